@@ -1,0 +1,1 @@
+"""Midwatch: the night watch for coding and research agents."""

@@ -1,0 +1,100 @@
+"""Errors, named for who must act next.
+
+MidwatchError
+├─ Misuse       M1xx  exit 2, HTTP 400   wrong request or setting      the caller
+│  └─ Unknown   M104  exit 2, HTTP 404   nothing has that name         the caller
+├─ Refused      M2xx  exit 3, HTTP 403   a rule said no                nobody, or the person
+│  └─ Stale     M209  exit 3, HTTP 409   the world moved on meanwhile  the caller looks again
+├─ Exhausted    M3xx  exit 4, HTTP 409   budget, time or room is used  the night ends well
+├─ Unavailable  M4xx  exit 5, HTTP 503   busy or away                  recovery, or the person waits
+├─ Broken       M5xx  exit 5, HTTP 502   outside, for good             the item is parked
+└─ Corrupt      M9xx  exit 6, HTTP 500   our own promise is broken     stop, wake the person
+"""
+
+from typing import ClassVar
+
+
+class MidwatchError(Exception):
+    """Something went wrong in midwatch."""
+
+    code: ClassVar[str] = "M000"
+    exit_code: ClassVar[int] = 1
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str = "", *, hint: str = "", because: tuple[str, ...] = ()) -> None:
+        self.message = message or (type(self).__doc__ or "").strip()
+        self.hint = hint
+        self.because = because
+        super().__init__(self.message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.__dict__)
+
+
+def _rebuild(kind: type[MidwatchError], state: dict[str, object]) -> MidwatchError:
+    """Workflow engines pickle errors; constructors with keywords would not survive."""
+    error = kind.__new__(kind)
+    error.__dict__.update(state)
+    error.args = (state["message"],)
+    return error
+
+
+class Misuse(MidwatchError):
+    """The request cannot be carried out as given."""
+
+    code = "M100"
+    exit_code = 2
+    status = 400
+
+
+class Unknown(Misuse):
+    """Nothing here has that name."""
+
+    code = "M104"
+    status = 404
+
+
+class Refused(MidwatchError):
+    """A rule refused this."""
+
+    code = "M200"
+    exit_code = 3
+    status = 403
+
+
+class Stale(Refused):
+    """The world has moved on since this was decided."""
+
+    code = "M209"
+    status = 409
+
+
+class Exhausted(MidwatchError):
+    """A budget, a time limit or the room for more is used up."""
+
+    code = "M300"
+    exit_code = 4
+    status = 409
+
+
+class Unavailable(MidwatchError):
+    """Something needed did not answer."""
+
+    code = "M400"
+    exit_code = 5
+    status = 503
+
+
+class Broken(MidwatchError):
+    """An outside tool failed in a way a retry will not mend."""
+
+    code = "M500"
+    exit_code = 5
+    status = 502
+
+
+class Corrupt(MidwatchError):
+    """The records do not add up."""
+
+    code = "M900"
+    exit_code = 6

@@ -1,0 +1,52 @@
+"""One line of the journal: what happened, when, by whom, because of which lines, chained to the line before."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from midwatch.journal.events import Event
+
+FIRST_CHAIN = "0" * 64
+"""What the first entry is chained to."""
+
+
+def canonical(value: JsonValue) -> str:
+    """Write JSON so that equal values give equal bytes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(*parts: object) -> str:
+    """Hash parts with a separator that no JSON text contains unescaped."""
+    return hashlib.sha256("\x1f".join(map(str, parts)).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event with its place."""
+
+    seq: int
+    at: datetime
+    actor: str
+    key: str
+    because: tuple[int, ...]
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The part of an entry that the chain covers; the payload itself may be redacted away."""
+
+    seq: int
+    at_us: int
+    actor: str
+    key: str
+    because: str
+    kind: str
+    payload_hash: str
+
+    def chained_to(self, before: str) -> str:
+        """Compute the chain value that follows `before`."""
+        return digest(before, self.seq, self.at_us, self.actor, self.key, self.because, self.kind, self.payload_hash)

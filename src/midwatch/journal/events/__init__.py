@@ -1,0 +1,15 @@
+"""Everything that can happen, as one tagged union: reading a log is one keyed lookup."""
+
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
+
+from midwatch.journal.events.house import HouseEvent
+from midwatch.journal.events.jobs import JobEvent
+from midwatch.journal.events.morning import MorningEvent
+from midwatch.journal.events.session import SessionEvent
+
+Event = HouseEvent | SessionEvent | JobEvent | MorningEvent
+
+TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+"""Reads an event by its tag. `Event` itself stays plain so that `match` can be exhaustive."""

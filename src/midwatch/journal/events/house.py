@@ -1,0 +1,130 @@
+"""What happens to the house itself: projects, goals, work, settings, the level."""
+
+from typing import Literal
+
+from pydantic import JsonValue
+
+from midwatch.journal.events.happening import Happening
+from midwatch.terms.house import Flag, Horizon, Project, WorkKind, WorkStatus
+from midwatch.terms.trust import Level
+
+
+class ProjectAdded(Happening):
+    """The house learned of a repository."""
+
+    kind: Literal["project.added"] = "project.added"
+    project: Project
+
+
+class ProjectChanged(Happening):
+    """Something about a project was changed; None means it stayed."""
+
+    kind: Literal["project.changed"] = "project.changed"
+    project: str
+    purpose: str | None = None
+    checks: tuple[str, ...] | None = None
+    priority: int | None = None
+    flags: tuple[Flag, ...] | None = None
+
+
+class ProjectRemoved(Happening):
+    """A project was taken off the books; what was recorded about it stays."""
+
+    kind: Literal["project.removed"] = "project.removed"
+    project: str
+
+
+class GoalSet(Happening):
+    """A goal was stated or stated anew; each statement is a version."""
+
+    kind: Literal["goal.set"] = "goal.set"
+    goal: str
+    project: str
+    horizon: Horizon
+    statement: str
+    metric: str = ""
+    target_date: str = ""
+    priority: int = 3
+
+
+class GoalClosed(Happening):
+    """A goal was reached or given up."""
+
+    kind: Literal["goal.closed"] = "goal.closed"
+    goal: str
+    status: Literal["reached", "dropped"]
+
+
+class WorkAdded(Happening):
+    """A work item was written down."""
+
+    kind: Literal["work.added"] = "work.added"
+    item: str
+    project: str
+    title: str
+    type: WorkKind = WorkKind.TECH_DEBT
+    priority: int = 3
+    goal_links: tuple[str, ...] = ()
+    next_step: str = ""
+    owner: Literal["agent", "human"] = "agent"
+
+
+class WorkChanged(Happening):
+    """A work item moved; None means it stayed."""
+
+    kind: Literal["work.changed"] = "work.changed"
+    item: str
+    status: WorkStatus | None = None
+    title: str | None = None
+    next_step: str | None = None
+    priority: int | None = None
+    owner: Literal["agent", "human"] | None = None
+    why: str = ""
+
+
+class SettingsProposed(Happening):
+    """Somebody wants other settings; nothing changes yet."""
+
+    kind: Literal["settings.proposed"] = "settings.proposed"
+    proposal: str
+    changes: dict[str, JsonValue]
+    note: str = ""
+
+
+class SettingsApplied(Happening):
+    """A proposal became the newest version."""
+
+    kind: Literal["settings.applied"] = "settings.applied"
+    proposal: str
+
+
+class SettingsDiscarded(Happening):
+    """A proposal was thrown away."""
+
+    kind: Literal["settings.discarded"] = "settings.discarded"
+    proposal: str
+
+
+class LevelChanged(Happening):
+    """The person granted more, or took it back."""
+
+    kind: Literal["level.changed"] = "level.changed"
+    level: Level
+    previous: Level
+    forced: bool = False
+    reason: str = ""
+
+
+HouseEvent = (
+    ProjectAdded
+    | ProjectChanged
+    | ProjectRemoved
+    | GoalSet
+    | GoalClosed
+    | WorkAdded
+    | WorkChanged
+    | SettingsProposed
+    | SettingsApplied
+    | SettingsDiscarded
+    | LevelChanged
+)

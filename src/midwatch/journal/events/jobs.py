@@ -1,0 +1,226 @@
+"""What happens to missions, runs and jobs. Events of a running job carry the epoch that may speak for it."""
+
+from typing import Literal
+
+from midwatch.journal.events.happening import Happening
+from midwatch.terms.contract import RunContract
+from midwatch.terms.jobs import Change, Done, Plan, Proof, RepositoryFacts, Stage
+
+
+class MissionCreated(Happening):
+    """An ordered piece of work became a mission."""
+
+    kind: Literal["mission.created"] = "mission.created"
+    mission: str
+    session: str
+    project: str
+    title: str
+    objective: str
+    work_items: tuple[str, ...]
+
+
+class RunStarted(Happening):
+    """A mission is being carried out by its contract."""
+
+    kind: Literal["run.started"] = "run.started"
+    run: str
+    session: str
+    mission: str
+    project: str
+    contract: RunContract
+
+
+class RunFinished(Happening):
+    """A run is over."""
+
+    kind: Literal["run.finished"] = "run.finished"
+    run: str
+    session: str
+    status: Literal["completed", "partial", "failed", "stopped"]
+    summary: str
+
+
+class JobCreated(Happening):
+    """A job was given to an agent."""
+
+    kind: Literal["job.created"] = "job.created"
+    job: str
+    session: str
+    run: str
+    project: str
+    work_item: str
+    title: str
+    agent: str
+    act: str = ""
+    retry_of: str = ""
+
+
+class JobClaimed(Happening):
+    """A worker took the job; from now on only this epoch may speak for it."""
+
+    kind: Literal["job.claimed"] = "job.claimed"
+    job: str
+    stage: Stage
+    attempt: int
+    epoch: int
+    worker: str
+
+
+class JobPrepared(Happening):
+    """Mirror and checkout stand; the base is pinned."""
+
+    kind: Literal["job.prepared"] = "job.prepared"
+    job: str
+    epoch: int
+    repository: RepositoryFacts
+
+
+class JobPlanned(Happening):
+    """The agent said what it would do."""
+
+    kind: Literal["job.planned"] = "job.planned"
+    job: str
+    epoch: int
+    version: int
+    plan: Plan
+    plan_hash: str
+
+
+class JobApproved(Happening):
+    """The plan may be carried out."""
+
+    kind: Literal["job.approved"] = "job.approved"
+    job: str
+    by: str
+    plan_hash: str
+
+
+class JobExecuted(Happening):
+    """The agent says it is done."""
+
+    kind: Literal["job.executed"] = "job.executed"
+    job: str
+    epoch: int
+    done: Done
+
+
+class JobQuarantined(Happening):
+    """What arrived passed quarantine."""
+
+    kind: Literal["job.quarantined"] = "job.quarantined"
+    job: str
+    epoch: int
+    change: Change
+    diff_blob: str
+
+
+class JobVerified(Happening):
+    """Fresh checkouts were asked."""
+
+    kind: Literal["job.verified"] = "job.verified"
+    job: str
+    epoch: int
+    proof: Proof
+    repair: bool
+    """Whether another repair round follows."""
+
+
+class JobRepaired(Happening):
+    """The agent tried to mend what the checks found."""
+
+    kind: Literal["job.repaired"] = "job.repaired"
+    job: str
+    epoch: int
+    round: int
+    done: Done
+
+
+class JobStumbled(Happening):
+    """An attempt at a stage failed; another follows."""
+
+    kind: Literal["job.stumbled"] = "job.stumbled"
+    job: str
+    epoch: int
+    stage: Stage
+    attempt: int
+    cause: str
+    error: str
+
+
+class JobStopRequested(Happening):
+    """Somebody wants the job to stop; its work is kept."""
+
+    kind: Literal["job.stop_requested"] = "job.stop_requested"
+    job: str
+    by: str
+    why: str
+
+
+class JobEnded(Happening):
+    """The job is over, one way or another."""
+
+    kind: Literal["job.ended"] = "job.ended"
+    job: str
+    epoch: int
+    state: Literal["done", "failed", "stopped", "declined"]
+    why: str
+    cause: str = ""
+
+
+class PullRequestOpened(Happening):
+    """The work is delivered and waits for a person."""
+
+    kind: Literal["pull_request.opened"] = "pull_request.opened"
+    pull_request: str
+    job: str
+    epoch: int
+    run: str
+    project: str
+    branch: str
+    base: str
+    head: str
+    into: str
+    title: str
+    body: str
+    forge: str = "local"
+
+
+class PullRequestMerged(Happening):
+    """A person merged it."""
+
+    kind: Literal["pull_request.merged"] = "pull_request.merged"
+    pull_request: str
+    sha: str
+    by: str
+    undo: tuple[str, ...] = ()
+
+
+class PullRequestClosed(Happening):
+    """A person closed it without merging."""
+
+    kind: Literal["pull_request.closed"] = "pull_request.closed"
+    pull_request: str
+    by: str
+    why: str = ""
+
+
+JobEvent = (
+    MissionCreated
+    | RunStarted
+    | RunFinished
+    | JobCreated
+    | JobClaimed
+    | JobPrepared
+    | JobPlanned
+    | JobApproved
+    | JobExecuted
+    | JobQuarantined
+    | JobVerified
+    | JobRepaired
+    | JobStumbled
+    | JobStopRequested
+    | JobEnded
+    | PullRequestOpened
+    | PullRequestMerged
+    | PullRequestClosed
+)

@@ -1,0 +1,63 @@
+"""Which work an event asks for. Derived, so that nobody can record the one and forget the other."""
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import (
+    JobApproved,
+    JobCreated,
+    JobEnded,
+    JobExecuted,
+    JobPrepared,
+    JobQuarantined,
+    JobRepaired,
+    JobStumbled,
+    JobVerified,
+    RunFinished,
+)
+from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
+from midwatch.journal.port import Work
+from midwatch.terms.asks import Tier
+from midwatch.terms.jobs import Stage
+
+
+def stage_work(job: str, stage: Stage, attempt: int = 1) -> Work:
+    """One attempt at one stage of one job."""
+    return Work("stage", {"job": job, "stage": stage.value, "attempt": attempt})
+
+
+def follows(event: Event) -> tuple[Work, ...]:
+    """List the work that comes after an event, by the event alone."""
+    match event:
+        case RoundCalled(session=session, number=number):
+            return (Work("round", {"session": session, "number": number}),)
+        case AskAnswered(ask=ask) | AskExpired(ask=ask):
+            return (Work("settle", {"ask": ask}),)
+        case SessionDebriefing(session=session):
+            return (Work("debrief", {"session": session}),)
+        case NoticeRaised(notice=notice, tier=tier) if tier is not Tier.LOG:
+            return (Work("tell", {"notice": notice}),)
+        case _:
+            return _after_job(event)
+
+
+def _after_job(event: Event) -> tuple[Work, ...]:
+    match event:
+        case JobCreated(job=job):
+            return (stage_work(job, Stage.PREPARE),)
+        case JobPrepared(job=job):
+            return (stage_work(job, Stage.PLAN),)
+        case JobApproved(job=job):
+            return (stage_work(job, Stage.EXECUTE),)
+        case JobExecuted(job=job) | JobRepaired(job=job):
+            return (stage_work(job, Stage.QUARANTINE),)
+        case JobQuarantined(job=job):
+            return (stage_work(job, Stage.VERIFY),)
+        case JobVerified(job=job, repair=repair):
+            return (stage_work(job, Stage.REPAIR if repair else Stage.DELIVER),)
+        case JobStumbled(job=job, stage=stage, attempt=attempt):
+            return (stage_work(job, stage, attempt + 1),)
+        case RunFinished(session=session):
+            return (Work("debrief", {"session": session}),)
+        case JobEnded(job=job):
+            return (Work("close", {"job": job}),)
+        case _:
+            return ()

@@ -1,0 +1,82 @@
+"""What a journal, its readers and the queue behind it must be able to do."""
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from pydantic import JsonValue
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import Event
+from midwatch.terms.term import Term
+
+R = TypeVar("R", bound=Term)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Work that follows an event; it is queued in the event's own transaction."""
+
+    name: str
+    args: dict[str, JsonValue]
+
+
+class Queue(Protocol):
+    """Takes work inside somebody else's transaction. The connection is opaque to everyone but the engine."""
+
+    def put(self, connection: object, work: Work, *, seq: int) -> None:
+        """Queue the work that entry `seq` asks for; it exists if and only if the entry does."""
+        ...
+
+
+class Journal(Protocol):
+    """Append-only; the only state that is not derived."""
+
+    async def record(
+        self, *events: Event, key: str = "", actor: str = "midwatch", because: Iterable[int] = ()
+    ) -> tuple[Entry, ...]:
+        """Append the events, project them and queue what follows, all in one transaction.
+
+        A key that was used before for the same events changes nothing and returns what was written then.
+        """
+        ...
+
+    async def known(self, key: str) -> Entry | None:
+        """Find the entry written under this key."""
+        ...
+
+    async def entries(self, *, after: int = 0, limit: int = 1000, kinds: tuple[str, ...] = ()) -> tuple[Entry, ...]:
+        """Read entries in order."""
+        ...
+
+    def tail(self, *, after: int) -> AsyncIterator[Entry]:
+        """Follow the journal from any process, without gap or duplicate."""
+        ...
+
+
+class Records(Protocol):
+    """The tables, for reading only."""
+
+    async def find(self, kind: type[R], /, **where: object) -> tuple[R, ...]:
+        """Rows of a kind whose columns equal the given values (a tuple means any of them), oldest first."""
+        ...
+
+    async def get(self, kind: type[R], name: str) -> R:
+        """Return one row by id, small number or name; Unknown if there is none."""
+        ...
+
+    async def head(self) -> int:
+        """Return the newest seq: the state version stamped on decisions."""
+        ...
+
+
+class Blobs(Protocol):
+    """Large things by their hash."""
+
+    async def keep(self, content: bytes) -> str:
+        """Store and return the name."""
+        ...
+
+    async def fetch(self, name: str) -> bytes:
+        """Read it back, checked against its name."""
+        ...

@@ -1,0 +1,1 @@
+"""Shared frozen nouns: what everyone may know and nobody may change."""

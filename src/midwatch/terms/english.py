@@ -1,0 +1,136 @@
+"""The one English catalogue: every sentence the house says to a person, by its stable code, sorted by part."""
+
+from typing import Final
+
+from midwatch.errors import Misuse
+from midwatch.terms.trust import Reason
+
+TEXT: Final[dict[str, str]] = {
+    # abort: a run that wastes the night
+    "abort.low_value": "{share:.0%} of {acts} acts repeated or left nothing new; above {most:.0%} the run ends.",
+    # brief: the morning page
+    "brief.headline": "Night report.",
+    "brief.none": "None.",
+    "brief.section.assumptions": "Assumptions",
+    "brief.section.authority": "Authority",
+    "brief.section.completed": "Completed",
+    "brief.section.decisions": "Decisions needed",
+    "brief.section.evidence": "New evidence",
+    "brief.section.next": "Next without input",
+    "brief.section.objective": "Objective",
+    "brief.section.recommendations": "Recommendations",
+    "brief.section.risks": "Risks and unknowns",
+    # council: the four voices
+    "council.action.able": "There is room and nothing in the way.",
+    "council.action.busy": "The project already has a job at work.",
+    "council.action.crowded": "{running} jobs run already; {most} is the most.",
+    "council.action.nothing_runs": "There is nothing running to act on.",
+    "council.action.short": "Memory or disk is short.",
+    "council.analysis.failing": "This failed {tries} times in a row.",
+    "council.analysis.spinning": "The same act {spin} times brought nothing new.",
+    "council.analysis.sure": "Confidence is {confidence:.0%}.",
+    "council.analysis.unsure": "Confidence is only {confidence:.0%}.",
+    "council.empathy.asks_open": "{asks} asks are waiting for the person already.",
+    "council.empathy.attention_spent": "The person's attention for today is used up.",
+    "council.empathy.gentle": "It leaves the person in peace.",
+    "council.empathy.quiet": "It is quiet hours.",
+    "council.silent": "Nothing to say about this.",
+    "council.strategy.ordered": "It serves the signed orders.",
+    "council.strategy.unordered": "Nobody asked for it and it is not pressing.",
+    # delivery: whether finished work may leave
+    "delivery.inside": "The orders name {effect}, and every path lies inside them.",
+    # drift: recommendations that do not stand firmly
+    "drift.no_evidence": "Claim {claim} has neither evidence nor the label hypothesis.",
+    "drift.no_support": "Recommendation {recommendation} has neither evidence nor the label hypothesis.",
+    "drift.no_tradeoffs": "Recommendation {recommendation} names no tradeoffs.",
+    "drift.no_why": "Recommendation {recommendation} does not say why.",
+    "drift.single_source": "Recommendation {recommendation} rests on one source; its confidence is held at {most:.0%}.",
+    # gate: why an act may or may not happen
+    "gate.agent_uncontained": "Nothing on this machine isolates {agent}, which a model drives.",
+    "gate.allowed": "At {level}, {act} is done.",
+    "gate.allowed_ask": "At {level}, {act} needs a yes first.",
+    "gate.allowed_never": "At no level is {act} done.",
+    "gate.allowed_say": "At {level}, {act} is only suggested.",
+    "gate.allowed_tell": "At {level}, {act} is done and told.",
+    "gate.approval_always": "The orders want a yes for each use of {tool}.",
+    "gate.attention_spent": "The person's attention for today is used up; this goes into the brief.",
+    "gate.blocked": "Project {project} is blocked.",
+    "gate.budget_rounds": "No rounds are left in this session.",
+    "gate.budget_seconds": "No time is left in this session.",
+    "gate.budget_tokens": "No tokens are left in this session.",
+    "gate.budget_usd": "This needs {need} micro-USD and {left} are left.",
+    "gate.busy": "Project {project} has {running} running jobs; {most} is the most.",
+    "gate.commanded": "A person asked for {act}.",
+    "gate.contract_elsewhere": "The contract is for project {theirs}, not for {project}.",
+    "gate.contract_missing": "There is no contract, so nothing may be written and no tool used.",
+    "gate.cooldown_action": "The same act on {about} was done less than {minutes:g} minutes ago.",
+    "gate.cooldown_project": "Project {project} was acted on less than {minutes:g} minutes ago.",
+    "gate.council_objects": "{objections} voices of the council object.",
+    "gate.crowded": "{running} jobs are running; {most} is the most.",
+    "gate.disk_short": "Free disk is {free_mib} MiB; {least_mib} MiB must stay free.",
+    "gate.do_not_touch": "The orders say not to touch {path}.",
+    "gate.effect_unnamed": "The orders do not name the outside effect '{effect}'.",
+    "gate.external_high": "An effect that reaches far outside is never allowed.",
+    "gate.forbidden_action": "The orders forbid {action}.",
+    "gate.forbidden_kind": "There is no tool for {act}, and there will be none.",
+    "gate.isolation_caps": "Isolation by {isolation} holds {agent} at {level}.",
+    "gate.memory_short": "Free memory is {free_mib} MiB; {least_mib} MiB must stay free.",
+    "gate.notice_loud": "At {level} a notice of tier {tier} waits for the batch.",
+    "gate.notice_lowered": "A brain may not wake anyone: tier 1 becomes tier 2.",
+    "gate.nothing_allows": "No rule allows {act}.",
+    "gate.nothing_to_restart": "Project {project} has no job that runs or failed.",
+    "gate.nothing_to_stop": "Nothing is running in project {project}.",
+    "gate.outside_session": "No session is in force, so {act} is only suggested.",
+    "gate.path_outside": "{path} lies outside what {tool} may touch.",
+    "gate.peer_unnamed": "The orders do not name the peer or calendar '{peer}'.",
+    "gate.project_unknown": "No project here is called '{project}'.",
+    "gate.protected": "Project {project} is protected.",
+    "gate.pull_request_open": "Project {project} has an open pull request from us; new work waits for it.",
+    "gate.resolve_personal": "Ask {target} is addressed to the person.",
+    "gate.retries_cause": "The same cause failed {tries} times; {most} is the most.",
+    "gate.retries_project": "Project {project} failed {tries} times in a row; {most} is the most.",
+    "gate.running_already": "Job {target} is running already.",
+    "gate.skipped": "Project {project} is skipped.",
+    "gate.spin": "The same act on {about} {spin} times in a row brought nothing new.",
+    "gate.tainted_delegate": "This holds text strangers wrote, so it may not be delegated.",
+    "gate.tainted_memory": "This holds text strangers wrote, so it may not become lasting memory.",
+    "gate.tainted_project": "This holds text strangers wrote, so it may not create a project.",
+    "gate.target_unknown": "There is no '{target}' to act on.",
+    "gate.tool_denied": "The contract denies the tool {tool}.",
+    "gate.tool_unlisted": "The contract does not allow the tool {tool}.",
+    "gate.tool_unnamed": "A write must name the tool it uses.",
+    "gate.uncertain": "Confidence is {confidence:.0%} and agreement {agreement}; guidance is needed.",
+    "gate.unordered_write": "Nobody asked for this, and authority {authority} may not write unasked.",
+    "gate.write_unlevelled": "At {level} nothing is written.",
+    "gate.writes_off": "The contract does not allow autonomous writes.",
+    "gate.young_job": "The job in project {project} is younger than {minutes:g} minutes and not in error.",
+    # level: may it be raised
+    "level.earned": "Earned: {level} may be set.",
+    "level.forced": "Forced to {level}: {because}",
+    "level.lowered": "A lower level needs no proof.",
+    "level.nights_missing": "{level} needs {needed} nights without a severe flag; there were {had}.",
+    "level.rounds_missing": "Cautious needs {needed} valid rounds at observe; there were {had}.",
+    "level.signed": "Signed orders say {level}.",
+    # silence: what it means when nobody answers
+    "silence.approved": "If you do not answer, it counts as approved.",
+    "silence.kept": "If you do not answer, things stay as they are.",
+    "silence.no": "If you do not answer, the answer is no.",
+    "silence.not_done": "If you do not answer, it is not done.",
+    "silence.parked": "If you do not answer, the item is parked and its budget goes to the next.",
+    "silence.stop_and_debrief": "If you do not answer, the session stops and reports.",
+    "silence.to_brief": "If you do not answer, it goes into the morning brief.",
+    "silence.waits": "It waits for you.",
+}
+
+
+def say(code: str, **facts: object) -> str:
+    """Say the sentence for this code with these facts in it."""
+    template = TEXT.get(code)
+    if template is None:
+        raise Misuse(f"No sentence has the code {code!r}.", hint="Add it to midwatch/terms/english.py.")
+    return template.format(**facts)
+
+
+def reason(code: str, **facts: object) -> Reason:
+    """Give a reason a machine can sort and a person can read."""
+    return Reason(code=code, text=say(code, **facts))

@@ -1,0 +1,122 @@
+"""What the gate is told about the world, complete, so that a recorded judgement can be judged again."""
+
+from datetime import datetime, timedelta
+
+from midwatch.terms.contract import RunContract
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Authority, Isolation, Level
+
+
+class Budget(Term):
+    """One thing that runs out. `limit` None means there is none to keep."""
+
+    spent: int = 0
+    reserved: int = 0
+    limit: int | None = None
+
+    def room_for(self, more: int) -> bool:
+        """Whether spending this much more stays inside; an empty budget has room for nothing, not even zero."""
+        return self.limit is None or (self.spent + self.reserved < self.limit and self.taken + more <= self.limit)
+
+    @property
+    def taken(self) -> int:
+        """Spent and promised together."""
+        return self.spent + self.reserved
+
+    @property
+    def share(self) -> float:
+        """How much of the limit is taken, 0 where there is none."""
+        return self.taken / self.limit if self.limit else 0.0
+
+
+class Budgets(Term):
+    """Everything that runs out during a session."""
+
+    usd_micros: Budget = Budget()
+    tokens: Budget = Budget()
+    seconds: Budget = Budget()
+    rounds: Budget = Budget()
+    attention: Budget = Budget()
+
+
+class RunningJob(Term):
+    """The newest job of a project, as the gate needs to see it."""
+
+    id: str
+    started_at: datetime
+    running: bool
+    in_error: bool = False
+
+
+class ProjectFacts(Term):
+    """One project as policy sees it. Text from its files is not here: policy never reads prose."""
+
+    id: str
+    known: bool = True
+    protected: bool = False
+    blocked: bool = False
+    skipped: bool = False
+    job: RunningJob | None = None
+    jobs_running: int = 0
+    open_pull_request: bool = False
+    retries_in_a_row: int = 0
+
+
+class GateLimits(Term):
+    """The numbers of RULES 1 and 3 as settings gave them."""
+
+    same_action: timedelta = timedelta(minutes=5)
+    same_project: timedelta = timedelta(minutes=10)
+    young_job: timedelta = timedelta(minutes=30)
+    jobs_in_all: int = 5
+    jobs_per_project: int = 1
+    free_memory_bytes: int = 2 * 1024**3
+    free_disk_bytes: int = 5 * 1024**3
+    retries: int = 3
+    spin: int = 3
+    confirm_minutes: float = 5
+    forced_isolation: bool = False
+    """A person forced model-driven agents to run without isolation."""
+
+
+class CouncilFacts(Term):
+    """How the four voices stood."""
+
+    support: int = 0
+    objections: int = 0
+    silent: int = 4
+
+    @property
+    def agreement(self) -> float | None:
+        """Supporting voices out of those with a position; None when nobody had one."""
+        spoke = self.support + self.objections
+        return self.support / spoke if spoke else None
+
+
+class Facts(Term):
+    """The world at the moment of judging."""
+
+    now: datetime
+    level: Level = Level.OBSERVE
+    authority: Authority = Authority.SUGGEST
+    in_session: bool = False
+    """An autonomous session, or a signed heartbeat grant, is in force."""
+    contract: RunContract | None = None
+    project: ProjectFacts | None = None
+    target_exists: bool = True
+    target_for_person: bool = False
+    """The thing to resolve is an ask addressed to the person."""
+    same_action_at: datetime | None = None
+    same_project_at: datetime | None = None
+    jobs_running: int = 0
+    free_memory_bytes: int = 64 * 1024**3
+    free_disk_bytes: int = 64 * 1024**3
+    budgets: Budgets = Budgets()
+    quiet_hours: bool = False
+    isolation: Isolation = Isolation.BUBBLEWRAP
+    tainted: bool = False
+    retries_of_cause: int = 0
+    spin: int = 0
+    """Acts of this kind on this target in a row with nothing new from them."""
+    council: CouncilFacts = CouncilFacts()
+    limits: GateLimits = GateLimits()

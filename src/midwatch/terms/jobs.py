@@ -1,0 +1,159 @@
+"""Words about one agent at work in its own checkout."""
+
+from enum import StrEnum
+
+from midwatch.terms.term import Term
+
+
+class Stage(StrEnum):
+    """The stations of a job, in order. Each attempt at one of them is one short workflow."""
+
+    PREPARE = "prepare"
+    PLAN = "plan"
+    APPROVE = "approve"
+    EXECUTE = "execute"
+    QUARANTINE = "quarantine"
+    VERIFY = "verify"
+    REPAIR = "repair"
+    DELIVER = "deliver"
+
+
+class JobState(StrEnum):
+    """Where a job stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    STOPPING = "stopping"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    DECLINED = "declined"
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will happen to it by itself."""
+        return self in {JobState.DONE, JobState.FAILED, JobState.STOPPED, JobState.DECLINED}
+
+
+class Finding(Term):
+    """Something an agent saw in the code, with its place, whether or not it could be mended."""
+
+    rule: str
+    path: str
+    line: int
+    message: str
+    tool: str
+    column: int = 0
+    fixable: bool = False
+    excerpt: str = ""
+
+
+class Plan(Term):
+    """What an agent intends to do, before it may do it."""
+
+    summary: str
+    approach: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    estimate_files: int = 0
+    estimate_lines: int = 0
+    undo: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+class CheckResult(Term):
+    """How one check command ended on one tree."""
+
+    command: str
+    exit_code: int
+    seconds: float = 0.0
+    tail: str = ""
+    failures: int | None = None
+    """Failed tests where the tool counts them; tells 'red' from 'redder'."""
+
+    @property
+    def green(self) -> bool:
+        """Whether it passed."""
+        return self.exit_code == 0
+
+
+class Commit(Term):
+    """One commit of the work."""
+
+    sha: str
+    subject: str
+    files: int = 0
+    insertions: int = 0
+    deletions: int = 0
+
+
+class Dropped(Term):
+    """A piece of work that was taken back, and why."""
+
+    subject: str
+    why: str
+
+
+class Done(Term):
+    """What an agent says it did. Believed only after quarantine and checks."""
+
+    summary: str
+    base: str
+    head: str
+    commits: tuple[Commit, ...] = ()
+    fixed: tuple[Finding, ...] = ()
+    left: tuple[Finding, ...] = ()
+    checks_before: tuple[CheckResult, ...] = ()
+    checks_after: tuple[CheckResult, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+
+
+class FileChange(Term):
+    """One path of a change, counted as text whatever the attributes say."""
+
+    path: str
+    status: str
+    insertions: int = 0
+    deletions: int = 0
+
+
+class Change(Term):
+    """A branch that passed quarantine: what really arrived."""
+
+    base: str
+    head: str
+    commits: tuple[Commit, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    flagged: tuple[str, ...] = ()
+    """Paths a person should look at twice (CI, hooks, agent settings, lockfiles)."""
+
+    @property
+    def insertions(self) -> int:
+        """Lines added."""
+        return sum(f.insertions for f in self.files)
+
+    @property
+    def deletions(self) -> int:
+        """Lines removed."""
+        return sum(f.deletions for f in self.files)
+
+
+class Proof(Term):
+    """What fresh checkouts said: before, after, and after with the base's own check files put back."""
+
+    before: tuple[CheckResult, ...] = ()
+    delivered: tuple[CheckResult, ...] = ()
+    restored: tuple[CheckResult, ...] = ()
+    verdict: str = "no_checks"
+    """green, still_red, worse, red_when_restored or no_checks."""
+
+
+class RepositoryFacts(Term):
+    """A person's repository as we found it."""
+
+    path: str
+    branch: str
+    head: str
+    dirty: tuple[str, ...] = ()

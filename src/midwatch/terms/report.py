@@ -1,0 +1,132 @@
+"""Words about the morning: evidence, recommendations, the brief, the verdicts."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from midwatch.terms.term import Term
+
+
+class EvidenceKind(StrEnum):
+    """Where a piece of evidence comes from."""
+
+    WEB = "web"
+    REPO = "repo"
+    DOC = "doc"
+    BENCHMARK = "benchmark"
+    INTERVIEW_NOTE = "interview_note"
+    METRIC_SNAPSHOT = "metric_snapshot"
+
+
+class Evidence(Term):
+    """Something that can be looked up again."""
+
+    id: str
+    kind: EvidenceKind
+    citation: str
+    """A path with line at a commit, a URL, a command with its exit code."""
+    origin: str
+    """The independent source behind it: two items of one origin support a claim only once."""
+    excerpt: str = ""
+    quality: float = Field(default=0.3, ge=0, le=1)
+    fresh: bool = True
+    notes: str = ""
+
+
+class Claim(Term):
+    """Something we say, tied to evidence or labelled as hypothesis."""
+
+    id: str
+    text: str
+    evidence: tuple[str, ...] = ()
+    hypothesis: bool = False
+    strength: str = "medium"
+
+
+class Recommendation(Term):
+    """Something we advise, ranked, with what it costs and how sure we are."""
+
+    id: str
+    text: str
+    confidence: float = Field(ge=0, le=1)
+    tradeoffs: tuple[str, ...] = ()
+    ask: str = ""
+    """The one thing the person has to do."""
+    why: str = ""
+    """Reference for the `why this?` answer."""
+    evidence: tuple[str, ...] = ()
+    hypothesis: bool = False
+    run: str = ""
+    work_item: str = ""
+
+
+class Assumption(Term):
+    """Something taken for granted while nobody could be asked."""
+
+    id: str
+    statement: str
+    confidence: float = Field(ge=0, le=1)
+    impact_if_wrong: str = "medium"
+    needs_confirmation: bool = True
+
+
+class Section(Term):
+    """One of the nine sections of the brief."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+
+
+class Brief(Term):
+    """What the person reads with the first coffee: at most 400 words."""
+
+    headline: str
+    sections: tuple[Section, ...]
+    words: int
+    cut: int = 0
+    """Lines left out to stay inside the limits; the detail view has them."""
+
+
+class Outcome(StrEnum):
+    """What a person did with a recommendation."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    MODIFIED = "modified"
+    REJECTED = "rejected"
+    DEFERRED = "deferred"
+
+
+class FlagKind(StrEnum):
+    """What a person can say went wrong."""
+
+    WRONG_FACT = "wrong_fact"
+    UNSAFE = "unsafe"
+
+
+class Given(Term):
+    """A person's verdict on one recommendation."""
+
+    recommendation: str
+    outcome: Outcome
+    reason: str = ""
+
+
+class Review(Term):
+    """The morning's verdicts."""
+
+    usefulness: int = Field(ge=1, le=5)
+    trust: int = Field(ge=1, le=5)
+    brevity: int = Field(ge=1, le=5)
+    outcomes: tuple[Given, ...] = ()
+    flags: tuple[FlagKind, ...] = ()
+    notes: str = ""
+
+
+class ScoreParts(Term):
+    """The four parts of a score before review; None where there was nothing to measure."""
+
+    alignment: float | None = None
+    evidence: float | None = None
+    novelty: float | None = None
+    readiness: float | None = None

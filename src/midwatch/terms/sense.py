@@ -1,0 +1,47 @@
+"""What a brain is shown, and what it answers."""
+
+from datetime import datetime
+
+from midwatch.terms.acts import Proposal
+from midwatch.terms.orders import Orders
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Level
+
+
+class ItemSense(Term):
+    """One ordered piece of work as it stands now."""
+
+    work_item: str
+    project: str
+    project_name: str
+    title: str
+    agent: str = "housekeeper"
+    state: str = "todo"
+    """todo, working, waiting, delivered, nothing_to_do, failed, stopped, declined or said."""
+    job: str = ""
+    cause: str = ""
+    tries: int = 0
+    may_retry: bool = False
+
+
+class Sense(Term):
+    """The world as one round sees it."""
+
+    now: datetime
+    session: str
+    round: int
+    level: Level
+    orders: Orders
+    items: tuple[ItemSense, ...]
+    open_asks: int = 0
+    answers: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    state_version: int = 0
+
+
+class Answer(Term):
+    """What a brain says to that."""
+
+    summary: str
+    proposals: tuple[Proposal, ...] = ()
+    next_in_seconds: int | None = None
