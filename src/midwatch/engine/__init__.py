@@ -1,0 +1,1 @@
+"""The work engine: the DBOS adapter, leases, clocks. Nobody else knows DBOS, and nobody reads state from it."""

@@ -1,0 +1,66 @@
+"""Clocks that play the Clock role: the wall's, a hurried one for demo nights, a stepped one for tests."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+
+class SystemClock:
+    """The wall clock, in UTC."""
+
+    def now(self) -> datetime:
+        """Tell the time."""
+        return datetime.now(UTC)  # noqa: TID251  the one place that may
+
+    def real_seconds(self, house_seconds: float) -> float:
+        """One second is one second."""
+        return house_seconds
+
+
+class ScaledClock:
+    """A clock that runs `scale` times as fast as the wall, from an anchor kept on disk so that restarts agree."""
+
+    def __init__(self, anchor: datetime, house_start: datetime, scale: float) -> None:
+        self._anchor = anchor
+        self._house_start = house_start
+        self._scale = scale
+        self._wall = SystemClock()
+
+    @classmethod
+    def kept(cls, file: Path, *, scale: float) -> "ScaledClock":
+        """Start a hurried clock now, or go on with the one this folder already has."""
+        if not file.exists():
+            now = SystemClock().now().isoformat()
+            file.write_text(json.dumps({"anchor": now, "house_start": now, "scale": scale}))
+        kept = json.loads(file.read_text())
+        return cls(
+            datetime.fromisoformat(kept["anchor"]), datetime.fromisoformat(kept["house_start"]), float(kept["scale"])
+        )
+
+    def now(self) -> datetime:
+        """Tell the hurried time."""
+        return self._house_start + (self._wall.now() - self._anchor) * self._scale
+
+    def real_seconds(self, house_seconds: float) -> float:
+        """A house minute passes sooner than a real one."""
+        return house_seconds / self._scale
+
+
+class SteppedClock:
+    """A clock that only moves when a test moves it."""
+
+    def __init__(self, start: datetime) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        """Tell the time; a microsecond passes with each look, so that order is visible."""
+        self._now += timedelta(microseconds=1)
+        return self._now
+
+    def real_seconds(self, house_seconds: float) -> float:
+        """Nobody waits in a test."""
+        return 0.0 * house_seconds
+
+    def jump_to(self, at: datetime) -> None:
+        """Move on; never back."""
+        self._now = max(self._now, at)

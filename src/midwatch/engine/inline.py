@@ -1,0 +1,53 @@
+"""An engine for tests and rehearsals in one process: the same queue promise, no DBOS, work on demand."""
+
+from collections import deque
+
+import sqlalchemy as sa
+
+from midwatch.engine.workflows import Perform
+from midwatch.journal.port import Work
+
+
+class InlineEngine:
+    """Keeps committed work in memory and carries it out when asked, in order."""
+
+    executor = "inline"
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, list[Work]] = {}
+        self.ready: deque[Work] = deque()
+        self._watched: set[sa.Engine] = set()
+        self._perform: Perform | None = None
+        self.queue = self
+
+    def put(self, connection: object, work: Work, *, seq: int) -> None:
+        """Remember the work; it becomes ready if and only if the transaction commits."""
+        assert isinstance(connection, sa.Connection)  # noqa: S101  opaque to the caller, not to us
+        if connection.engine not in self._watched:
+            self._watched.add(connection.engine)
+            sa.event.listen(connection.engine, "commit", self._committed)
+            sa.event.listen(connection.engine, "rollback", self._rolled_back)
+        self._waiting.setdefault(id(connection), []).append(work)
+
+    def _committed(self, connection: sa.Connection) -> None:
+        self.ready.extend(self._waiting.pop(id(connection), []))
+
+    def _rolled_back(self, connection: sa.Connection) -> None:
+        self._waiting.pop(id(connection), None)
+
+    async def start(self, perform: Perform) -> None:
+        """Say who carries the work out."""
+        self._perform = perform
+
+    async def run_ready(self) -> int:
+        """Carry out everything that is ready, and what follows from it; say how much it was."""
+        count = 0
+        while self.ready:
+            work = self.ready.popleft()
+            assert self._perform is not None  # noqa: S101  start() was called by compose
+            await self._perform(work.name, work.args)
+            count += 1
+        return count
+
+    async def stop(self) -> None:
+        """Nothing to leave."""

@@ -1,0 +1,69 @@
+"""Who is alive on PostgreSQL: each worker beats, the others take over the work of one that stopped beating."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from midwatch.engine.work_engine import SCHEMA
+
+REAP_LOCK = 0x72656170
+LOST_LEASE = 75
+"""Exit code of a worker that was declared dead (EX_TEMPFAIL): the service manager starts it afresh."""
+
+# The engine's own view of the table the store migrates: siblings do not import each other.
+leases = sa.table("leases", sa.column("executor", sa.Text), sa.column("beat", sa.DateTime(timezone=True)))
+db_now: sa.Function[datetime] = sa.func.clock_timestamp()  # the database's clock decides, never a worker's
+
+
+class Lease:
+    """Beats inside the loop: a worker whose loop hangs loses its lease, which is what we want."""
+
+    def __init__(
+        self, engine: AsyncEngine, *, executor: str, seconds: float, recover: Callable[[list[str]], None]
+    ) -> None:
+        self._engine = engine
+        self._executor = executor
+        self._seconds = seconds
+        self._recover = recover
+
+    async def take(self) -> None:
+        """Before the engine is launched: a worker that dequeues without a lease would be taken for an orphan."""
+        async with self._engine.begin() as tx:
+            await tx.execute(sa.insert(leases).values(executor=self._executor, beat=db_now))
+
+    async def keep(self) -> None:
+        """Beat until cancelled, and look after those who do not."""
+        while True:
+            await self.beat()
+            await asyncio.sleep(self._seconds / 6)
+
+    async def beat(self) -> None:
+        """Beat once; whoever lost the lease has lost everything and leaves at once."""
+        async with self._engine.begin() as tx:
+            beaten = sa.update(leases).where(leases.c.executor == self._executor).values(beat=db_now)
+            if not (await tx.execute(beaten)).rowcount:
+                os._exit(LOST_LEASE)
+            if (await tx.execute(sa.select(sa.func.pg_try_advisory_xact_lock(REAP_LOCK)))).scalar():
+                await self._reap(tx)
+
+    async def _reap(self, tx: AsyncConnection) -> None:
+        too_old = leases.c.beat < db_now - sa.func.make_interval(0, 0, 0, 0, 0, 0, self._seconds)
+        await tx.execute(sa.delete(leases).where(too_old))
+        status = sa.table("workflow_status", sa.column("executor_id"), sa.column("status"), schema=SCHEMA)
+        living = sa.select(leases.c.executor)
+        orphaned = sa.select(status.c.executor_id).distinct()
+        orphaned = orphaned.where(status.c.status == "PENDING", status.c.executor_id.not_in(living))
+        orphans = list((await tx.execute(orphaned)).scalars())
+        # Commit first: the dead must have no lease before anyone takes their work. Repeated next beat if we die between.
+        await tx.commit()
+        if orphans:
+            await asyncio.to_thread(self._recover, orphans)
+
+    async def give_up(self) -> None:
+        """Leave in good order."""
+        async with self._engine.begin() as tx:
+            await tx.execute(sa.delete(leases).where(leases.c.executor == self._executor))

@@ -1,0 +1,82 @@
+"""DBOS behind one door: configured, launched inside our loop, fed in our transactions."""
+
+import asyncio
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer
+
+from midwatch.engine.workflows import WORKFLOW, Perform, set_performer
+from midwatch.journal.port import Work
+
+NAME = "midwatch"
+SCHEMA = "engine"
+ROUNDS, JOBS = "rounds", "jobs"
+QUEUES = {"stage": JOBS}
+"""Stages run for minutes; a round must never wait behind them."""
+SINGLE = "single"
+"""The executor on SQLite is always the same: whoever holds the folder's lock. DBOS then finds its own work again."""
+
+
+class DbosQueue:
+    """Queues work inside somebody else's transaction."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        # Lazy: the client never opens a connection of its own for this.
+        self._client = DBOSClient(
+            system_database_engine=engine,
+            dbos_system_schema=SCHEMA,
+            application_name=NAME,
+            serializer=DBOSPortableJSONSerializer(),
+            lazy=True,
+        )
+
+    def put(self, connection: object, work: Work, *, seq: int) -> None:
+        """Queue the work that entry `seq` asks for."""
+        assert isinstance(connection, sa.Connection)  # noqa: S101  opaque to the caller, not to us
+        self._client.enqueue_in_transaction(
+            connection,
+            {
+                "workflow_name": WORKFLOW,
+                "queue_name": QUEUES.get(work.name, ROUNDS),
+                "workflow_id": f"{work.name}-{seq}",
+            },
+            work.name,
+            work.args,
+        )
+
+
+class WorkEngine:
+    """Carries out queued work, again after a crash, until it is done."""
+
+    def __init__(self, engine: sa.Engine, *, executor: str, poll_seconds: float) -> None:
+        self._engine = engine
+        self.executor = executor
+        self._poll = poll_seconds
+        self.queue = DbosQueue(engine)
+
+    async def start(self, perform: Perform) -> None:
+        """Launch inside the running loop: queued and recovered work then runs there, beside everything else."""
+        set_performer(perform)
+        config: DBOSConfig = {
+            "name": NAME,
+            "system_database_engine": self._engine,
+            "dbos_system_schema": SCHEMA,
+            "executor_id": self.executor,
+            "application_version": "1",  # fixed: recovery looks for the same version only
+            "serializer": DBOSPortableJSONSerializer(),
+            "log_level": "ERROR",
+        }
+        DBOS(config=config)
+        DBOS.launch()
+        for name in (ROUNDS, JOBS):
+            await DBOS.register_queue_async(
+                name, worker_concurrency=20, polling_interval_sec=self._poll, on_conflict="always_update"
+            )
+
+    def recover(self, executors: list[str]) -> None:
+        """Take over what dead workers left; blocking, so call it from a thread."""
+        DBOS._recover_pending_workflows(executors)
+
+    async def stop(self) -> None:
+        """Leave: what is under way stays pending and is taken up at the next start."""
+        await asyncio.to_thread(DBOS.destroy)

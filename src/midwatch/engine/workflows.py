@@ -1,0 +1,24 @@
+"""The one workflow there is: carry out one short piece of work. What it is, others know."""
+
+from collections.abc import Awaitable, Callable
+
+from dbos import DBOS
+from pydantic import JsonValue
+
+Args = dict[str, JsonValue]
+Perform = Callable[[str, Args], Awaitable[None]]
+
+WORKFLOW = "midwatch_work"
+_here: dict[str, Perform] = {}
+
+
+def set_performer(perform: Perform) -> None:
+    """Say who carries the work out in this process."""
+    _here["perform"] = perform
+
+
+@DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)
+async def carry_out(name: str, args: Args) -> dict[str, JsonValue]:
+    """Carry out one piece of work. It is not cut into engine steps: the journal remembers what was done."""
+    await _here["perform"](name, args)
+    return {"done": name}

@@ -1,0 +1,47 @@
+"""Large things on disk by the hash of their content: written whole or not at all, checked when read."""
+
+import asyncio
+import hashlib
+import os
+from pathlib import Path
+
+from midwatch.errors import Corrupt, Unknown
+
+
+class FolderBlobs:
+    """Blobs under one folder, two levels deep."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, name: str) -> Path:
+        """Tell where a blob lies."""
+        return self._folder / name[:2] / name
+
+    async def keep(self, content: bytes) -> str:
+        """Store and return the name; storing the same twice changes nothing."""
+        return await asyncio.to_thread(self._keep, content)
+
+    def _keep(self, content: bytes) -> str:
+        name = hashlib.sha256(content).hexdigest()
+        path = self.path(name)
+        if path.exists():
+            return name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".{os.getpid()}.part")
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        return name
+
+    async def fetch(self, name: str) -> bytes:
+        """Read it back, checked against its name."""
+        try:
+            content = await asyncio.to_thread(self.path(name).read_bytes)
+        except FileNotFoundError as missing:
+            raise Unknown(f"There is no blob {name}.", hint="It may have been archived.") from missing
+        if hashlib.sha256(content).hexdigest() != name:
+            raise Corrupt(f"Blob {name} was changed on disk.", hint="Restore it from a backup.")
+        return content

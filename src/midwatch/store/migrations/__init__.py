@@ -1,0 +1,1 @@
+"""Migrations, forward only; each says what it does to a running system."""

@@ -1,0 +1,17 @@
+"""${message}
+
+Effect on a running system: ${"to be said"}
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = ${repr(up_revision)}
+down_revision = ${repr(down_revision)}
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Forward only."""
+    ${upgrades if upgrades else "pass"}

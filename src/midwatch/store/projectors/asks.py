@@ -1,0 +1,118 @@
+"""Asks, notices and what passed the door."""
+
+import sqlalchemy as sa
+
+from midwatch.errors import Refused
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import session as ev
+from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row, set_timer
+from midwatch.store.projectors.sessions import call_round
+from midwatch.store.tables import asks, notices, tool_invocations
+from midwatch.terms.asks import AskState
+
+
+@on(ev.AskOpened)
+def ask_opened(c: sa.Connection, entry: Entry, event: ev.AskOpened) -> None:
+    """It waits, visibly, with its deadline."""
+    fields = event.draft.model_dump(mode="json", exclude={"deadline_minutes"})
+    insert(
+        c,
+        asks,
+        **fields,
+        id=event.ask,
+        number=next_number(c, asks),
+        session=event.session,
+        state=AskState.OPEN,
+        answer="",
+        answer_text="",
+        answered_by="",
+        created_at=entry.at,
+        due_at=event.due_at,
+    )
+    if event.due_at is not None:
+        set_timer(c, f"ask:{event.ask}", "ask", event.ask, event.due_at)
+
+
+def _settle(c: sa.Connection, entry: Entry, ask: str, state: AskState, **values: object) -> None:
+    now = row(c, asks, ask)
+    if now["state"] != AskState.OPEN.value:
+        said = f"answered {now['answer']!r} by {now['answered_by']}" if now["answer"] else now["state"]
+        raise Refused(f"Ask {now['number']} is settled already: {said}.", hint="Open asks: midwatch asks")
+    change(c, asks, {"id": ask, "state": AskState.OPEN}, state=state, settled_at=entry.at, **values)
+    clear_timer(c, f"ask:{ask}")
+    call_round(c, now["session"], entry.at)
+
+
+@on(ev.AskAnswered)
+def ask_answered(c: sa.Connection, entry: Entry, event: ev.AskAnswered) -> None:
+    """The first answer wins; later ones are told so."""
+    _settle(
+        c, entry, event.ask, AskState.ANSWERED, answer=event.answer, answer_text=event.text, answered_by=event.by
+    )
+
+
+@on(ev.AskExpired)
+def ask_expired(c: sa.Connection, entry: Entry, event: ev.AskExpired) -> None:
+    """Silence is an answer too, the one that was stated."""
+    _settle(c, entry, event.ask, AskState.EXPIRED, answer=event.meant, answered_by="silence")
+
+
+@on(ev.AskWithdrawn)
+def ask_withdrawn(c: sa.Connection, entry: Entry, event: ev.AskWithdrawn) -> None:
+    """Not needed any more."""
+    _settle(c, entry, event.ask, AskState.WITHDRAWN, answer_text=event.why)
+
+
+@on(ev.NoticeRaised)
+def notice_raised(c: sa.Connection, entry: Entry, event: ev.NoticeRaised) -> None:
+    """It stands in the outbox until a channel took it."""
+    insert(
+        c,
+        notices,
+        id=event.notice,
+        session=event.session,
+        tier=int(event.tier),
+        text=event.text,
+        subject=event.subject,
+        sent_by="",
+        created_at=entry.at,
+    )
+
+
+@on(ev.NoticeSent)
+def notice_sent(c: sa.Connection, entry: Entry, event: ev.NoticeSent) -> None:
+    """Once."""
+    change(c, notices, {"id": event.notice, "sent_by": ""}, sent_by=event.channel, sent_at=entry.at)
+
+
+@on(ev.ToolCalled)
+def tool_called(c: sa.Connection, entry: Entry, event: ev.ToolCalled) -> None:
+    """An effect is under way."""
+    insert(
+        c,
+        tool_invocations,
+        id=event.invocation,
+        tool=event.tool,
+        session=event.session,
+        run=event.run,
+        job=event.job,
+        request=event.request,
+        status="running",
+        result={},
+        error="",
+        started_at=entry.at,
+    )
+
+
+@on(ev.ToolFinished)
+def tool_finished(c: sa.Connection, entry: Entry, event: ev.ToolFinished) -> None:
+    """It came to its one end."""
+    change(
+        c,
+        tool_invocations,
+        {"id": event.invocation, "status": "running"},
+        status=event.status,
+        result=event.result,
+        error=event.error,
+        ended_at=entry.at,
+    )

@@ -1,0 +1,129 @@
+"""Projects, goals, work items, settings, the level."""
+
+import sqlalchemy as sa
+
+from midwatch.errors import Refused
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import house as ev
+from midwatch.store.projectors.rows import adjust, change, insert, next_number, on
+from midwatch.store.tables import goals, projects, sessions, settings_versions, standing, work_items
+from midwatch.terms.house import SessionState, WorkStatus
+
+
+@on(ev.ProjectAdded)
+def project_added(c: sa.Connection, entry: Entry, event: ev.ProjectAdded) -> None:
+    """Names are unique among the projects on the books."""
+    new = event.project
+    taken = sa.select(projects.c.id).where(projects.c.name == new.name, projects.c.removed.is_(False))
+    if c.execute(taken).first():
+        raise Refused(f"There is a project {new.name} already.", hint="Choose another name with --name.")
+    fields = new.model_dump(mode="json")
+    insert(
+        c,
+        projects,
+        **fields,
+        number=next_number(c, projects),
+        removed=False,
+        created_at=entry.at,
+        updated_at=entry.at,
+    )
+
+
+@on(ev.ProjectChanged)
+def project_changed(c: sa.Connection, entry: Entry, event: ev.ProjectChanged) -> None:
+    """Only what was given changes."""
+    given = event.model_dump(mode="json", exclude={"kind", "project"}, exclude_none=True)
+    change(c, projects, {"id": event.project, "removed": False}, **given, updated_at=entry.at)
+
+
+@on(ev.ProjectRemoved)
+def project_removed(c: sa.Connection, entry: Entry, event: ev.ProjectRemoved) -> None:
+    """The row stays, for history."""
+    change(c, projects, {"id": event.project, "removed": False}, removed=True, updated_at=entry.at)
+
+
+@on(ev.GoalSet)
+def goal_set(c: sa.Connection, entry: Entry, event: ev.GoalSet) -> None:
+    """A new statement is a new version; the older ones stay readable."""
+    last = c.execute(sa.select(sa.func.max(goals.c.version)).where(goals.c.goal == event.goal)).scalar() or 0
+    adjust(c, goals, {"goal": event.goal}, current=False)
+    fields = event.model_dump(mode="json", exclude={"kind"})
+    insert(
+        c,
+        goals,
+        **fields,
+        id=f"{event.goal}.{last + 1}",
+        version=last + 1,
+        status="open",
+        current=True,
+        created_at=entry.at,
+    )
+
+
+@on(ev.GoalClosed)
+def goal_closed(c: sa.Connection, _: Entry, event: ev.GoalClosed) -> None:
+    """Only an open goal can be closed."""
+    change(c, goals, {"goal": event.goal, "current": True, "status": "open"}, status=event.status)
+
+
+@on(ev.WorkAdded)
+def work_added(c: sa.Connection, entry: Entry, event: ev.WorkAdded) -> None:
+    """It starts in the backlog."""
+    fields = event.model_dump(mode="json", exclude={"kind", "item"})
+    insert(
+        c,
+        work_items,
+        **fields,
+        id=event.item,
+        number=next_number(c, work_items),
+        status=WorkStatus.BACKLOG,
+        created_at=entry.at,
+        updated_at=entry.at,
+    )
+
+
+@on(ev.WorkChanged)
+def work_changed(c: sa.Connection, entry: Entry, event: ev.WorkChanged) -> None:
+    """Only what was given changes."""
+    given = event.model_dump(mode="json", exclude={"kind", "item", "why"}, exclude_none=True)
+    change(c, work_items, {"id": event.item}, **given, updated_at=entry.at)
+
+
+@on(ev.SettingsProposed)
+def settings_proposed(c: sa.Connection, entry: Entry, event: ev.SettingsProposed) -> None:
+    """Nothing is in force yet."""
+    insert(
+        c,
+        settings_versions,
+        id=event.proposal,
+        number=next_number(c, settings_versions),
+        changes=event.changes,
+        note=event.note,
+        state="proposed",
+        version=None,
+        actor=entry.actor,
+        created_at=entry.at,
+    )
+
+
+@on(ev.SettingsApplied)
+def settings_applied(c: sa.Connection, _: Entry, event: ev.SettingsApplied) -> None:
+    """Versions count up in the order of applying."""
+    last = c.execute(sa.select(sa.func.max(settings_versions.c.version))).scalar() or 0
+    change(c, settings_versions, {"id": event.proposal, "state": "proposed"}, state="applied", version=last + 1)
+
+
+@on(ev.SettingsDiscarded)
+def settings_discarded(c: sa.Connection, _: Entry, event: ev.SettingsDiscarded) -> None:
+    """Only a proposal can be thrown away."""
+    change(c, settings_versions, {"id": event.proposal, "state": "proposed"}, state="discarded")
+
+
+@on(ev.LevelChanged)
+def level_changed(c: sa.Connection, entry: Entry, event: ev.LevelChanged) -> None:
+    """One row holds what stands; a night under way follows it at once."""
+    c.execute(standing.delete())
+    insert(c, standing, id="level", level=event.level, since=entry.at)
+    adjust(c, sessions, {"state": SessionState.AUTONOMOUS}, level=event.level)
+
+

@@ -1,0 +1,243 @@
+"""Missions, runs, jobs, pull requests. Only the newest epoch may speak for a job: an older one is Stale."""
+
+import sqlalchemy as sa
+
+from midwatch.errors import Stale
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import jobs as ev
+from midwatch.store.projectors.rows import change, insert, next_number, on, row
+from midwatch.store.projectors.sessions import call_round
+from midwatch.store.tables import jobs, missions, pull_requests, runs, sessions
+from midwatch.terms.jobs import JobState, Stage
+
+NOT_OVER = tuple(state.value for state in JobState if not state.over)
+GOING = (JobState.RUNNING.value, JobState.QUEUED.value)
+
+
+@on(ev.MissionCreated)
+def mission_created(c: sa.Connection, entry: Entry, event: ev.MissionCreated) -> None:
+    """Named after the order it serves."""
+    fields = event.model_dump(mode="json", exclude={"kind", "mission"})
+    insert(c, missions, **fields, id=event.mission, created_at=entry.at)
+
+
+@on(ev.RunStarted)
+def run_started(c: sa.Connection, entry: Entry, event: ev.RunStarted) -> None:
+    """Its contract is frozen with it."""
+    insert(
+        c,
+        runs,
+        id=event.run,
+        number=next_number(c, runs),
+        session=event.session,
+        mission=event.mission,
+        project=event.project,
+        contract=event.contract,
+        status="running",
+        summary="",
+        scores={},
+        started_at=entry.at,
+    )
+
+
+@on(ev.RunFinished)
+def run_finished(c: sa.Connection, entry: Entry, event: ev.RunFinished) -> None:
+    """Once."""
+    change(
+        c,
+        runs,
+        {"id": event.run, "status": "running"},
+        status=event.status,
+        summary=event.summary,
+        ended_at=entry.at,
+    )
+
+
+@on(ev.JobCreated)
+def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
+    """One job at a time in a project, whoever asks."""
+    busy = sa.select(jobs.c.number).where(jobs.c.project == event.project, jobs.c.state.in_(NOT_OVER))
+    if (number := c.execute(busy).scalar()) is not None:
+        raise Stale(f"Job {number} is at work in this project.", hint="Wait for it, or stop it: midwatch job stop")
+    fields = event.model_dump(mode="json", exclude={"kind", "job"})
+    insert(
+        c,
+        jobs,
+        **fields,
+        id=event.job,
+        number=next_number(c, jobs),
+        state=JobState.QUEUED,
+        stage=Stage.PREPARE,
+        attempt=1,
+        epoch=0,
+        worker="",
+        plan_version=0,
+        plan_hash="",
+        approved_by="",
+        work_epoch=0,
+        diff_blob="",
+        repairs=0,
+        stumbles=0,
+        why="",
+        cause="",
+        created_at=entry.at,
+    )
+
+
+def _by_epoch(c: sa.Connection, job: str, of: int, /, **values: object) -> None:
+    change(c, jobs, {"id": job, "epoch": of, "state": NOT_OVER}, **values)
+
+
+@on(ev.JobClaimed)
+def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
+    """The next epoch, at the stage that is due, unless the job is over."""
+    now = row(c, jobs, event.job)
+    if now["stage"] != event.stage.value:
+        raise Stale(f"Job {now['number']} is past {event.stage.value}: it is at {now['stage']}.")
+    state = JobState.STOPPING.value if now["state"] == JobState.STOPPING.value else JobState.RUNNING.value
+    _by_epoch(
+        c,
+        event.job,
+        event.epoch - 1,
+        epoch=event.epoch,
+        worker=event.worker,
+        attempt=event.attempt,
+        state=state,
+        started_at=now["started_at"] or entry.at,
+    )
+
+
+@on(ev.JobPrepared)
+def job_prepared(c: sa.Connection, _: Entry, event: ev.JobPrepared) -> None:
+    """Ready to plan."""
+    _by_epoch(c, event.job, event.epoch, repository=event.repository, stage=Stage.PLAN, attempt=1)
+
+
+@on(ev.JobPlanned)
+def job_planned(c: sa.Connection, _: Entry, event: ev.JobPlanned) -> None:
+    """It waits for approval."""
+    _by_epoch(
+        c,
+        event.job,
+        event.epoch,
+        plan=event.plan,
+        plan_version=event.version,
+        plan_hash=event.plan_hash,
+        stage=Stage.APPROVE,
+        attempt=1,
+    )
+    change(c, jobs, {"id": event.job, "state": GOING}, state=JobState.WAITING)
+
+
+@on(ev.JobApproved)
+def job_approved(c: sa.Connection, _: Entry, event: ev.JobApproved) -> None:
+    """Bound to the hash of what was shown."""
+    change(
+        c,
+        jobs,
+        {"id": event.job, "stage": Stage.APPROVE, "plan_hash": event.plan_hash, "state": JobState.WAITING},
+        approved_by=event.by,
+        stage=Stage.EXECUTE,
+        state=JobState.QUEUED,
+        attempt=1,
+    )
+
+
+@on(ev.JobExecuted)
+def job_executed(c: sa.Connection, _: Entry, event: ev.JobExecuted) -> None:
+    """Not believed yet."""
+    _by_epoch(c, event.job, event.epoch, done=event.done, work_epoch=event.epoch, stage=Stage.QUARANTINE, attempt=1)
+
+
+@on(ev.JobQuarantined)
+def job_quarantined(c: sa.Connection, _: Entry, event: ev.JobQuarantined) -> None:
+    """What really arrived."""
+    _by_epoch(
+        c, event.job, event.epoch, change=event.change, diff_blob=event.diff_blob, stage=Stage.VERIFY, attempt=1
+    )
+
+
+@on(ev.JobVerified)
+def job_verified(c: sa.Connection, _: Entry, event: ev.JobVerified) -> None:
+    """Mend or deliver."""
+    stage = Stage.REPAIR if event.repair else Stage.DELIVER
+    _by_epoch(c, event.job, event.epoch, proof=event.proof, stage=stage, attempt=1)
+
+
+@on(ev.JobRepaired)
+def job_repaired(c: sa.Connection, _: Entry, event: ev.JobRepaired) -> None:
+    """Through quarantine again."""
+    _by_epoch(
+        c,
+        event.job,
+        event.epoch,
+        done=event.done,
+        work_epoch=event.epoch,
+        repairs=event.round,
+        stage=Stage.QUARANTINE,
+        attempt=1,
+    )
+
+
+@on(ev.JobStumbled)
+def job_stumbled(c: sa.Connection, _: Entry, event: ev.JobStumbled) -> None:
+    """It will be tried again."""
+    stumbles = row(c, jobs, event.job)["stumbles"] + 1
+    _by_epoch(c, event.job, event.epoch, stumbles=stumbles, attempt=event.attempt + 1, cause=event.cause)
+
+
+@on(ev.JobStopRequested)
+def job_stop_requested(c: sa.Connection, _: Entry, event: ev.JobStopRequested) -> None:
+    """Whoever works on it is woken by this entry."""
+    change(c, jobs, {"id": event.job, "state": NOT_OVER}, state=JobState.STOPPING, why=event.why)
+
+
+@on(ev.JobEnded)
+def job_ended(c: sa.Connection, entry: Entry, event: ev.JobEnded) -> None:
+    """Over; worth a thought."""
+    _by_epoch(
+        c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at
+    )
+    session = row(c, jobs, event.job)["session"]
+    change(c, sessions, {"id": session}, last_moved_at=entry.at)
+    call_round(c, session, entry.at)
+
+
+@on(ev.PullRequestOpened)
+def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpened) -> None:
+    """One for each job, and only from the newest epoch."""
+    now = row(c, jobs, event.job)
+    if now["epoch"] != event.epoch:
+        raise Stale(f"Epoch {event.epoch} of job {now['number']} is not the newest.")
+    fields = event.model_dump(mode="json", exclude={"kind", "pull_request", "epoch"})
+    insert(
+        c,
+        pull_requests,
+        **fields,
+        id=event.pull_request,
+        number=next_number(c, pull_requests),
+        state="open",
+        merged_sha="",
+        undo=(),
+        created_at=entry.at,
+    )
+
+
+@on(ev.PullRequestMerged)
+def pull_request_merged(c: sa.Connection, entry: Entry, event: ev.PullRequestMerged) -> None:
+    """A person's act."""
+    change(
+        c,
+        pull_requests,
+        {"id": event.pull_request, "state": "open"},
+        state="merged",
+        merged_sha=event.sha,
+        undo=event.undo,
+        closed_at=entry.at,
+    )
+
+
+@on(ev.PullRequestClosed)
+def pull_request_closed(c: sa.Connection, entry: Entry, event: ev.PullRequestClosed) -> None:
+    """A person's act."""
+    change(c, pull_requests, {"id": event.pull_request, "state": "open"}, state="closed", closed_at=entry.at)

@@ -1,0 +1,85 @@
+"""The few ways in which a projector may touch a row. A change that meets no row in the right state is Stale."""
+
+from collections.abc import Callable
+from datetime import datetime
+from enum import Enum
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from midwatch.errors import Stale, Unknown
+from midwatch.journal.entry import Entry
+from midwatch.journal.events.happening import Happening
+from midwatch.store.tables import timers
+
+E = TypeVar("E", bound=Happening)
+Projector = Callable[[sa.Connection, Entry, Any], None]
+PROJECTORS: dict[type[Happening], Projector] = {}
+
+
+def on(kind: type[E]) -> Callable[[Callable[[sa.Connection, Entry, E], None]], Callable[[sa.Connection, Entry, E], None]]:
+    """Register the projector of one kind of event."""
+
+    def register(projector: Callable[[sa.Connection, Entry, E], None]) -> Callable[[sa.Connection, Entry, E], None]:
+        PROJECTORS[kind] = projector
+        return projector
+
+    return register
+
+
+def insert(connection: sa.Connection, table: sa.Table, **values: object) -> None:
+    """Add a row."""
+    connection.execute(table.insert().values(**_plain(values)))
+
+
+def change(connection: sa.Connection, table: sa.Table, where: dict[str, object], **values: object) -> None:
+    """Change exactly the rows that are in the expected state; none there means the world moved on."""
+    if not connection.execute(table.update().where(*_matches(table, where)).values(**_plain(values))).rowcount:
+        raise Stale(f"{table.name}: nothing is {_said(where)} any more.", hint="Look again and decide anew.")
+
+
+def adjust(connection: sa.Connection, table: sa.Table, where: dict[str, object], **values: object) -> None:
+    """Change rows if there are any."""
+    connection.execute(table.update().where(*_matches(table, where)).values(**_plain(values)))
+
+
+def row(connection: sa.Connection, table: sa.Table, name: str) -> sa.RowMapping:
+    """Read one row by id."""
+    found = connection.execute(sa.select(table).where(table.c.id == name)).mappings().first()
+    if found is None:
+        raise Unknown(f"There is no {table.name.rstrip('s')} {name}.")
+    return found
+
+
+def next_number(connection: sa.Connection, table: sa.Table) -> int:
+    """Count up for people; safe because every writer holds the append lock."""
+    return int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(table.c.number), 0) + 1)).scalar_one())
+
+
+def set_timer(connection: sa.Connection, name: str, kind: str, subject: str, due_at: datetime) -> None:
+    """Set or move a wait."""
+    clear_timer(connection, name)
+    insert(connection, timers, id=name, kind=kind, subject=subject, due_at=due_at)
+
+
+def clear_timer(connection: sa.Connection, name: str) -> None:
+    """Nobody waits for this any more."""
+    connection.execute(timers.delete().where(timers.c.id == name))
+
+
+def _plain(values: dict[str, object]) -> dict[str, object]:
+    # psycopg would write an enum's name; both databases must hold its value.
+    return {name: value.value if isinstance(value, Enum) else value for name, value in values.items()}
+
+
+def _matches(table: sa.Table, where: dict[str, object]) -> list[sa.ColumnElement[bool]]:
+    return [
+        table.c[name].in_([str(one) for one in value]) if isinstance(value, tuple) else table.c[name] == value
+        for name, value in _plain(where).items()
+    ]
+
+
+def _said(where: dict[str, object]) -> str:
+    return ", ".join(
+        f"{name} {' or '.join(map(str, value)) if isinstance(value, tuple) else value}" for name, value in where.items()
+    )

@@ -1,0 +1,277 @@
+"""Sessions, rounds, acts: the night's own state machine. A transition that is not drawn in SPEC.md is Stale."""
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from midwatch.errors import Refused, Stale
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import session as ev
+from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row, set_timer
+from midwatch.store.tables import acts, check_ins, deliberations, messages, rounds, sessions
+from midwatch.terms.house import SessionState
+
+LIVE = ("briefing", "autonomous", "debrief")
+
+
+def call_round(c: sa.Connection, session: str, at: datetime) -> None:
+    """Something happened that is worth a thought: think at once, or right after the round that is under way."""
+    now = c.execute(sa.select(sessions).where(sessions.c.id == session)).mappings().first()
+    if now is None or now["state"] != SessionState.AUTONOMOUS.value:
+        return
+    if now["round_active"] or now["paused"]:
+        adjust(c, sessions, {"id": session}, round_wanted=True)
+    else:
+        _next_round(c, session, at)
+
+
+def _next_round(c: sa.Connection, session: str, at: datetime) -> None:
+    adjust(c, sessions, {"id": session}, next_round_at=at, round_wanted=False)
+    set_timer(c, f"round:{session}", "round", session, at)
+
+
+@on(ev.SessionOpened)
+def session_opened(c: sa.Connection, entry: Entry, event: ev.SessionOpened) -> None:
+    """One session at a time is on stage; a second is refused."""
+    busy = c.execute(
+        sa.select(sessions.c.number).where(sessions.c.state.in_([SessionState.AUTONOMOUS.value]))
+    ).scalar()
+    if busy is not None:
+        raise Refused(f"Night {busy} is under way.", hint="End it first: midwatch stop")
+    adjust(
+        c,
+        sessions,
+        {"state": SessionState.BRIEFING},
+        state=SessionState.ENDED,
+        reason="replaced by a newer briefing",
+        ended_at=entry.at,
+    )
+    insert(
+        c,
+        sessions,
+        id=event.session,
+        number=next_number(c, sessions),
+        state=SessionState.BRIEFING,
+        paused=False,
+        why_paused="",
+        orders=event.orders,
+        source=event.source,
+        level=event.orders.level,
+        signed_by="",
+        items=(),
+        repositories=(),
+        rounds=0,
+        round_active=False,
+        round_wanted=False,
+        decisions=0,
+        actions=0,
+        reason="",
+        last_moved_at=entry.at,
+        created_at=entry.at,
+    )
+
+
+@on(ev.OrdersChanged)
+def orders_changed(c: sa.Connection, entry: Entry, event: ev.OrdersChanged) -> None:
+    """Only a draft can be edited; signed orders never change."""
+    where = {"id": event.session, "state": SessionState.BRIEFING, "signed_by": ""}
+    change(c, sessions, where, orders=event.orders, level=event.orders.level, last_moved_at=entry.at)
+
+
+@on(ev.OrdersSigned)
+def orders_signed(c: sa.Connection, entry: Entry, event: ev.OrdersSigned) -> None:
+    """Consent."""
+    where = {"id": event.session, "state": SessionState.BRIEFING}
+    change(c, sessions, where, signed_by=event.by, last_moved_at=entry.at)
+
+
+@on(ev.SessionStarted)
+def session_started(c: sa.Connection, entry: Entry, event: ev.SessionStarted) -> None:
+    """From briefing only, and only what was signed."""
+    now = row(c, sessions, event.session)
+    if not now["signed_by"]:
+        raise Stale("The orders are not signed.", hint="Sign them: midwatch start")
+    change(
+        c,
+        sessions,
+        {"id": event.session, "state": SessionState.BRIEFING},
+        state=SessionState.AUTONOMOUS,
+        level=event.level,
+        items=event.items,
+        repositories=event.repositories,
+        started_at=entry.at,
+        ends_at=event.ends_at,
+        last_moved_at=entry.at,
+    )
+    set_timer(c, f"limit:{event.session}", "session_limit", event.session, event.ends_at)
+    _next_round(c, event.session, entry.at)
+
+
+@on(ev.SessionPaused)
+def session_paused(c: sa.Connection, _: Entry, event: ev.SessionPaused) -> None:
+    """No round starts while paused."""
+    where = {"id": event.session, "state": SessionState.AUTONOMOUS, "paused": False}
+    change(c, sessions, where, paused=True, why_paused=event.why, next_round_at=None)
+    clear_timer(c, f"round:{event.session}")
+
+
+@on(ev.SessionResumed)
+def session_resumed(c: sa.Connection, entry: Entry, event: ev.SessionResumed) -> None:
+    """Think at once: the world may have changed."""
+    where = {"id": event.session, "state": SessionState.AUTONOMOUS, "paused": True}
+    change(c, sessions, where, paused=False, why_paused="", last_moved_at=entry.at)
+    if not row(c, sessions, event.session)["round_active"]:
+        _next_round(c, event.session, entry.at)
+
+
+@on(ev.SessionDebriefing)
+def session_debriefing(c: sa.Connection, entry: Entry, event: ev.SessionDebriefing) -> None:
+    """No more rounds; what runs is stopped by those who carry it out."""
+    change(
+        c,
+        sessions,
+        {"id": event.session, "state": SessionState.AUTONOMOUS},
+        state=SessionState.DEBRIEF,
+        paused=False,
+        reason=event.reason,
+        next_round_at=None,
+        debrief_at=entry.at,
+        last_moved_at=entry.at,
+    )
+    clear_timer(c, f"round:{event.session}")
+    clear_timer(c, f"limit:{event.session}")
+
+
+@on(ev.SessionEnded)
+def session_ended(c: sa.Connection, entry: Entry, event: ev.SessionEnded) -> None:
+    """Over, from whatever it was."""
+    change(
+        c, sessions, {"id": event.session, "state": LIVE}, state=SessionState.ENDED, ended_at=entry.at, next_round_at=None
+    )
+    for name in ("round", "limit", "review"):
+        clear_timer(c, f"{name}:{event.session}")
+
+
+@on(ev.MessageSaid)
+def message_said(c: sa.Connection, entry: Entry, event: ev.MessageSaid) -> None:
+    """Kept for the next look at the world."""
+    insert(
+        c, messages, id=event.message, session=event.session, by=event.by, text=event.text, created_at=entry.at
+    )
+
+
+@on(ev.CheckInMade)
+def check_in_made(c: sa.Connection, entry: Entry, event: ev.CheckInMade) -> None:
+    """The night spoke."""
+    fields = event.model_dump(mode="json", exclude={"kind"})
+    insert(c, check_ins, **fields, id=f"chk_{entry.seq}", created_at=entry.at)
+    adjust(c, sessions, {"id": event.session}, last_check_in_at=entry.at, last_moved_at=entry.at)
+
+
+@on(ev.RoundCalled)
+def round_called(c: sa.Connection, entry: Entry, event: ev.RoundCalled) -> None:
+    """One think at a time."""
+    change(
+        c,
+        sessions,
+        {
+            "id": event.session,
+            "state": SessionState.AUTONOMOUS,
+            "paused": False,
+            "round_active": False,
+            "rounds": event.number - 1,
+        },
+        rounds=event.number,
+        round_active=True,
+        next_round_at=None,
+    )
+    clear_timer(c, f"round:{event.session}")
+    insert(
+        c,
+        rounds,
+        id=f"{event.session}.{event.number}",
+        session=event.session,
+        number=event.number,
+        brain="",
+        summary="",
+        state="called",
+        error="",
+        created_at=entry.at,
+    )
+
+
+@on(ev.RoundPlanned)
+def round_planned(c: sa.Connection, _: Entry, event: ev.RoundPlanned) -> None:
+    """What the brain said."""
+    where = {"id": f"{event.session}.{event.number}", "state": "called"}
+    change(c, rounds, where, brain=event.brain, summary=event.summary, state="planned")
+
+
+@on(ev.RoundEnded)
+def round_ended(c: sa.Connection, entry: Entry, event: ev.RoundEnded) -> None:
+    """Set the next one, unless the session is over or holds."""
+    where = {"id": f"{event.session}.{event.number}", "state": ("called", "planned")}
+    change(c, rounds, where, state="ended", error=event.error)
+    change(c, sessions, {"id": event.session, "round_active": True}, round_active=False)
+    now = row(c, sessions, event.session)
+    if now["state"] == SessionState.AUTONOMOUS.value and not now["paused"]:
+        _next_round(c, event.session, entry.at if now["round_wanted"] else event.next_at)
+
+
+@on(ev.CouncilSpoke)
+def council_spoke(c: sa.Connection, entry: Entry, event: ev.CouncilSpoke) -> None:
+    """Words and decision are kept."""
+    insert(
+        c,
+        deliberations,
+        id=event.act,
+        session=event.session,
+        round=event.number,
+        opinions=event.opinions,
+        decision=event.decision,
+        created_at=entry.at,
+    )
+
+
+@on(ev.ActJudged)
+def act_judged(c: sa.Connection, entry: Entry, event: ev.ActJudged) -> None:
+    """A decision exists from here on, and must come to one end."""
+    insert(
+        c,
+        acts,
+        id=event.act,
+        number=next_number(c, acts),
+        session=event.session,
+        round=event.number,
+        kind=event.proposal.kind,
+        about=event.proposal.about,
+        project=event.proposal.project,
+        proposal=event.proposal,
+        facts=event.facts,
+        verdict=event.verdict,
+        state="judged",
+        text="",
+        result="",
+        judged_seq=entry.seq,
+        judged_at=entry.at,
+    )
+    counted = sa.update(sessions).where(sessions.c.id == event.session).values(decisions=sessions.c.decisions + 1)
+    c.execute(counted)
+
+
+@on(ev.ActEnded)
+def act_ended(c: sa.Connection, entry: Entry, event: ev.ActEnded) -> None:
+    """Exactly one end."""
+    change(
+        c,
+        acts,
+        {"id": event.act, "state": "judged"},
+        state=event.end,
+        text=event.text,
+        result=event.result,
+        ended_at=entry.at,
+    )
+    if event.end == "done":
+        session = row(c, acts, event.act)["session"]
+        counted = sa.update(sessions).where(sessions.c.id == session)
+        c.execute(counted.values(actions=sessions.c.actions + 1, last_moved_at=entry.at))
