@@ -1,0 +1,55 @@
+"""What a condition of the gate is, and what it finds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from midwatch.terms.acts import Proposal, Proposer
+from midwatch.terms.asks import Silence
+from midwatch.terms.english import reason
+from midwatch.terms.facts import Facts
+from midwatch.terms.trust import Outcome, Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The most a condition lets happen, and why."""
+
+    outcome: Outcome
+    reason: Reason
+    minutes: float | None = None
+    silence: Silence | None = None
+
+
+Check = Callable[[Proposal, Facts], Finding | None]
+
+EVERYONE: Final = frozenset(Proposer)
+BRAIN: Final = frozenset({Proposer.BRAIN})
+PERSON: Final = frozenset({Proposer.PERSON})
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One question of the gate and whom it binds."""
+
+    check: Check
+    binds: frozenset[Proposer]
+
+    @property
+    def name(self) -> str:
+        """The name of the rule, as in the source."""
+        return self.check.__name__
+
+    def find(self, proposal: Proposal, facts: Facts) -> Finding | None:
+        """Ask the question, if it concerns whoever proposes."""
+        return self.check(proposal, facts) if proposal.by in self.binds else None
+
+
+def refuse(code: str, **facts: object) -> Finding:
+    """Find that it must not happen."""
+    return Finding(Outcome.REFUSE, reason(code, **facts))
+
+
+def say_only(code: str, **facts: object) -> Finding:
+    """Find that it may only be suggested."""
+    return Finding(Outcome.SAY_ONLY, reason(code, **facts))

@@ -1,0 +1,65 @@
+"""Which acts belong together when a rule speaks of them."""
+
+from typing import Final
+
+from midwatch.terms.acts import WAITING, ActKind, External, Proposal
+
+EFFECTS: Final = frozenset(
+    {
+        ActKind.START,
+        ActKind.START_RUN,
+        ActKind.STOP,
+        ActKind.RESTART,
+        ActKind.RESOLVE,
+        ActKind.DELEGATE,
+        ActKind.SCHEDULE,
+        ActKind.CREATE_PROJECT,
+        ActKind.UPDATE_WORK_ITEM,
+    }
+)
+"""Acts that change something. Only these have cooldowns: waiting, talking and looking may follow each other at once."""
+
+TOUCHING: Final = EFFECTS | {ActKind.MERGE}
+"""Acts a protected, blocked or skipped project is spared from."""
+
+STARTING: Final = frozenset({ActKind.START, ActKind.START_RUN})
+"""Acts that take in new work."""
+
+AGENT_WORK: Final = STARTING | {ActKind.RESTART}
+"""Acts after which an agent is at work."""
+
+SPENDING: Final = AGENT_WORK | {ActKind.SEARCH, ActKind.RESEARCH, ActKind.DELEGATE}
+"""Acts that use up budgets; anything with an estimate counts as well."""
+
+SAYING: Final = WAITING | {ActKind.REPORT, ActKind.NOTIFY}
+"""Acts that pass time or only say something; they need no session."""
+
+NEEDS_PROJECT: Final = frozenset(
+    {
+        ActKind.START,
+        ActKind.START_RUN,
+        ActKind.STOP,
+        ActKind.RESTART,
+        ActKind.UPDATE_WORK_ITEM,
+        ActKind.MERGE,
+    }
+)
+
+NEEDS_TARGET: Final = frozenset({ActKind.RESOLVE, ActKind.UPDATE_WORK_ITEM, ActKind.MERGE})
+
+LOOKING: Final = frozenset({ActKind.SEARCH, ActKind.RESEARCH})
+
+
+def touches_the_world(proposal: Proposal) -> bool:
+    """Whether doubt about it is worth a person's time: it changes, writes or reaches outside."""
+    return proposal.kind in TOUCHING or proposal.writes or proposal.external is not External.NONE
+
+
+def spends(proposal: Proposal) -> bool:
+    """Whether it uses up money, tokens or time of the session."""
+    return proposal.kind in SPENDING or proposal.estimated_usd_micros > 0
+
+
+def plain(kind: ActKind) -> str:
+    """Name an act the way a person would."""
+    return kind.value.replace("_", " ")

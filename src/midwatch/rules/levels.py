@@ -1,0 +1,74 @@
+"""When the level may be raised, and what weak isolation leaves of it (RULES 1, DESIGN 5)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from midwatch.terms.english import reason
+from midwatch.terms.trust import Isolation, Level, Reason
+
+ROUNDS_AT_OBSERVE: Final = 12
+NIGHTS_PER_STEP: Final = 3
+HOUSEKEEPER: Final = "housekeeper"
+"""The one agent no model drives."""
+
+MOST_BY_ISOLATION: Final = {
+    Isolation.NONE: Level.OBSERVE,
+    Isolation.LANDLOCK: Level.CAUTIOUS,
+    Isolation.SEATBELT: Level.CAUTIOUS,
+    Isolation.BUBBLEWRAP: Level.FULL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRecord:
+    """What the house has shown since its level last changed."""
+
+    valid_rounds: int = 0
+    """Rounds at observe whose proposals were valid."""
+    clean_nights: int = 0
+    """Nights in a row without a high-severity flag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raise:
+    """Whether a level may be set, and why."""
+
+    allowed: bool
+    reasons: tuple[Reason, ...]
+    forced: bool = False
+
+
+def may_set(
+    current: Level, wanted: Level, record: TrackRecord, *, forced_because: str = "", signed: bool = False
+) -> Raise:
+    """A level is earned by rounds watched and clean nights, or forced by a person who says why."""
+    if wanted.rank <= current.rank:
+        return Raise(allowed=True, reasons=(reason("level.lowered"),))
+    missing = _missing(current, wanted, record)
+    if not missing:
+        return Raise(allowed=True, reasons=(reason("level.earned", level=wanted),))
+    if signed:
+        return Raise(allowed=True, forced=True, reasons=(reason("level.signed", level=wanted), *missing))
+    if forced_because.strip():
+        forced = reason("level.forced", level=wanted, because=forced_because.strip())
+        return Raise(allowed=True, forced=True, reasons=(forced, *missing))
+    return Raise(allowed=False, reasons=missing)
+
+
+def _missing(current: Level, wanted: Level, record: TrackRecord) -> tuple[Reason, ...]:
+    """The first step costs rounds, each later one nights; a jump costs all its steps."""
+    missing: list[Reason] = []
+    if current is Level.OBSERVE and record.valid_rounds < ROUNDS_AT_OBSERVE:
+        missing.append(reason("level.rounds_missing", needed=ROUNDS_AT_OBSERVE, had=record.valid_rounds))
+    needed = NIGHTS_PER_STEP * (wanted.rank - max(current.rank, Level.CAUTIOUS.rank))
+    if record.clean_nights < needed:
+        missing.append(reason("level.nights_missing", level=wanted, needed=needed, had=record.clean_nights))
+    return tuple(missing)
+
+
+def effective_level(level: Level, isolation: Isolation, agent: str, *, forced: bool = False) -> Level:
+    """Weak walls cap what a model-driven agent may do; forcing treats no wall as a weak one, never as a strong one."""
+    if agent == HOUSEKEEPER:
+        return level
+    walls = Isolation.LANDLOCK if forced and isolation is Isolation.NONE else isolation
+    return min(level, MOST_BY_ISOLATION[walls], key=lambda one: one.rank)

@@ -1,0 +1,102 @@
+"""When a budget speaks up, a check-in falls due, a session ends, a round begins, a retry is due (RULES 3, 5)."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from midwatch.terms.facts import Budget, Budgets
+
+MARKS: Final = (50, 80, 100)
+CHECK_IN_EVERY: Final = timedelta(minutes=25)
+KEEP_ALIVE_AFTER: Final = timedelta(minutes=15)
+CHECK_IN_DECISIONS: Final = 10
+IDLE_AFTER: Final = timedelta(minutes=30)
+ROUND_DEFAULT: Final = timedelta(minutes=5)
+ROUND_SOONEST: Final = timedelta(seconds=60)
+ROUND_LATEST: Final = timedelta(minutes=30)
+RETRIES: Final = 3
+
+
+class CheckIn(StrEnum):
+    """Why a check-in is due."""
+
+    EVENT = "event"
+    BUDGET = "budget"
+    DECISIONS = "decisions"
+    TIME = "time"
+    KEEP_ALIVE = "keep_alive"
+
+
+class SessionEnd(StrEnum):
+    """Why a session ends by itself."""
+
+    TIME = "time"
+    USD = "usd"
+    TOKENS = "tokens"
+    ROUNDS = "rounds"
+    IDLE = "idle"
+
+
+@dataclass(frozen=True, slots=True)
+class SinceCheckIn:
+    """What happened since the last check-in."""
+
+    elapsed: timedelta
+    silent_for: timedelta
+    """Since the last entry a person could see."""
+    decisions: int = 0
+    event: bool = False
+    """An escalation was handled, a job or run ended, or something failed."""
+    marks: tuple[int, ...] = ()
+    """Shares of a limit crossed meanwhile."""
+
+
+def marks_crossed(before: Budget, after: Budget) -> tuple[int, ...]:
+    """A budget speaks up once at half, at four fifths and when it is used up."""
+    if after.limit is None:
+        return ()
+    old, new = before.taken, after.taken
+    return tuple(mark for mark in MARKS if old * 100 < mark * after.limit <= new * 100)
+
+
+def check_ins_due(since: SinceCheckIn) -> tuple[CheckIn, ...]:
+    """Events and budgets are told at once, the rest in its time; silence alone gets a sign of life."""
+    due = {
+        CheckIn.EVENT: since.event,
+        CheckIn.BUDGET: bool(since.marks),
+        CheckIn.DECISIONS: since.decisions >= CHECK_IN_DECISIONS,
+        CheckIn.TIME: since.elapsed >= CHECK_IN_EVERY,
+    }
+    named = tuple(why for why, is_due in due.items() if is_due)
+    return named or ((CheckIn.KEEP_ALIVE,) if since.silent_for >= KEEP_ALIVE_AFTER else ())
+
+
+def session_ends(budgets: Budgets, *, idle_for: timedelta = timedelta(0)) -> SessionEnd | None:
+    """A session ends when its time, money, tokens or rounds are spent, or when nothing happens any more."""
+    spent = {
+        SessionEnd.TIME: budgets.seconds,
+        SessionEnd.USD: budgets.usd_micros,
+        SessionEnd.TOKENS: budgets.tokens,
+        SessionEnd.ROUNDS: budgets.rounds,
+    }
+    for why, budget in spent.items():
+        # Reservations may come back; only what is really spent ends a night.
+        if budget.limit is not None and budget.spent >= budget.limit:
+            return why
+    return SessionEnd.IDLE if idle_for >= IDLE_AFTER else None
+
+
+def next_round_after(wish: timedelta | None = None) -> timedelta:
+    """A brain may wish when to think next, within reason."""
+    return ROUND_DEFAULT if wish is None else min(ROUND_LATEST, max(ROUND_SOONEST, wish))
+
+
+def may_retry(*, of_cause: int, in_project: int, most: int = RETRIES) -> bool:
+    """Three tries per cause and three per project in a row, then somebody must look."""
+    return of_cause < most and in_project < most
+
+
+def retries_after(count: int, *, succeeded: bool = False, answered: bool = False) -> int:
+    """A success or a person's answer starts the count anew; another failure adds to it."""
+    return 0 if succeeded or answered else count + 1

@@ -1,0 +1,130 @@
+"""How loudly a thing is told, and when (RULES 4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from enum import StrEnum
+from typing import Final
+
+from midwatch.terms.asks import Tier
+
+QUIET_FROM: Final = time(22)
+QUIET_UNTIL: Final = time(7)
+DAILY_BUDGET: Final = 20
+WARN_SHARE: Final = 0.8
+BATCH_EVERY: Final = timedelta(hours=4)
+ERRORS_THAT_WAKE: Final = 2
+
+
+class NoticeKind(StrEnum):
+    """What there is to tell."""
+
+    SECURITY = "security"
+    LOST_ISOLATION = "lost_isolation"
+    LOW_RESOURCES = "low_resources"
+    CRITICAL_GUIDANCE = "critical_guidance"
+    SPIN_PAUSE = "spin_pause"
+    ERROR = "error"
+    NEEDS_INPUT = "needs_input"
+    PLAN_READY = "plan_ready"
+    PULL_REQUEST_READY = "pull_request_ready"
+    ACT_TOLD = "act_told"
+    TIME_OUT = "time_out"
+    CHECK_IN_GUIDANCE = "check_in_guidance"
+    CHECK_IN_ALERT = "check_in_alert"
+    CHECK_IN_COMPLETION = "check_in_completion"
+    CHECK_IN_PROGRESS = "check_in_progress"
+    ROUTINE = "routine"
+    PROPOSAL = "proposal"
+    MILESTONE = "milestone"
+    REASONING = "reasoning"
+    SKIP = "skip"
+    SCAN = "scan"
+
+
+_URGENT: Final = frozenset(
+    {
+        NoticeKind.SECURITY,
+        NoticeKind.LOST_ISOLATION,
+        NoticeKind.LOW_RESOURCES,
+        NoticeKind.CRITICAL_GUIDANCE,
+        NoticeKind.SPIN_PAUSE,
+    }
+)
+_SUMMARY: Final = frozenset(
+    {NoticeKind.ROUTINE, NoticeKind.PROPOSAL, NoticeKind.MILESTONE, NoticeKind.CHECK_IN_PROGRESS}
+)
+_LOG: Final = frozenset({NoticeKind.REASONING, NoticeKind.SKIP, NoticeKind.SCAN})
+
+
+class Delivery(StrEnum):
+    """What a channel does with a notice."""
+
+    NOW = "now"
+    AFTER_QUIET = "after_quiet"
+    BATCH = "batch"
+    DIGEST = "digest"
+    LOG = "log"
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """When it goes out, and whether the day's budget should be mentioned."""
+
+    delivery: Delivery
+    warn: bool = False
+
+
+def tier_of(kind: NoticeKind, *, errors_in_a_row: int = 0) -> Tier:
+    """Security wakes people, questions reach them, routine waits, reasoning is only kept."""
+    if kind in _URGENT or (kind is NoticeKind.ERROR and errors_in_a_row > ERRORS_THAT_WAKE):
+        return Tier.URGENT
+    if kind in _SUMMARY:
+        return Tier.SUMMARY
+    return Tier.LOG if kind in _LOG else Tier.ACTION
+
+
+def brain_tier(tier: int) -> Tier:
+    """A brain may lower its voice, never raise it to wake anyone."""
+    return Tier(max(tier, Tier.ACTION))
+
+
+def is_quiet(local: datetime, *, start: time = QUIET_FROM, end: time = QUIET_UNTIL) -> bool:
+    """Quiet hours are read off the person's own clock and may run over midnight."""
+    now = local.time()
+    if start <= end:
+        return start <= now < end
+    return now >= start or now < end
+
+
+def quiet_ends_at(local: datetime, *, end: time = QUIET_UNTIL) -> datetime:
+    """What was held back goes out when the quiet hours next end."""
+    day = local.date() if local.time() < end else local.date() + timedelta(days=1)
+    return datetime.combine(day, end, local.tzinfo)
+
+
+def route(tier: Tier, *, quiet: bool, sent_today: int, budget: int = DAILY_BUDGET) -> Routing:
+    """Urgent goes at once, past quiet hours and budget; the rest waits its turn."""
+    warn = sent_today < WARN_SHARE * budget <= sent_today + 1
+    if tier is Tier.URGENT:
+        return Routing(Delivery.NOW, warn=warn)
+    if tier is Tier.LOG:
+        return Routing(Delivery.LOG)
+    if sent_today >= budget:
+        return Routing(Delivery.DIGEST)
+    if tier is Tier.SUMMARY:
+        return Routing(Delivery.BATCH)
+    return Routing(Delivery.AFTER_QUIET if quiet else Delivery.NOW, warn=warn and not quiet)
+
+
+def batch_due(first_waiting_at: datetime | None, now: datetime, *, louder_goes_out: bool = False) -> bool:
+    """A batch goes out after four hours, or together with something louder."""
+    if first_waiting_at is None:
+        return False
+    return louder_goes_out or now - first_waiting_at >= BATCH_EVERY
+
+
+def batch_text(items: Sequence[str]) -> str:
+    """Many small things are told in one message."""
+    word = "item" if len(items) == 1 else "items"
+    return "\n".join((f"Batch update ({len(items)} {word}):", *(f"- {item}" for item in items)))

@@ -1,0 +1,165 @@
+"""How good a run was, before and after the person has looked (RULES 6)."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from midwatch.terms.acts import WAITING, ActKind
+from midwatch.terms.english import reason
+from midwatch.terms.report import Claim, Evidence, EvidenceKind, FlagKind, Outcome, Recommendation, ScoreParts
+from midwatch.terms.trust import Reason
+
+OUTCOME_WORTH: Final = {Outcome.ACCEPTED: 1.0, Outcome.MODIFIED: 0.7, Outcome.DEFERRED: 0.4, Outcome.REJECTED: 0.0}
+PENALTY: Final = {FlagKind.WRONG_FACT: 0.1, FlagKind.UNSAFE: 0.3}
+MOST_PENALTY: Final = 0.5
+DEGRADED_BELOW: Final = 0.5
+LOW_VALUE_ABOVE: Final = 0.4
+LOW_VALUE_LEAST_ACTS: Final = 5
+OLD_AFTER_DAYS: Final = 2 * 365
+
+
+class SourceRank(StrEnum):
+    """How close a source is to the thing itself."""
+
+    PRIMARY = "primary"
+    SECONDARY = "secondary"
+    UNKNOWN = "unknown"
+
+
+_RANK_QUALITY: Final = {SourceRank.PRIMARY: 0.9, SourceRank.SECONDARY: 0.6, SourceRank.UNKNOWN: 0.3}
+_CAN_BE_PRIMARY: Final = frozenset({EvidenceKind.REPO, EvidenceKind.BENCHMARK, EvidenceKind.DOC})
+
+
+@dataclass(frozen=True, slots=True)
+class ActDone:
+    """One act as the scores see it."""
+
+    kind: ActKind
+    target: str = ""
+    arguments: str = ""
+    """A hash of what it was called with."""
+    linked: bool = False
+    """A current goal or work item stands behind it."""
+    fresh: bool = False
+    """It left new evidence, an artifact, a new state or an answer."""
+
+
+def rank_of(kind: EvidenceKind, *, first_hand: bool, named: bool = True) -> SourceRank:
+    """A repository at a commit, a benchmark run here and official docs are primary; the nameless is unknown."""
+    if not named:
+        return SourceRank.UNKNOWN
+    return SourceRank.PRIMARY if first_hand and kind in _CAN_BE_PRIMARY else SourceRank.SECONDARY
+
+
+def item_quality(rank: SourceRank, *, age_days: float = 0, hypothesis: bool = False) -> float:
+    """A piece of evidence is worth what its source is, less when old, nothing when only supposed."""
+    if hypothesis:
+        return 0.0
+    return clamp(_RANK_QUALITY[rank] - (0.2 if age_days > OLD_AFTER_DAYS else 0.0))
+
+
+def alignment(acts: Iterable[ActDone]) -> float | None:
+    """Of the acts that were work, the share that served a goal or work item."""
+    return _share(act.linked for act in acts if act.kind not in WAITING)
+
+
+def evidence_score(items: Sequence[Evidence], claims: Sequence[Claim]) -> float | None:
+    """Good evidence is of quality, comes from two independent origins, and is fresh."""
+    origin = {item.id: item.origin for item in items}
+    quality = sum(item.quality for item in items) / len(items) if items else None
+    doubled = _share(len(origins(claim.evidence, origin)) >= 2 for claim in claims)
+    return weighted(((0.5, quality), (0.3, doubled), (0.2, _share(item.fresh for item in items))))
+
+
+def origins(refs: Iterable[str], origin: dict[str, str]) -> frozenset[str]:
+    """Two items of one origin support a claim only once."""
+    return frozenset(origin[ref] for ref in refs if ref in origin)
+
+
+def novelty(findings: Sequence[str], known: Collection[str] = ()) -> float | None:
+    """A finding is new when neither memory nor an earlier finding said it."""
+    seen = {_folded(one) for one in known}
+    new: list[bool] = []
+    for finding in findings:
+        new.append(_folded(finding) not in seen)
+        seen.add(_folded(finding))
+    return _share(new)
+
+
+def readiness(recommendations: Sequence[Recommendation]) -> float | None:
+    """A recommendation is ready when it asks clearly, names tradeoffs and confidence, and says why."""
+    return _share(
+        part
+        for rec in recommendations
+        for part in (bool(rec.ask), bool(rec.tradeoffs), rec.confidence > 0, bool(rec.why))
+    )
+
+
+def pre(parts: ScoreParts) -> float | None:
+    """The score before review; what could not be measured leaves its weight to the rest."""
+    return weighted(((0.35, parts.alignment), (0.25, parts.evidence), (0.15, parts.novelty), (0.25, parts.readiness)))
+
+
+def post(usefulness: int | None, outcomes: Iterable[Outcome], flags: Iterable[FlagKind] = ()) -> float | None:
+    """The score after review: how useful, what became of the advice, less what went wrong; no review, no score."""
+    if usefulness is None:
+        return None
+    worth = [OUTCOME_WORTH[outcome] for outcome in outcomes if outcome is not Outcome.PENDING]
+    mean = sum(worth) / len(worth) if worth else None
+    score = weighted(((0.6, (usefulness - 1) / 4), (0.4, mean))) or 0.0
+    return clamp(score - min(MOST_PENALTY, sum(PENALTY[flag] for flag in flags)))
+
+
+def low_value_share(acts: Sequence[ActDone]) -> float | None:
+    """Of the acts that were work, the share that repeated an earlier one or left nothing new."""
+    seen: set[tuple[ActKind, str, str]] = set()
+    low: list[bool] = []
+    for act in acts:
+        if act.kind in WAITING:
+            continue
+        key = (act.kind, act.target, act.arguments)
+        low.append(key in seen or not act.fresh)
+        seen.add(key)
+    return _share(low)
+
+
+def must_abort(acts: Sequence[ActDone]) -> Reason | None:
+    """A run that mostly wastes its acts ends, once there were enough to tell."""
+    work = sum(act.kind not in WAITING for act in acts)
+    share = low_value_share(acts) or 0.0
+    if work < LOW_VALUE_LEAST_ACTS or share <= LOW_VALUE_ABOVE:
+        return None
+    return reason("abort.low_value", share=share, acts=work, most=LOW_VALUE_ABOVE)
+
+
+def degraded(before: float | None, after: float | None, *, hard_stop: bool = False) -> bool:
+    """A run is degraded when it scored low or a hard guardrail ended it; no score says nothing."""
+    return hard_stop or any(score is not None and score < DEGRADED_BELOW for score in (before, after))
+
+
+def high_severity(flags: Iterable[FlagKind], *, wrong_under_strong: bool = False) -> bool:
+    """Unsafe behaviour, or a wrong fact under a claim called strong, weighs heavily."""
+    given = set(flags)
+    return FlagKind.UNSAFE in given or (FlagKind.WRONG_FACT in given and wrong_under_strong)
+
+
+def weighted(parts: Iterable[tuple[float, float | None]]) -> float | None:
+    """A weighted mean over what could be measured; nothing measured, no score."""
+    measured = [(weight, value) for weight, value in parts if value is not None]
+    total = sum(weight for weight, _ in measured)
+    return clamp(sum(weight * value for weight, value in measured) / total) if total else None
+
+
+def clamp(value: float) -> float:
+    """Scores live between nothing and all."""
+    return min(1.0, max(0.0, value))
+
+
+def _share(marks: Iterable[bool]) -> float | None:
+    counted = list(marks)
+    return sum(counted) / len(counted) if counted else None
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,96 @@
+"""Limits: marks, check-ins, the end of a session, the next round, retries."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midwatch.rules.limits import (
+    CheckIn,
+    SessionEnd,
+    SinceCheckIn,
+    check_ins_due,
+    marks_crossed,
+    may_retry,
+    next_round_after,
+    retries_after,
+    session_ends,
+)
+from midwatch.terms.facts import Budget, Budgets
+
+MINUTE = timedelta(minutes=1)
+SECOND = timedelta(seconds=1)
+
+
+@given(st.integers(1, 200), st.lists(st.integers(0, 40), max_size=20))
+def test_each_mark_is_crossed_once_however_the_spending_is_cut(limit: int, steps: list[int]) -> None:
+    spent = 0
+    marks: list[int] = []
+    for step in steps:
+        marks += marks_crossed(Budget(spent=spent, limit=limit), Budget(spent=spent + step, limit=limit))
+        spent += step
+    assert marks == list(marks_crossed(Budget(limit=limit), Budget(spent=spent, limit=limit)))
+    assert marks == [mark for mark in (50, 80, 100) if spent >= mark * limit / 100]
+
+
+def test_without_a_limit_there_is_nothing_to_cross() -> None:
+    assert marks_crossed(Budget(), Budget(spent=10**9)) == ()
+
+
+@pytest.mark.parametrize(
+    ("since", "due"),
+    [
+        (SinceCheckIn(24 * MINUTE, 14 * MINUTE), ()),
+        (SinceCheckIn(25 * MINUTE, 0 * MINUTE), (CheckIn.TIME,)),
+        (SinceCheckIn(0 * MINUTE, 15 * MINUTE), (CheckIn.KEEP_ALIVE,)),
+        (SinceCheckIn(25 * MINUTE, 15 * MINUTE), (CheckIn.TIME,)),
+        (SinceCheckIn(0 * MINUTE, 0 * MINUTE, decisions=9), ()),
+        (SinceCheckIn(0 * MINUTE, 0 * MINUTE, decisions=10), (CheckIn.DECISIONS,)),
+        (SinceCheckIn(0 * MINUTE, 0 * MINUTE, event=True), (CheckIn.EVENT,)),
+        (SinceCheckIn(0 * MINUTE, 0 * MINUTE, marks=(80,)), (CheckIn.BUDGET,)),
+        (SinceCheckIn(30 * MINUTE, 0 * MINUTE, 10, event=True), (CheckIn.EVENT, CheckIn.DECISIONS, CheckIn.TIME)),
+    ],
+)
+def test_a_check_in_is_due_for_exactly_these_causes(since: SinceCheckIn, due: tuple[CheckIn, ...]) -> None:
+    assert check_ins_due(since) == due
+
+
+FULL = Budget(spent=10, limit=10)
+
+
+@pytest.mark.parametrize(
+    ("budgets", "why"),
+    [
+        (Budgets(seconds=FULL), SessionEnd.TIME),
+        (Budgets(usd_micros=FULL), SessionEnd.USD),
+        (Budgets(tokens=FULL), SessionEnd.TOKENS),
+        (Budgets(rounds=FULL), SessionEnd.ROUNDS),
+        (Budgets(attention=FULL), None),
+        (Budgets(usd_micros=Budget(spent=9, reserved=1, limit=10)), None),
+        (Budgets(), None),
+    ],
+)
+def test_a_session_ends_with_what_is_spent(budgets: Budgets, why: SessionEnd | None) -> None:
+    assert session_ends(budgets) is why
+
+
+def test_a_session_ends_after_half_an_hour_of_nothing() -> None:
+    assert session_ends(Budgets(), idle_for=30 * MINUTE) is SessionEnd.IDLE
+    assert session_ends(Budgets(), idle_for=30 * MINUTE - SECOND) is None
+
+
+@given(st.none() | st.timedeltas(timedelta(days=-5), timedelta(days=5)))
+def test_the_next_round_comes_between_a_minute_and_half_an_hour(wish: timedelta | None) -> None:
+    after = next_round_after(wish)
+    assert MINUTE <= after <= 30 * MINUTE
+    assert after == 5 * MINUTE if wish is None else after == wish or wish < MINUTE or wish > 30 * MINUTE
+
+
+@given(st.lists(st.sampled_from(["fail", "succeed", "answer"]), max_size=12))
+def test_three_failures_in_a_row_end_the_trying_until_a_success_or_an_answer(story: list[str]) -> None:
+    count, in_a_row = 0, 0
+    for what in story:
+        count = retries_after(count, succeeded=what == "succeed", answered=what == "answer")
+        in_a_row = in_a_row + 1 if what == "fail" else 0
+    assert may_retry(of_cause=count, in_project=0) == may_retry(of_cause=0, in_project=count) == (in_a_row < 3)
