@@ -1,0 +1,1 @@
+"""Where finished work is handed over: one module per forge."""

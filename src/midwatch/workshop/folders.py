@@ -1,0 +1,77 @@
+"""Names that become folders, locks that survive kill -9, and folders that must really go."""
+
+import asyncio
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from midwatch.errors import Misuse, Unavailable
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_SHA = re.compile(r"[0-9a-f]{40}")
+
+
+def part(name: str) -> str:
+    """Return the name if it can safely be one part of a path and of a ref, else raise Misuse."""
+    if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
+        raise Misuse(f"{name!r} cannot name a folder.", hint="Use letters, digits, '_', '-' and single dots.")
+    return name
+
+
+def sha(name: str) -> str:
+    """Return the commit id if it is one written out in full, else raise Misuse: an option must not pass for one."""
+    if not _SHA.fullmatch(name):
+        raise Misuse(f"{name!r} is not a full commit id.", hint="Give all 40 hexadecimal digits.")
+    return name
+
+
+@asynccontextmanager
+async def locked(path: Path, *, patience_seconds: float = 600) -> AsyncIterator[int]:
+    """Hold an exclusive lock on a file and give its descriptor; the kernel lets go when every holder is dead."""
+    descriptor = await asyncio.to_thread(_open, path)
+    try:
+        deadline = asyncio.get_running_loop().time() + patience_seconds
+        while not _taken(descriptor):
+            if asyncio.get_running_loop().time() > deadline:
+                raise Unavailable(
+                    f"{path} has been locked for {patience_seconds:.0f} seconds.",
+                    hint="Another Midwatch process is at work there; wait for it or stop it.",
+                )
+            await asyncio.sleep(0.02)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder with everything in it, also where an agent took our write permission away."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder, onerror=_insist)
+
+
+def _insist(again: Callable[[str], object], name: str, error: object) -> None:
+    if isinstance(error, tuple) and isinstance(error[1], FileNotFoundError):
+        return
+    Path(name).parent.chmod(0o700)
+    if not Path(name).is_symlink():
+        Path(name).chmod(0o700)
+    again(name)

@@ -1,0 +1,260 @@
+"""A leash: runs one command and takes its whole process tree down when time, talk or its starter ends.
+
+`python leash.py --wall S --idle S --log FILE --log-limit BYTES -- argv...`, standard library only. Exit code: the
+command's (128 + n for signal n), 124 wall limit, 125 idle limit, 143 stopped (SIGTERM, or stdin at its end: whoever
+started this is gone), 127 when the command cannot be started.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+WALL, IDLE, STOPPED, NO_COMMAND = 124, 125, 143, 127
+GRACE_SECONDS = 2.0
+KILL_SECONDS = 10.0
+ECHO_BACKLOG = 1 << 20
+PIPE_SLOT = 4096  # a pipe that polls writable takes this much without blocking
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+class Log:
+    """Writes the head as it comes and keeps the newest rest in memory once half the limit is used."""
+
+    def __init__(self, path: Path, limit: int) -> None:
+        self._file = path.open("ab", buffering=0)
+        self._head_room = limit // 2
+        self._tail_room = limit - limit // 2
+        self._tail = bytearray()
+        self._left_out = 0
+
+    def add(self, data: bytes) -> None:
+        """Take the next piece of output."""
+        head = data[: self._head_room]
+        self._head_room -= len(head)
+        self._write(head)
+        self._tail += data[len(head) :]
+        over = len(self._tail) - self._tail_room
+        if over > 0:
+            del self._tail[:over]
+            self._left_out += over
+
+    def close(self) -> None:
+        """Write the tail, after a line saying how much is missing before it."""
+        if self._left_out:
+            self._write(f"\n[leash: {self._left_out} bytes left out here]\n".encode())
+        self._write(bytes(self._tail))
+        self._file.close()
+
+    def _write(self, data: bytes) -> None:
+        # A full disk must not end the command: the verdict matters more than the log.
+        with contextlib.suppress(OSError):
+            while data:
+                data = data[self._file.write(data) :]
+
+
+def _process_table() -> dict[int, list[int]]:
+    """Map every living process's parent to its children; zombies are already dead."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):  # noqa: PTH208 - names only, and thousands of them
+        if not entry.isdigit():
+            continue
+        try:
+            stat = Path("/proc", entry, "stat").read_bytes()
+        except OSError:
+            continue
+        fields = stat[stat.rindex(b")") + 2 :].split()
+        state, parent, threads = fields[0], int(fields[1]), int(fields[17])
+        # A process whose first thread has left looks like a zombie and still works.
+        if state not in b"ZX" or threads > 1:
+            children.setdefault(parent, []).append(int(entry))
+    return children
+
+
+def _descendants(root: int) -> list[int]:
+    children, found = _process_table(), [root]
+    for pid in found:
+        found.extend(children.get(pid, ()))
+    return found[1:]
+
+
+def _signal(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+class Leash:
+    """One command, its pipes, its limits and its end."""
+
+    def __init__(self, argv: list[str], *, wall: float, idle: float, log: Log) -> None:
+        self._log = log
+        self._idle = idle
+        self._verdict: int | None = None
+        self._echo = bytearray()
+        self._echoing = True
+        self._listen()
+        self._child = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=_die_with_the_leash,  # noqa: PLW1509 - there is only one thread here
+        )
+        assert self._child.stdout is not None  # noqa: S101 - for the type checker
+        assert self._child.stderr is not None  # noqa: S101 - for the type checker
+        self._out, self._err = self._child.stdout.fileno(), self._child.stderr.fileno()
+        self._sources = {self._out, self._err, self._wake, 0}
+        self._spoke_at = time.monotonic()
+        self._wall_at = self._spoke_at + wall
+
+    def run(self) -> int:
+        """Hold the leash until nothing of the command is left, and tell how it ended."""
+        while self._verdict is None and self._child.poll() is None:
+            self._turn(self._patience())
+            self._watch_the_time()
+        self._take_down()
+        self._drain()
+        self._log.close()
+        if self._verdict is not None:
+            return self._verdict
+        code = self._child.returncode
+        return code if code >= 0 else 128 - code
+
+    def _listen(self) -> None:
+        self._wake, wake_end = os.pipe()
+        os.set_blocking(wake_end, False)
+        signal.set_wakeup_fd(wake_end, warn_on_full_buffer=False)
+        signal.signal(signal.SIGTERM, lambda *_: self._stop(STOPPED))
+        # No-op functions, not SIG_IGN: an ignored signal would stay ignored in the command.
+        for quiet in (signal.SIGCHLD, signal.SIGHUP, signal.SIGINT):
+            signal.signal(quiet, lambda *_: None)
+
+    def _stop(self, verdict: int) -> None:
+        if self._verdict is None:
+            self._verdict = verdict
+
+    def _held_back(self) -> bool:
+        return len(self._echo) >= ECHO_BACKLOG
+
+    def _patience(self) -> float:
+        now = time.monotonic()
+        return max(0.0, min(self._wall_at - now, self._spoke_at + self._idle - now))
+
+    def _watch_the_time(self) -> None:
+        now = time.monotonic()
+        if self._held_back():
+            self._spoke_at = now  # our reader is slow; the command is not to blame
+        if self._child.poll() is not None:
+            return
+        if now >= self._wall_at:
+            self._stop(WALL)
+        elif now >= self._spoke_at + self._idle:
+            self._stop(IDLE)
+
+    def _turn(self, patience: float) -> None:
+        """Wait once for anything to happen, and serve it."""
+        readable = self._sources - ({self._out} if self._held_back() else set())
+        ready, room, _ = select.select(readable, [1] if self._echo else [], [], patience)
+        for source in ready:
+            self._read(source)
+        if room:
+            self._echo_some()
+        self._reap()
+
+    def _read(self, source: int) -> None:
+        try:
+            data = os.read(source, 1 << 16)
+        except BlockingIOError:
+            return
+        if not data:
+            self._sources.discard(source)
+            if source == 0:
+                self._stop(STOPPED)
+        elif source in (self._out, self._err):
+            self._spoke_at = time.monotonic()
+            self._log.add(data)
+            if source == self._out and self._echoing:
+                self._echo += data
+
+    def _echo_some(self) -> None:
+        try:
+            sent = os.write(1, self._echo[:PIPE_SLOT])
+        except OSError:
+            self._echoing = False
+            self._echo.clear()
+        else:
+            del self._echo[:sent]
+
+    def _reap(self) -> None:
+        """Bury adopted orphans, but never the command itself: Popen would then believe that it ended well."""
+        with contextlib.suppress(ChildProcessError):
+            while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                if found.si_pid == self._child.pid:
+                    self._child.poll()
+                else:
+                    os.waitpid(found.si_pid, 0)
+
+    def _living(self) -> list[int]:
+        self._reap()
+        # Twice, because a process whose parent dies during the scan is seen under nobody.
+        return _descendants(os.getpid()) or _descendants(os.getpid())
+
+    def _take_down(self) -> None:
+        """Ask all descendants to end, then freeze and kill whatever is left until there is nothing."""
+        living = self._living()
+        _signal(living, signal.SIGTERM)
+        _signal(living, signal.SIGCONT)
+        deadline = time.monotonic() + GRACE_SECONDS
+        while self._living() and time.monotonic() < deadline:
+            self._turn(0.02)
+        deadline = time.monotonic() + KILL_SECONDS
+        while (living := self._living()) and time.monotonic() < deadline:
+            _signal(living, signal.SIGSTOP)  # what is frozen cannot fork away from the kill
+            _signal(living, signal.SIGKILL)
+            self._turn(0.01)
+        self._child.poll()
+
+    def _drain(self) -> None:
+        """Keep the last words: what still sits in the pipes, then what our reader has not taken yet."""
+        self._sources -= {0, self._wake}
+        for source in self._sources:
+            os.set_blocking(source, False)
+        deadline = time.monotonic() + KILL_SECONDS
+        while (self._sources or self._echo) and time.monotonic() < deadline:
+            self._turn(0.1)
+
+
+def _die_with_the_leash() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def main() -> int:
+    """Read the command line and hold the leash."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--wall", type=float, required=True)
+    parser.add_argument("--idle", type=float, required=True)
+    parser.add_argument("--log", type=Path, required=True)
+    parser.add_argument("--log-limit", type=int, required=True)
+    parser.add_argument("argv", nargs="+")
+    given = parser.parse_args()
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    log = Log(given.log, given.log_limit)
+    try:
+        leash = Leash(given.argv, wall=given.wall, idle=given.idle, log=log)
+    except OSError as error:
+        log.add(f"leash: cannot start {given.argv[0]}: {error.strerror}\n".encode())
+        log.close()
+        return NO_COMMAND
+    return leash.run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,213 @@
+"""Checks: a fresh checkout is judged, and an agent that moves the goalposts is found out."""
+
+import asyncio
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from midwatch.errors import Unavailable
+from midwatch.terms.jobs import CheckResult, Proof
+from midwatch.workshop.checkouts import Checkouts
+from midwatch.workshop.checks import CheckPlan, Work, count_failures, judge_proof, prove, run_checks
+from midwatch.workshop.mirrors import Mirrors
+from tests.workshop.repository import Repository
+
+MINUTE = timedelta(minutes=1)
+UNITTEST = f"{sys.executable} -m unittest discover -s tests -t ."
+BROKEN = "def double(n):\n    return n\n"
+MENDED = "def double(n):\n    return 2 * n\n"
+TEST = (
+    "import unittest\nfrom app import double\n\n\nclass Doubling(unittest.TestCase):\n"
+    "    def test_it(self):\n        self.assertEqual(double(2), 4)\n"
+)
+
+
+def result(command: str = "test", code: int = 0, failures: int | None = None) -> CheckResult:
+    return CheckResult(command=command, exit_code=code, failures=failures)
+
+
+GREEN, RED = result(), result(code=1)
+
+
+async def test_a_check_runs_in_the_tree_with_a_clean_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "hunter2")
+    log = tmp_path / "logs" / "checks.log"
+    commands = ("pwd; env", "echo bad >&2; exit 3")
+    first, second = await run_checks(tmp_path, commands, log=log, wall=MINUTE)
+    assert (first.exit_code, second.exit_code) == (0, 3)
+    assert first.tail.startswith(str(tmp_path))
+    assert "SECRET_TOKEN" not in first.tail
+    assert {"CI=true", "LANG=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1"} <= set(first.tail.split())
+    assert second.tail == "bad\n"
+    assert "$ pwd; env\n" in log.read_text()
+    home = next(line for line in first.tail.splitlines() if line.startswith("HOME="))
+    assert not os.access(home.removeprefix("HOME="), os.F_OK), "its home went with it"
+
+
+async def test_a_check_that_takes_too_long_is_red(tmp_path: Path) -> None:
+    (only,) = await run_checks(tmp_path, ("sleep 600",), log=tmp_path / "log", wall=timedelta(seconds=0.5))
+    assert only.exit_code == 124
+
+
+async def test_stopping_leaves_the_remaining_checks_unrun(tmp_path: Path) -> None:
+    stop = asyncio.Event()
+    running = asyncio.create_task(
+        run_checks(tmp_path, ("touch begun; sleep 600", "touch second"), log=tmp_path / "log", wall=MINUTE, stop=stop)
+    )
+    while not (tmp_path / "begun").exists():  # noqa: ASYNC110 - another process makes the file
+        await asyncio.sleep(0.01)
+    stop.set()
+    (only,) = await running
+    assert only.exit_code == 143
+    assert not (tmp_path / "second").exists()
+
+
+@pytest.mark.parametrize(
+    ("output", "failures"),
+    [
+        ("FAILED t.py::a\n=== 3 failed, 2 passed, 1 error in 0.12s ===\n", 4),
+        ("1 failed, 2 passed, 3 warnings in 61.03s (0:01:01)\n", 1),
+        ("\x1b[31m\x1b[1m2 failed\x1b[0m, \x1b[32m1 passed\x1b[0m\x1b[31m in 0.01s\x1b[0m\n", 2),
+        ("===== 12 passed in 0.50s =====", 0),
+        ("!!! Interrupted: 2 errors during collection !!!\n2 errors in 0.10s", 2),
+        ("Ran 5 tests in 0.001s\n\nFAILED (failures=2, errors=1, skipped=4)\n", 3),
+        ("Ran 5 tests in 0.001s\n\nOK (skipped=1)\n", 0),
+        ("make: *** [test] Error 1\n", None),
+        ("", None),
+    ],
+)
+def test_failures_are_read_from_summaries(output: str, failures: int | None) -> None:
+    assert count_failures(output) == failures
+
+
+@pytest.mark.parametrize(
+    ("before", "delivered", "restored", "verdict"),
+    [
+        ((), (), (), "no_checks"),
+        ((GREEN,), (GREEN,), (GREEN,), "green"),
+        ((RED,), (GREEN,), (GREEN,), "green"),
+        ((GREEN,), (GREEN,), (RED,), "red_when_restored"),
+        ((RED,), (GREEN,), (RED,), "red_when_restored"),
+        ((GREEN,), (GREEN,), (), "red_when_restored"),
+        ((RED,), (RED,), (RED,), "still_red"),
+        ((GREEN,), (RED,), (RED,), "worse"),
+        ((), (RED,), (RED,), "worse"),
+        ((result(code=1, failures=3),), (result(code=1, failures=2),), (result(code=1, failures=2),), "still_red"),
+        ((result(code=1, failures=3),), (result(code=1, failures=4),), (result(code=1, failures=4),), "worse"),
+        ((result(code=1, failures=3),), (result(code=1, failures=1),), (result(code=1, failures=5),), "worse"),
+        ((result(code=1, failures=3),), (result(code=2, failures=1),), (result(code=2, failures=1),), "worse"),
+        ((result(code=1, failures=3),), (RED,), (RED,), "worse"),
+        ((RED, result("lint")), (RED, result("lint", 1)), (RED, result("lint", 1)), "worse"),
+    ],
+)
+def test_verdicts(
+    before: tuple[CheckResult, ...],
+    delivered: tuple[CheckResult, ...],
+    restored: tuple[CheckResult, ...],
+    verdict: str,
+) -> None:
+    assert judge_proof(before, delivered, restored).verdict == verdict
+
+
+class Court:
+    """A project with one failing test, an agent's change to it, and its proof."""
+
+    def __init__(self, person: Repository, checkouts: Checkouts, logs: Path) -> None:
+        self.person, self.checkouts, self.logs = person, checkouts, logs
+        files = {"app.py": BROKEN, "tests/__init__.py": "", "tests/test_app.py": TEST}
+        self.base = person.commit("Base", {**files, "Makefile": f"test:\n\t{UNITTEST}\n"})
+
+    async def hear(
+        self, files: dict[str, str], *commands: str, may_change: tuple[str, ...] = (), links: tuple[str, str] = ("", "")
+    ) -> Proof:
+        if links[0]:
+            self.person.git("rm", "-rq", links[0])
+            (self.person.path / links[0]).symlink_to(links[1])
+        head = self.person.commit("Work", files)
+        await self.checkouts.mirrors.refresh("shop", self.person.path)
+        work = Work("shop", "job_1", self.base, head)
+        plan = CheckPlan(commands or (UNITTEST,), MINUTE, may_change)
+        return await prove(self.checkouts, work, plan, logs=self.logs)
+
+
+@pytest.fixture
+def court(person: Repository, checkouts: Checkouts, tmp_path: Path) -> Court:
+    return Court(person, checkouts, tmp_path / "logs")
+
+
+async def test_an_honest_repair_is_green_and_needs_no_third_run(court: Court) -> None:
+    proof = await court.hear({"app.py": MENDED, "tests/test_more.py": TEST})
+    assert proof.verdict == "green"
+    assert proof.before[0].failures == 1
+    assert proof.restored == proof.delivered
+    assert not (court.logs / "checks-restored.log").exists()
+
+
+async def test_editing_the_test_to_pass_counts_as_red(court: Court) -> None:
+    proof = await court.hear({"tests/test_app.py": TEST.replace("4)", "2)")})
+    assert (proof.verdict, proof.delivered[0].green) == ("red_when_restored", True)
+
+
+async def test_the_orders_may_allow_tests_to_change(court: Court) -> None:
+    proof = await court.hear({"tests/test_app.py": TEST.replace("4)", "2)")}, may_change=("tests/**",))
+    assert proof.verdict == "green"
+
+
+async def test_deleting_the_test_counts_as_red(court: Court) -> None:
+    court.person.git("rm", "-q", "tests/test_app.py")
+    proof = await court.hear({"tests/test_easy.py": TEST.replace("double(2), 4", "1, 1")})
+    assert proof.verdict == "red_when_restored"
+
+
+async def test_editing_the_makefile_counts_as_red(court: Court) -> None:
+    proof = await court.hear({"Makefile": "test:\n\ttrue\n"}, "make test")
+    assert proof.verdict == "red_when_restored"
+
+
+async def test_new_configuration_that_shadows_the_old_is_taken_away(court: Court) -> None:
+    proof = await court.hear({"GNUmakefile": "test:\n\ttrue\n"}, "make test")
+    assert proof.verdict == "red_when_restored"
+
+
+async def test_a_link_in_place_of_the_tests_does_not_lead_the_restoring_astray(court: Court) -> None:
+    easy = {"easy/__init__.py": "", "easy/test_app.py": TEST.replace("double(2), 4", "1, 1")}
+    proof = await court.hear(easy, links=("tests", "easy"))
+    assert (proof.verdict, proof.delivered[0].green) == ("red_when_restored", True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("[project]\nname = 'a'\n", "[project]\nname = 'a'\ndependencies = ['b']\n", "green"),
+        ("[project]\nname = 'a'\n", "[project]\nname = 'a'\n[tool.pytest.ini_options]\n", "red_when_restored"),
+        ("", "[tool.uv]\nx = 1\n", "green"),
+        ("", "not toml at all [", "red_when_restored"),
+    ],
+)
+async def test_pyproject_matters_only_where_it_speaks_of_checks(court: Court, old: str, new: str, verdict: str) -> None:
+    court.base = court.person.commit("Pyproject", {"pyproject.toml": old, "app.py": MENDED})
+    quoted = old.replace("'", "'\\''")
+    proof = await court.hear({"pyproject.toml": new}, f"printf %s '{quoted}' | cmp -s - pyproject.toml && exit 1; true")
+    assert proof.verdict == verdict
+
+
+async def test_no_commands_prove_nothing(court: Court, checkouts: Checkouts) -> None:
+    work = Work("shop", "job_1", court.base, court.base)
+    assert (await prove(checkouts, work, CheckPlan((), MINUTE), logs=court.logs)).verdict == "no_checks"
+
+
+async def test_a_stopped_proof_gives_no_verdict_and_leaves_no_checkout(
+    court: Court, checkouts: Checkouts, mirrors: Mirrors, home: Path
+) -> None:
+    await mirrors.refresh("shop", court.person.path)
+    stop = asyncio.Event()
+    stop.set()
+    work = Work("shop", "job_1", court.base, court.base)
+    with pytest.raises(Unavailable, match="stopped"):
+        await prove(checkouts, work, CheckPlan(("sleep 600",), MINUTE), logs=court.logs, stop=stop)
+    assert list((home / "checkouts" / "job_1").iterdir()) == []

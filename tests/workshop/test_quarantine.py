@@ -1,0 +1,218 @@
+"""Quarantine: attacks are refused by name, honest work arrives once, and nothing else reaches the mirror."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from midwatch.errors import Refused
+from midwatch.terms.contract import ToolScope
+from midwatch.terms.jobs import Change
+from midwatch.workshop.checkouts import Checkouts
+from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.quarantine import Delivery, admit
+from tests.workshop.repository import Repository
+
+REF = "refs/midwatch/jobs/job_1/1"
+SOURCES = ToolScope(allowed_paths=("src/**",))
+
+
+class Desk:
+    """An agent's clone on one side, the quarantine on the other."""
+
+    def __init__(self, home: Path, checkouts: Checkouts, agent: Repository) -> None:
+        self.home, self.checkouts, self.agent = home, checkouts, agent
+        self.base = agent.head
+
+    async def hand_in(
+        self, head: str = "", *, scope: ToolScope = SOURCES, do_not_touch: tuple[str, ...] = ()
+    ) -> Change:
+        head = head or self.agent.head
+        bundle = await self.checkouts.bundle("job_1", 1, self.base, head)
+        return await self.admit(Delivery("shop", "job_1", 1, self.base, head, bundle), scope, do_not_touch)
+
+    async def admit(self, delivery: Delivery, scope: ToolScope = SOURCES, do_not_touch: tuple[str, ...] = ()) -> Change:
+        return await admit(self.home, self.checkouts.mirrors, delivery, scope=scope, do_not_touch=do_not_touch)
+
+    @property
+    def arrived(self) -> str:
+        return Repository(self.checkouts.mirrors.path("shop")).refs().get(REF, "")
+
+    async def refused(self, head: str = "", *, words: str, scope: ToolScope = SOURCES) -> Refused:
+        with pytest.raises(Refused, match=words) as caught:
+            await self.hand_in(head, scope=scope)
+        assert self.arrived == ""
+        assert caught.value.hint
+        assert list((self.home / "quarantine").glob("*.git")) == []
+        return caught.value
+
+
+@pytest.fixture
+async def desk(person: Repository, home: Path, mirrors: Mirrors, checkouts: Checkouts) -> Desk:
+    await mirrors.refresh("shop", person.path)
+    return Desk(home, checkouts, Repository(await checkouts.private_clone("shop", "job_1", 1, person.head)))
+
+
+async def test_honest_work_arrives_counted_and_only_under_its_own_ref(desk: Desk, mirrors: Mirrors) -> None:
+    before = Repository(mirrors.path("shop")).refs()
+    desk.agent.commit("One", {"src/app.py": "x = 2\n"})
+    head = desk.agent.commit("Two", {"src/new.py": "a\nb\n"})
+    change = await desk.hand_in()
+    assert (change.base, change.head, desk.arrived) == (desk.base, head, head)
+    assert [commit.subject for commit in change.commits] == ["One", "Two"]
+    assert [(file.path, file.status, file.insertions, file.deletions) for file in change.files] == [
+        ("src/app.py", "M", 1, 1),
+        ("src/new.py", "A", 2, 0),
+    ]
+    assert change.flagged == ()
+    assert Repository(mirrors.path("shop")).refs() == {**before, REF: head}
+
+
+async def test_admitting_twice_is_admitting_once(desk: Desk) -> None:
+    desk.agent.commit("One", {"src/app.py": "x = 2\n"})
+    assert await desk.hand_in() == await desk.hand_in()
+
+
+async def test_a_path_outside_the_orders_is_refused_even_if_it_went_away_again(desk: Desk) -> None:
+    desk.agent.commit("Sneak", {"deploy.sh": "rm -rf /\n", "src/app.py": "x = 2\n"})
+    (desk.agent.path / "deploy.sh").unlink()
+    desk.agent.commit("Cover")
+    error = await desk.refused(words="deploy.sh is outside the allowed paths")
+    assert len(error.because) == 1
+
+
+async def test_every_violation_is_listed(desk: Desk) -> None:
+    desk.agent.commit("Much", {"one.txt": "", "two.txt": "", "src/ok.py": ""})
+    error = await desk.refused(words="one.txt .*and 1 more")
+    assert [reason.split()[0] for reason in error.because] == ["one.txt", "two.txt"]
+
+
+async def test_what_must_not_be_touched_wins_over_what_is_allowed_in_any_case(desk: Desk) -> None:
+    desk.agent.commit("Touch", {"src/Secrets/key.py": "k = 1\n"})
+    with pytest.raises(Refused, match="not to be touched"):
+        await desk.hand_in(do_not_touch=("src/secrets/**",))
+
+
+async def test_deleting_a_file_outside_the_scope_is_refused(desk: Desk) -> None:
+    (desk.agent.path / "README.md").unlink()
+    desk.agent.commit("Delete")
+    await desk.refused(words=r"README\.md is outside")
+
+
+async def test_renaming_a_file_into_the_scope_is_seen_from_both_ends(desk: Desk) -> None:
+    desk.agent.git("mv", "README.md", "src/README.md")
+    desk.agent.commit("Move")
+    await desk.refused(words=r"README\.md is outside")
+
+
+def a_tree(lines: Callable[[Repository], str]) -> Callable[[Repository], str]:
+    """Commit a hand-written tree inside src/."""
+
+    def make(agent: Repository) -> str:
+        inner = agent.git("mktree", "--missing", stdin=(lines(agent) + "\n").encode())
+        return agent.commit_tree("Attack", mktree=f"040000 tree {inner}\tsrc\n", parent=agent.head)
+
+    return make
+
+
+DOT_DOT = a_tree(
+    lambda agent: f"040000 tree {agent.git('mktree', stdin=_file(agent, 'x').encode())}\t..",
+)
+
+
+def _file(agent: Repository, name: str) -> str:
+    return f"100644 blob {agent.blob('evil')}\t{name}\n"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        pytest.param(DOT_DOT, "hasDotdot", id="src/../x"),
+        pytest.param(a_tree(lambda agent: _file(agent, ".GIT").strip()), "hasDotgit", id=".GIT"),
+        pytest.param(a_tree(lambda agent: _file(agent, ".git").strip()), "hasDotgit", id=".git"),
+        pytest.param(a_tree(lambda agent: _file(agent, "git~1").strip()), "hasDotgit", id="git~1"),
+        pytest.param(a_tree(lambda agent: _file(agent, ".g\u200cit").strip()), "hasDotgit", id="zero-width"),
+        pytest.param(
+            a_tree(lambda agent: f"160000 commit {agent.head}\tlib"), "src/lib is a submodule", id="submodule"
+        ),
+        pytest.param(
+            a_tree(lambda agent: f"120000 blob {agent.blob('/etc/passwd')}\tlink"),
+            "src/link is a link",
+            id="absolute link",
+        ),
+        pytest.param(
+            a_tree(lambda agent: f"120000 blob {agent.blob('../../x')}\tlink"), "src/link is a link", id="link out"
+        ),
+        pytest.param(
+            a_tree(lambda agent: f"120000 blob {agent.blob('../.git/config')}\tlink"),
+            "src/link is a link",
+            id="link to .git",
+        ),
+    ],
+)
+async def test_a_tree_no_honest_git_would_make_is_refused(
+    desk: Desk, make: Callable[[Repository], str], words: str
+) -> None:
+    await desk.refused(make(desk.agent), words=words, scope=ToolScope())
+
+
+async def test_a_link_inside_the_tree_is_fine(desk: Desk) -> None:
+    (desk.agent.path / "src" / "link.py").symlink_to("app.py")
+    desk.agent.commit("Link")
+    assert (await desk.hand_in()).files[0].path == "src/link.py"
+
+
+@pytest.mark.parametrize("line", ["x\n", "x\0\n"], ids=["plain", "with a zero byte"])
+async def test_neither_an_attribute_nor_a_zero_byte_hides_lines_from_the_count(desk: Desk, line: str) -> None:
+    desk.agent.commit("Hide", {"src/.gitattributes": "* -diff binary\n", "src/big.py": line * 500})
+    scope = SOURCES.model_copy(update={"max_diff_lines": 100})
+    await desk.refused(words="501 lines are changed, more than the 100 allowed .*big.py", scope=scope)
+
+
+async def test_too_many_files_are_refused(desk: Desk) -> None:
+    desk.agent.commit("Many", {f"src/f{number}.py": "" for number in range(4)})
+    scope = SOURCES.model_copy(update={"max_files_changed": 3})
+    await desk.refused(words="4 files are changed, more than the 3 allowed", scope=scope)
+
+
+async def test_what_steers_other_machines_is_flagged(desk: Desk) -> None:
+    names = (".github/workflows/ci.yml", ".githooks/pre-commit", "CLAUDE.md", "src/.gitattributes", "uv.lock")
+    desk.agent.commit("Steer", dict.fromkeys((*names, "src/ok.py"), "x\n"))
+    assert set((await desk.hand_in(scope=ToolScope())).flagged) == set(names)
+
+
+async def test_garbage_is_not_a_bundle(desk: Desk, tmp_path: Path) -> None:
+    head = desk.agent.commit("One", {"src/app.py": "x = 2\n"})
+    good = await desk.checkouts.bundle("job_1", 1, desk.base, head)
+    whole = good.read_bytes()
+    header, _, pack = whole.partition(b"\n\n")
+    damaged = pack[:-30] + bytes(byte ^ 0xFF for byte in pack[-30:])
+    for number, content in enumerate((b"", b"garbage", whole[:-40], header + b"\n\n" + damaged, header + b"\n\n")):
+        bad = tmp_path / f"bad{number}"
+        bad.write_bytes(content)
+        with pytest.raises(Refused, match="cannot be accepted"):
+            await desk.admit(Delivery("shop", "job_1", 1, desk.base, head, bad))
+    assert desk.arrived == ""
+
+
+async def test_a_bundle_with_another_commit_than_promised_is_refused(desk: Desk) -> None:
+    first = desk.agent.commit("One", {"src/app.py": "x = 2\n"})
+    second = desk.agent.commit("Two", {"src/app.py": "x = 3\n"})
+    bundle = await desk.checkouts.bundle("job_1", 1, desk.base, second)
+    with pytest.raises(Refused, match="another commit"):
+        await desk.admit(Delivery("shop", "job_1", 1, desk.base, first, bundle))
+
+
+async def test_work_that_does_not_build_on_the_base_is_refused(desk: Desk) -> None:
+    desk.agent.git("switch", "--quiet", "--orphan", "elsewhere")
+    desk.agent.commit("Elsewhere", {"src/app.py": "x = 9\n"})
+    await desk.refused(words="does not descend", scope=ToolScope())
+
+
+async def test_a_merged_in_stranger_history_is_checked_in_full(desk: Desk) -> None:
+    desk.agent.git("checkout", "--quiet", "--orphan", "strange")
+    desk.agent.git("rm", "-rq", "--cached", ".")
+    desk.agent.commit("Strange", {"payload.sh": "x\n"})
+    desk.agent.git("checkout", "--quiet", "--force", "agent/job_1")
+    desk.agent.git("merge", "--quiet", "--strategy=ours", "--allow-unrelated-histories", "-m", "Merge", "strange")
+    await desk.refused(words="payload.sh is outside")
