@@ -1,0 +1,1 @@
+"""Who does the work: drivers of real agents, and the housekeeper who needs no model."""

@@ -1,0 +1,92 @@
+"""The housekeeper's own command line: plan, execute, repair."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from midwatch.crew.housekeeper.executing import Proving, execute
+from midwatch.crew.housekeeper.git import Checkout
+from midwatch.crew.housekeeper.planning import plan
+from midwatch.crew.housekeeper.repairing import repair
+from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.voice import hand_over
+from midwatch.errors import Broken, MidwatchError, Misuse
+from midwatch.terms.jobs import Done, Plan
+
+PATIENCE = 600.0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what was asked; say one clear sentence when that is impossible."""
+    asked = _parser().parse_args(arguments)
+    try:
+        hand_over(_answer(asked), asked.out)
+    except MidwatchError as wrong:
+        sys.stderr.write(f"{wrong.message} {wrong.hint}".strip() + "\n")
+        return wrong.exit_code
+    except OSError as wrong:
+        sys.stderr.write(f"The housekeeper could not read or write what it needed: {wrong}.\n")
+        return Broken.exit_code
+    return 0
+
+
+def _answer(asked: argparse.Namespace) -> Plan | Done:
+    checkout = _checkout(asked.checkout)
+    scope = Scope(paths=tuple(asked.path), avoid=tuple(asked.avoid))
+    proving = Proving(commands=tuple(asked.check), seconds=asked.check_seconds)
+    if asked.verb == "plan":
+        return plan(checkout, scope, proving.commands)
+    if asked.verb == "execute":
+        return execute(checkout, scope, proving, _approved(asked.plan))
+    return repair(checkout, scope, proving, asked.base, _failure(asked.failure))
+
+
+def _checkout(place: Path) -> Checkout:
+    checkout = Checkout(place.resolve())
+    if not place.is_dir() or checkout.ask("rev-parse", "--show-toplevel").stdout.strip() != str(checkout.root):
+        raise Broken(f"{place} is not the top of a git checkout.", hint="Name the root of a private clone.")
+    return checkout
+
+
+def _approved(place: Path) -> frozenset[str]:
+    """The files of the approved plan: nothing else may change, whatever is found meanwhile."""
+    try:
+        return frozenset(Plan.model_validate_json(place.read_text(encoding="utf-8")).files)
+    except (OSError, ValidationError, ValueError) as wrong:
+        reason = wrong.strerror if isinstance(wrong, OSError) else "it is not a plan"
+        raise Misuse(f"{place} cannot be used: {reason}.", hint="Hand over the file that `plan` wrote.") from wrong
+
+
+def _failure(place: Path | None) -> str:
+    if place is None:
+        return ""
+    try:
+        return place.read_text(encoding="utf-8", errors="replace")
+    except OSError as wrong:
+        raise Misuse(f"{place} cannot be read: {wrong.strerror}.", hint="Name the failing check's output.") from wrong
+
+
+def _parser() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--checkout", type=Path, required=True, help="root of a private git checkout")
+    shared.add_argument("--out", type=Path, required=True, help="where the result goes")
+    shared.add_argument("--check", action="append", default=[], metavar="CMD", help="a command that should pass")
+    shared.add_argument("--path", action="append", default=[], metavar="GLOB", help="only these paths")
+    shared.add_argument("--avoid", action="append", default=[], metavar="GLOB", help="never these paths")
+    shared.add_argument("--check-seconds", type=float, default=PATIENCE, help="how long one check may take")
+    parser = argparse.ArgumentParser(prog="midwatch-housekeeper", description=__doc__)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    verbs.add_parser("plan", parents=[shared], help="say what would be done")
+    doing = verbs.add_parser("execute", parents=[shared], help="do it")
+    doing.add_argument("--plan", type=Path, required=True, help="the approved plan")
+    mending = verbs.add_parser("repair", parents=[shared], help="take back what made checks worse")
+    mending.add_argument("--base", required=True, help="the commit the work started from")
+    mending.add_argument("--failure", type=Path, help="output of the failing check")
+    mending.add_argument("--plan", type=Path, help="the approved plan; unused, because repair only takes back")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""Executing: one commit per kind of work, each proved by the checks before the next begins."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from midwatch.crew.housekeeper import checks, wording
+from midwatch.crew.housekeeper.found import Found, gone, kept
+from midwatch.crew.housekeeper.git import Checkout
+from midwatch.crew.housekeeper.pieces import Piece, keys_of, message, work
+from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.survey import Surveyor
+from midwatch.crew.housekeeper.tree import look
+from midwatch.crew.housekeeper.voice import count, mark, say
+from midwatch.errors import Broken
+from midwatch.terms.jobs import CheckResult, Done, Dropped
+
+MARKER = "midwatch-housekeeper.json"
+
+
+@dataclass
+class Work:
+    """How far the work has come."""
+
+    base: str
+    head: str
+    before: tuple[CheckResult, ...]
+    now: tuple[CheckResult, ...]
+    done: list[Piece] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Proving:
+    """The checks to satisfy, and how long each may take."""
+
+    commands: tuple[str, ...]
+    seconds: float
+
+    def run(self, checkout: Checkout) -> tuple[CheckResult, ...]:
+        """Run the checks, then undo what they did to tracked files."""
+        results = checks.run_all(self.commands, checkout.root, self.seconds)
+        checkout.back_to("HEAD")
+        return results
+
+
+def execute(checkout: Checkout, scope: Scope, proving: Proving, approved: frozenset[str]) -> Done:
+    """Do the work in the files the plan names, and leave no check worse than it was."""
+    base = _begin(checkout)
+    surveyor = Surveyor(look(checkout, scope))
+    notes, found = surveyor.notes(), surveyor.survey()
+    say(f"Found {count(len(found), 'place')} worth a look; running {count(len(proving.commands), 'check')} first")
+    before = proving.run(checkout)
+    _tell_checks(before)
+    so_far = Work(base=base, head=base, before=before, now=before)
+    for key in keys_of(_within(found, approved)):
+        _do(key, _within(surveyor.survey(), approved), surveyor, proving, so_far)
+    left = surveyor.survey()
+    summary = wording.done(so_far.done, len(so_far.dropped), left, notes)
+    _marker(checkout).unlink(missing_ok=True)
+    mark(summary)
+    return Done(
+        summary=summary,
+        base=base,
+        head=so_far.head,
+        commits=checkout.commits(base, so_far.head),
+        fixed=kept(_fixed(found, left, so_far.done)),
+        left=kept(left),
+        checks_before=so_far.before,
+        checks_after=so_far.now,
+        dropped=tuple(so_far.dropped),
+    )
+
+
+def _within(found: list[Found], approved: frozenset[str]) -> list[Found]:
+    """What is found meanwhile in other files was not approved."""
+    return [f for f in found if f.finding.path in approved]
+
+
+def _do(key: str, found: list[Found], surveyor: Surveyor, proving: Proving, so_far: Work) -> None:
+    """Do one piece, and keep it only if no check minds."""
+    checkout = Checkout(surveyor.tree.root)
+    piece = work(key, surveyor, found)
+    if not piece.changed:
+        return
+    commit = checkout.commit(message(piece, found), piece.changed)
+    say(f"{piece.subject}: {count(piece.places, 'place')} in {count(len(piece.changed), 'file')}; checking")
+    after = proving.run(checkout)
+    why = checks.first_worse(so_far.now, after) or checks.first_worse(so_far.before, after)
+    if why:
+        checkout.back_to(so_far.head)
+        so_far.dropped.append(Dropped(subject=piece.subject, why=why))
+        mark(f"Took back '{piece.subject}': {why}")
+        return
+    so_far.head, so_far.now = commit, after
+    so_far.done.append(piece)
+    mark(f"Committed '{piece.subject}'")
+
+
+def _fixed(before: list[Found], after: list[Found], done: list[Piece]) -> list[Found]:
+    changed = {(piece.key, path) for piece in done for path in piece.changed}
+    return [f for f in gone(before, after) if (f.kind, f.finding.path) in changed]
+
+
+def _tell_checks(results: tuple[CheckResult, ...]) -> None:
+    for result in results:
+        say(f"Before: `{result.command}` {'passes' if result.green else f'ends with exit {result.exit_code}'}")
+
+
+def _begin(checkout: Checkout) -> str:
+    """Find the starting point; an attempt that was killed here is wound back to it and done again."""
+    marker = _marker(checkout)
+    if marker.is_file():
+        (marker.parent / "index.lock").unlink(missing_ok=True)
+        base = str(json.loads(marker.read_text(encoding="utf-8"))["base"])
+        checkout.back_to(base)
+        say("An earlier attempt was cut short here; starting again from where it began")
+    refuse_dirty(checkout)
+    base = checkout.head()
+    marker.write_text(json.dumps({"base": base}), encoding="utf-8")
+    return base
+
+
+def refuse_dirty(checkout: Checkout) -> None:
+    """Somebody's uncommitted work is not ours to commit or to lose."""
+    changed = checkout.changed()
+    if changed:
+        raise Broken(
+            f"The checkout has uncommitted changes ({count(len(changed), 'file')}, first {changed[0]}).",
+            hint="Give the housekeeper a clean private checkout.",
+        )
+
+
+def _marker(checkout: Checkout) -> Path:
+    return Path(checkout.git("rev-parse", "--absolute-git-dir").strip()) / MARKER

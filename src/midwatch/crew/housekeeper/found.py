@@ -1,0 +1,88 @@
+"""A finding together with the kind of work that would mend it."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from midwatch.crew.housekeeper.tree import Tree
+from midwatch.terms.jobs import Finding
+
+KEPT = 200
+EXCERPT = 160
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing seen; `kind` names the piece of work that mends it, empty when only a person can."""
+
+    finding: Finding
+    kind: str = ""
+
+    @property
+    def same(self) -> tuple[str, str, str]:
+        """What stays the same about it when lines move."""
+        return self.finding.rule, self.finding.path, self.finding.excerpt
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a tool saw, before the place was looked up in the file."""
+
+    rule: str
+    path: str
+    line: int
+    message: str
+    tool: str
+    column: int = 0
+    kind: str = ""
+
+
+def placed(seen: Iterable[Seen], tree: Tree) -> list[Found]:
+    """Give each sighting a line that exists, with what is written there; an empty file has none to show."""
+    texts: dict[str, list[str]] = {}
+    found = []
+    for one in seen:
+        lines = texts.setdefault(one.path, tree.lines(one.path)) if one.path not in texts else texts[one.path]
+        if not lines:
+            continue
+        line = min(max(one.line, 1), len(lines))
+        finding = Finding(
+            rule=one.rule,
+            path=one.path,
+            line=line,
+            message=one.message,
+            tool=one.tool,
+            column=one.column,
+            fixable=bool(one.kind),
+            excerpt=lines[line - 1].strip()[:EXCERPT],
+        )
+        found.append(Found(finding=finding, kind=one.kind))
+    return sorted(found, key=_rank)
+
+
+def kept(found: Iterable[Found]) -> tuple[Finding, ...]:
+    """The findings worth carrying, the gravest first."""
+    return tuple(f.finding for f in sorted(found, key=_rank)[:KEPT])
+
+
+def gone(before: Iterable[Found], after: Iterable[Found]) -> list[Found]:
+    """What was seen before and is not seen any more."""
+    still = Counter(f.same for f in after)
+    missing = []
+    for one in before:
+        if still[one.same]:
+            still[one.same] -= 1
+        else:
+            missing.append(one)
+    return missing
+
+
+def _rank(found: Found) -> tuple[int, str, int, str]:
+    rule = found.finding.rule
+    if "syntax" in rule or rule.startswith("E9"):
+        weight = 0
+    elif rule.startswith("F8"):
+        weight = 1
+    else:
+        weight = 2 if rule.startswith(("F", "dead-link")) else 3
+    return weight, found.finding.path, found.finding.line, rule

@@ -1,0 +1,139 @@
+"""The few things the housekeeper asks of git, without anybody's hooks, settings or signatures."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from midwatch.errors import Broken
+from midwatch.terms.jobs import Commit
+
+NAME = "Midwatch housekeeper"
+EMAIL = "housekeeper@midwatch.invalid"
+QUIET = (
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "commit.gpgsign=false",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "safe.directory=*",
+)
+SYMLINK, SUBMODULE = "120000", "160000"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One path git knows, with its mode."""
+
+    path: str
+    mode: str
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A private checkout."""
+
+    root: Path
+
+    def git(self, *arguments: str, stdin: str = "", code: int = 0) -> str:
+        """Run git here and return what it printed; any other exit than the one expected is an outside failure."""
+        done = self.ask(*arguments, stdin=stdin)
+        if done.returncode != code:
+            raise Broken(
+                f"git {arguments[0]} failed in {self.root}: {done.stderr.strip() or done.returncode}.",
+                hint="Give the housekeeper a fresh checkout.",
+            )
+        return done.stdout
+
+    def ask(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Run git here and let the caller judge how it ended."""
+        return subprocess.run(
+            ["git", "-C", str(self.root), *QUIET, *arguments],
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            env=_environment(),
+            check=False,
+        )
+
+    def head(self) -> str:
+        """The commit that is checked out."""
+        done = self.ask("rev-parse", "--verify", "-q", "HEAD^{commit}")
+        if done.returncode:
+            raise Broken(f"There is no commit in {self.root}.", hint="The housekeeper needs at least one commit.")
+        return done.stdout.strip()
+
+    def resolve(self, name: str) -> str:
+        """The commit somebody calls by this name."""
+        return self.git("rev-parse", "--verify", "-q", f"{name}^{{commit}}").strip()
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Every tracked path; names that are not text are left alone, and so left out."""
+        listed = self.git("ls-files", "-s", "-z").split("\0")
+        found = (Entry(path=line.split("\t", 1)[1], mode=line[:6]) for line in listed if line)
+        return tuple(sorted((e for e in found if e.path.isprintable()), key=lambda e: e.path))
+
+    def attributes(self, paths: list[str], *names: str) -> dict[str, dict[str, str]]:
+        """What .gitattributes says about these paths."""
+        told = self.git("check-attr", "-z", "--stdin", *names, stdin="".join(f"{p}\0" for p in paths)).split("\0")
+        said: dict[str, dict[str, str]] = {}
+        for path, name, value in zip(told[0::3], told[1::3], told[2::3], strict=False):
+            said.setdefault(path, {})[name] = value
+        return said
+
+    def changed(self) -> tuple[str, ...]:
+        """Tracked files that differ from the commit that is checked out."""
+        return tuple(p for p in self.git("diff", "--name-only", "-z", "HEAD").split("\0") if p)
+
+    def commit(self, message: str, paths: tuple[str, ...]) -> str:
+        """Commit these paths and nothing else."""
+        self.git("add", "--pathspec-from-file=-", "--pathspec-file-nul", stdin="\0".join(_literal(paths)))
+        self.git("commit", "-q", "--no-verify", "--cleanup=verbatim", "-F", "-", stdin=message)
+        return self.head()
+
+    def back_to(self, commit: str) -> None:
+        """Make every tracked file what it was at that commit."""
+        self.git("reset", "-q", "--hard", commit)
+
+    def commits(self, base: str, head: str) -> tuple[Commit, ...]:
+        """The commits between two points, oldest first."""
+        shas = self.git("rev-list", "--reverse", f"{base}..{head}").split()
+        return tuple(self._counted(sha) for sha in shas)
+
+    def author(self, sha: str) -> str:
+        """Who made a commit, by address."""
+        return self.git("show", "-s", "--format=%ae", sha).strip()
+
+    def touched(self, sha: str) -> tuple[str, ...]:
+        """The paths one commit changed."""
+        shown = self.git("diff-tree", "-r", "--no-commit-id", "--name-only", "-z", sha)
+        return tuple(p for p in shown.split("\0") if p)
+
+    def _counted(self, sha: str) -> Commit:
+        subject = self.git("show", "-s", "--format=%s", sha).strip()
+        rows = [r.split("\t") for r in self.git("show", "--numstat", "--format=", "--text", sha).splitlines() if r]
+        added, removed = (sum(int(r[i]) for r in rows) for i in (0, 1))
+        return Commit(sha=sha, subject=subject, files=len(rows), insertions=added, deletions=removed)
+
+
+def _literal(paths: tuple[str, ...]) -> list[str]:
+    return [f":(literal){p}" for p in paths]
+
+
+def _environment() -> dict[str, str]:
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": os.devnull,
+        "LC_ALL": "C.UTF-8",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_AUTHOR_NAME": NAME,
+        "GIT_AUTHOR_EMAIL": EMAIL,
+        "GIT_COMMITTER_NAME": NAME,
+        "GIT_COMMITTER_EMAIL": EMAIL,
+    }

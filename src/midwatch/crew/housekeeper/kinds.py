@@ -1,0 +1,85 @@
+"""The kinds of work the housekeeper does, in the order it does them, and how it words each."""
+
+import re
+from dataclasses import dataclass
+
+from midwatch.crew.housekeeper.voice import count
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of work: one piece, one commit."""
+
+    key: str
+    subject: str
+    place: tuple[str, str]
+    """What one place is called, and what several are."""
+    verb: str
+
+    def intent(self, places: int, files: int) -> str:
+        """What is going to happen, as part of a sentence."""
+        return f"{self.verb} {count(places, *self.place)} in {count(files, 'file')}"
+
+
+IMPORTS, WHITESPACE, NEWLINE, FORMAT, SORTING = "F401", "whitespace", "newline", "format", "I"
+
+_NAMED = {
+    IMPORTS: Kind(IMPORTS, "Remove unused imports", ("unused import", "unused imports"), "remove"),
+    "F541": Kind(
+        "F541", "Fix f-strings without placeholders (F541)", ("f-string without placeholders", "idle f-strings"), "fix"
+    ),
+    "F632": Kind(
+        "F632", "Compare literals with == instead of is (F632)", ("comparison by `is`", "comparisons by `is`"), "fix"
+    ),
+    "W605": Kind("W605", "Fix invalid escape sequences (W605)", ("invalid escape", "invalid escapes"), "fix"),
+    SORTING: Kind(SORTING, "Sort imports by the project's own rules (I)", ("import block", "import blocks"), "sort"),
+    WHITESPACE: Kind(
+        WHITESPACE,
+        "Strip trailing white space",
+        ("line's trailing white space", "lines' trailing white space"),
+        "strip",
+    ),
+    NEWLINE: Kind(NEWLINE, "End files with a newline", ("missing last newline", "missing last newlines"), "add"),
+    FORMAT: Kind(
+        FORMAT,
+        "Format with the project's own ruff format settings",
+        ("unformatted file", "unformatted files"),
+        "format",
+    ),
+}
+_FIRST = (IMPORTS, "F541", "F632", "W605")
+_LAST = (SORTING, WHITESPACE, NEWLINE, FORMAT)
+_FAMILIES = {
+    "A": "shadowing", "B": "bugbear", "C": "comprehension", "COM": "comma", "D": "docstring", "E": "style",
+    "F": "pyflakes", "FURB": "refurb", "PERF": "performance", "PIE": "pie", "PT": "pytest", "PTH": "pathlib",
+    "Q": "quote", "RET": "return", "RUF": "ruff", "SIM": "simplify", "UP": "pyupgrade", "W": "warning",
+}  # fmt: skip
+
+
+def kind_of(rule: str) -> str:
+    """The key of the kind of work that mends a ruff rule."""
+    if rule in {"W291", "W293"}:
+        return WHITESPACE
+    if rule == "W292":
+        return NEWLINE
+    return rule if rule in _NAMED else _prefix(rule)
+
+
+def kind(key: str) -> Kind:
+    """The kind of work behind a key; families of the project's own rules have no entry of their own."""
+    if key in _NAMED:
+        return _NAMED[key]
+    name = _FAMILIES.get(key, key)
+    own = f"fix of the project's own {name} rules"
+    return Kind(key, f"Apply the project's own {name} rules ({key})", (own, own.replace("fix", "fixes", 1)), "make")
+
+
+def in_order(keys: set[str]) -> list[str]:
+    """What is removed comes first, what depends on the final text last."""
+    middle = sorted(keys - set(_FIRST) - set(_LAST))
+    return [k for k in (*_FIRST, *middle, *_LAST) if k in keys]
+
+
+def _prefix(rule: str) -> str:
+    found = re.match(r"[A-Z]+", rule)
+    return found.group() if found else rule

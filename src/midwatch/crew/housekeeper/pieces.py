@@ -1,0 +1,98 @@
+"""Doing one kind of work on a tree, and saying in a commit message what was done."""
+
+import textwrap
+from collections import Counter
+from dataclasses import dataclass
+
+from midwatch.crew.housekeeper import kinds, shield, text
+from midwatch.crew.housekeeper.found import Found
+from midwatch.crew.housekeeper.linter import version
+from midwatch.crew.housekeeper.standing import bindings
+from midwatch.crew.housekeeper.survey import Surveyor
+from midwatch.crew.housekeeper.tree import endings
+from midwatch.crew.housekeeper.voice import count
+from midwatch.terms.jobs import Finding
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One kind of work done, before anybody has judged it."""
+
+    key: str
+    changed: tuple[str, ...]
+    places: int
+
+    @property
+    def subject(self) -> str:
+        """The first line of its commit."""
+        return kinds.kind(self.key).subject
+
+
+def keys_of(found: list[Found]) -> list[str]:
+    """The kinds of work that these findings call for, in order."""
+    return kinds.in_order({f.kind for f in found if f.kind})
+
+
+def work(key: str, surveyor: Surveyor, found: list[Found]) -> Piece:
+    """Mend every place of one kind; a file whose line endings would change is put back as it was."""
+    places = [f.finding for f in found if f.kind == key]
+    paths = tuple(sorted({p.path for p in places}))
+    before = {path: surveyor.tree.read(path) for path in paths}
+    by_ruff = tuple(sorted({p.path for p in places if p.tool == "ruff"}))
+    if key == kinds.FORMAT:
+        surveyor.linter.format(by_ruff)
+    elif key == kinds.IMPORTS:
+        _remove_imports(surveyor, places)
+    else:
+        surveyor.linter.mend(tuple(sorted({p.rule for p in places if p.tool == "ruff"})), by_ruff)
+        _mend_text(key, surveyor, tuple(sorted({p.path for p in places if p.tool != "ruff"})))
+    changed = tuple(path for path in paths if _settled(surveyor, path, before[path]))
+    return Piece(key=key, changed=changed, places=sum(p.path in changed for p in places))
+
+
+def message(piece: Piece, found: list[Found]) -> str:
+    """The commit message: what, by which rule, in how many places, and how careful that was."""
+    mended = [f.finding for f in found if f.kind == piece.key and f.finding.path in piece.changed]
+    rules = sorted({f.rule for f in mended})
+    where = f"{count(piece.places, 'place')} in {count(len(piece.changed), 'file')}"
+    if piece.key == kinds.FORMAT:
+        how = f"{count(len(piece.changed), 'file')} rewritten by {version()} with the settings in this repository."
+    else:
+        how = f"{'Rule' if len(rules) == 1 else 'Rules'} {', '.join(rules)}: {where}."
+        if any(f.tool == "ruff" for f in mended):
+            how += f" Python files got the safe fix of {version()}."
+        if any(f.tool != "ruff" for f in mended):
+            how += " In text files only the ends of lines or files changed; the kind of line ending is kept."
+    return f"{piece.subject}\n\n{textwrap.fill(how, 76)}\n"
+
+
+def _remove_imports(surveyor: Surveyor, places: list[Finding]) -> None:
+    meant = Counter(place.path for place in places)
+    kept = {path: rows for path, rows in surveyor.kept_rows().items() if path in meant}
+    before = {path: surveyor.tree.read(path) for path in meant}
+    for path, rows in kept.items():
+        shield.raise_over(surveyor.tree.root / path, rows)
+    surveyor.linter.mend((kinds.IMPORTS,), tuple(meant))
+    for path, content in before.items():
+        shield.lower(surveyor.tree.root / path, kept.get(path, set()), content)
+        removed = bindings(content) - bindings(surveyor.tree.read(path))
+        # Removing one import can expose an earlier one of the same name, about which nobody has thought yet.
+        if removed.total() > meant[path]:
+            (surveyor.tree.root / path).write_bytes(content)
+
+
+def _mend_text(key: str, surveyor: Surveyor, paths: tuple[str, ...]) -> None:
+    for path in paths:
+        content = surveyor.tree.read(path)
+        mended = text.strip(path, content) if key == kinds.WHITESPACE else text.end_with_newline(content)
+        if mended != content:
+            (surveyor.tree.root / path).write_bytes(mended)
+
+
+def _settled(surveyor: Surveyor, path: str, before: bytes) -> bool:
+    """Whether the file changed, and only as it may."""
+    after = surveyor.tree.read(path)
+    if endings(after) - endings(before) and endings(before):
+        (surveyor.tree.root / path).write_bytes(before)
+        return False
+    return after != before

@@ -1,0 +1,149 @@
+"""Repairing: find the pieces of our own work that made checks worse, and leave them out."""
+
+import re
+from dataclasses import dataclass, field
+
+from midwatch.crew.housekeeper import checks, wording
+from midwatch.crew.housekeeper.executing import Proving, refuse_dirty
+from midwatch.crew.housekeeper.found import gone, kept
+from midwatch.crew.housekeeper.git import EMAIL, Checkout
+from midwatch.crew.housekeeper.kinds import kind
+from midwatch.crew.housekeeper.pieces import keys_of, message, work
+from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.survey import Surveyor
+from midwatch.crew.housekeeper.tree import look
+from midwatch.crew.housekeeper.voice import count, mark, say
+from midwatch.errors import Broken
+from midwatch.terms.jobs import CheckResult, Commit, Done, Dropped
+
+
+@dataclass
+class Search:
+    """The hunt for the pieces that do harm."""
+
+    checkout: Checkout
+    scope: Scope
+    proving: Proving
+    base: str
+    before: tuple[CheckResult, ...]
+    dropped: list[Dropped] = field(default_factory=list)
+
+    def harm(self) -> str:
+        """Say what is worse here than at the base; empty when nothing is."""
+        return checks.first_worse(self.before, self.proving.run(self.checkout))
+
+    def harm_at(self, commit: str) -> str:
+        """Say what is worse at that commit."""
+        self.checkout.back_to(commit)
+        return self.harm()
+
+    def first_bad(self, pieces: tuple[Commit, ...]) -> tuple[int, str]:
+        """Halve the row of pieces, whose last is known to be bad, until the first bad one is found."""
+        low, high, why = 0, len(pieces) - 1, ""
+        while low < high:
+            middle = (low + high) // 2
+            found = self.harm_at(pieces[middle].sha)
+            low, high, why = (low, middle, found) if found else (middle + 1, high, why)
+        return low, why
+
+    def leave_out(self, bad: Commit, later: tuple[Commit, ...], why: str) -> None:
+        """Put the later pieces straight onto what came before the bad one."""
+        self.dropped.append(Dropped(subject=bad.subject, why=why))
+        mark(f"Took back '{bad.subject}': {why}")
+        self.checkout.back_to(f"{bad.sha}^")
+        for piece in later:
+            if self.checkout.ask("cherry-pick", "--allow-empty", piece.sha).returncode == 0:
+                continue
+            self.checkout.ask("cherry-pick", "--abort")
+            self.checkout.back_to("HEAD")
+            if not self._do_again(piece):
+                reason = f"it does not apply without '{bad.subject}'"
+                self.dropped.append(Dropped(subject=piece.subject, why=reason))
+
+    def _do_again(self, lost: Commit) -> bool:
+        """Git cannot move a piece over its neighbours' lines; the same work on the same files can be done anew."""
+        surveyor = Surveyor(look(self.checkout, self.scope))
+        touched = self.checkout.touched(lost.sha)
+        found = [f for f in surveyor.survey() if f.finding.path in touched]
+        key = next((k for k in keys_of(found) if kind(k).subject == lost.subject), "")
+        piece = work(key, surveyor, found) if key else None
+        if piece is None or not piece.changed:
+            return False
+        self.checkout.commit(message(piece, found), piece.changed)
+        return True
+
+
+def repair(checkout: Checkout, scope: Scope, proving: Proving, base: str, failure: str) -> Done:
+    """Take back what made the checks worse, and nothing else."""
+    refuse_dirty(checkout)
+    start, head = checkout.resolve(base), checkout.head()
+    # Should this process die half-way, the whole branch is still to be found under this name.
+    checkout.git("update-ref", "refs/midwatch/before-repair", head)
+    _refuse_strangers(checkout, start, head)
+    checkout.back_to(start)
+    surveyor = Surveyor(look(checkout, scope))
+    found, notes = surveyor.survey(), surveyor.notes()
+    search = Search(checkout, scope, proving, start, proving.run(checkout))
+    checkout.back_to(head)
+    if why := search.harm():
+        _drop_until_harmless(search, why)
+    elif failure.strip():
+        _drop_named(search, failure)
+    left = Surveyor(look(checkout, scope)).survey()
+    commits = checkout.commits(start, checkout.head())
+    touched = {path for commit in commits for path in checkout.touched(commit.sha)}
+    return Done(
+        summary=_summary(commits, search, wording.needs_a_person(left), notes),
+        base=start,
+        head=checkout.head(),
+        commits=commits,
+        fixed=kept(f for f in gone(found, left) if f.kind and f.finding.path in touched),
+        left=kept(left),
+        checks_before=search.before,
+        checks_after=proving.run(checkout),
+        dropped=tuple(search.dropped),
+    )
+
+
+def _drop_until_harmless(search: Search, why: str) -> None:
+    while why:
+        pieces = search.checkout.commits(search.base, search.checkout.head())
+        if not pieces:
+            return
+        say(f"Looking for the piece that did it among {count(len(pieces), 'commit')}")
+        at, seen = search.first_bad(pieces)
+        search.leave_out(pieces[at], pieces[at + 1 :], seen or why)
+        why = search.harm()
+
+
+def _drop_named(search: Search, failure: str) -> None:
+    """The failure does not show here: take back only pieces whose files its text names."""
+    pieces = search.checkout.commits(search.base, search.checkout.head())
+    for bad in reversed(pieces):
+        named = [p for p in search.checkout.touched(bad.sha) if re.search(rf"(?<![\w/-]){re.escape(p)}\b", failure)]
+        if named:
+            row = search.checkout.commits(search.base, search.checkout.head())
+            at = next(i for i, piece in enumerate(row) if piece.sha == bad.sha)
+            search.leave_out(row[at], row[at + 1 :], f"the failing check names {named[0]}, which this piece changed")
+
+
+def _refuse_strangers(checkout: Checkout, base: str, head: str) -> None:
+    if checkout.ask("merge-base", "--is-ancestor", base, head).returncode:
+        raise Broken(f"{base[:12]} is not behind the commit that is checked out.", hint="Name the job's own base.")
+    for commit in checkout.commits(base, head):
+        if checkout.author(commit.sha) != EMAIL:
+            raise Broken(
+                f"Commit {commit.sha[:12]} is not the housekeeper's, so it is not the housekeeper's to take back.",
+                hint="Repair only a branch that holds nothing but the housekeeper's commits.",
+            )
+
+
+def _summary(commits: tuple[Commit, ...], search: Search, left: str, notes: list[str]) -> str:
+    if not search.dropped:
+        said = "The failure does not show in this checkout, so nothing was taken back"
+    else:
+        said = f"Took back {count(len(search.dropped), 'piece')}"
+    aside = "".join(f" Note: {note}." for note in notes)
+    summary = f"{said}; {count(len(commits), 'commit')} stay; {left}.{aside}".replace("1 commit stay", "1 commit stays")
+    mark(summary)
+    return summary

@@ -1,0 +1,116 @@
+"""One look over a whole tree: everything there is to mend, and everything only a person can."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from midwatch.crew.housekeeper import kinds, links, syntax, text
+from midwatch.crew.housekeeper.alarms import is_false_alarm
+from midwatch.crew.housekeeper.editorconfig import EditorConfig
+from midwatch.crew.housekeeper.found import Found, Seen, placed
+from midwatch.crew.housekeeper.linter import MENDED, Linter, Offence
+from midwatch.crew.housekeeper.reexports import Uses, uses_in, why_kept
+from midwatch.crew.housekeeper.tree import Tree, endings
+from midwatch.crew.housekeeper.voice import count
+
+UNUSED = "F401"
+MANY = 20
+WISHES = {kinds.WHITESPACE: text.TRIM, kinds.NEWLINE: text.INSERT}
+
+
+@dataclass(frozen=True)
+class Surveyor:
+    """Looks at one tree again and again while it changes; settings are read once."""
+
+    tree: Tree
+
+    @cached_property
+    def linter(self) -> Linter:
+        """Ruff on this tree."""
+        return Linter(self.tree)
+
+    @cached_property
+    def wishes(self) -> EditorConfig:
+        """What .editorconfig asks for."""
+        return EditorConfig(self.tree.root)
+
+    @cached_property
+    def uses(self) -> Uses:
+        """Who fetches what from where, as it was at the start."""
+        return uses_in(self.tree)
+
+    def survey(self) -> list[Found]:
+        """Everything seen now, the gravest first."""
+        seen = [*self._python(), *self._format(), *text.sightings(self.tree, self.wishes)]
+        return placed([*seen, *syntax.sightings(self.tree), *links.sightings(self.tree)], self.tree)
+
+    def notes(self) -> list[str]:
+        """What a person should know about how this project was treated."""
+        said = []
+        if not self.tree.all_python:
+            said.append("no Python files here: only white space, data files and links were looked at")
+        if self.linter.complaint:
+            said.append(
+                f"the project's ruff settings cannot be used ({self.linter.complaint}): its Python is left alone"
+            )
+        if self._too_many_to_format():
+            total = count(len(self.linter.unformatted()), "file")
+            said.append(f"ruff format would rewrite {total}, more than half: that is left for a person")
+        if self._black_alone():
+            said.append("black is configured and ruff format is not: formatting is left to black")
+        return said
+
+    def _python(self) -> Iterator[Seen]:
+        offences = [o for o in self.linter.offences() if not is_false_alarm(o, self.tree)]
+        reasons = self._reasons(offences)
+        groups: dict[tuple[str, str], list[Offence]] = {}
+        for one in offences:
+            if one in reasons:
+                groups.setdefault((one.path, reasons[one]), []).append(one)
+            else:
+                kind = self._kind(one)
+                yield Seen(one.rule, one.path, one.line, one.message, "ruff", column=one.column, kind=kind)
+        # A package that offers forty names would drown everything else, so what stays for one reason is told once.
+        for (path, why), same in groups.items():
+            yield Seen(UNUSED, path, same[0].line, f"{_look_unused(same)}; kept because {why}", "ruff")
+
+    def _reasons(self, offences: list[Offence]) -> dict[Offence, str]:
+        """Why some unused imports stay. A statement stays or goes as a whole."""
+        unused = [o for o in offences if o.rule == UNUSED]
+        own = {o: why for o in unused if (why := why_kept(o, self.tree, self.uses))}
+        by_row = {(o.path, o.row): why for o, why in own.items()}
+        return {o: why for o in unused if (why := by_row.get((o.path, o.row), ""))}
+
+    def kept_rows(self) -> dict[str, set[int]]:
+        """The lines, by file, whose unused imports must stay."""
+        rows: dict[str, set[int]] = {}
+        for one in self._reasons(self.linter.offences()):
+            rows.setdefault(one.path, set()).add(one.row)
+        return rows
+
+    def _kind(self, offence: Offence) -> str:
+        if not offence.safe_fix or not (self.linter.is_configured(offence.path) or offence.rule in MENDED):
+            return ""
+        key = kinds.kind_of(offence.rule)
+        return "" if key in WISHES and self.wishes.forbids(offence.path, WISHES[key]) else key
+
+    def _format(self) -> Iterator[Seen]:
+        for path in () if self._too_many_to_format() else self.linter.unformatted():
+            if len(endings(self.tree.read(path))) < 2:
+                yield Seen("format", path, 1, "Not formatted as its project asks", "ruff", kind=kinds.FORMAT)
+
+    def _too_many_to_format(self) -> bool:
+        unformatted = len(self.linter.unformatted())
+        return unformatted > MANY and unformatted * 2 > len(self.tree.python())
+
+    def _black_alone(self) -> bool:
+        path = "pyproject.toml"
+        if path not in self.tree.tracked or not (self.tree.root / path).is_file():
+            return False
+        asks = any("format" in settings for settings in self.linter.settings.values())
+        return b"[tool.black]" in self.tree.read(path) and not asks
+
+
+def _look_unused(same: list[Offence]) -> str:
+    first = same[0].message.split(";")[0]
+    return first if len(same) == 1 else f"{first}, and {len(same) - 1} more"

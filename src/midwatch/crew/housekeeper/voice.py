@@ -1,0 +1,45 @@
+"""How the housekeeper speaks: lines of JSON for whoever watches, one result file for whoever asked."""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from midwatch.terms.term import Term
+
+
+def say(text: str) -> None:
+    """Tell the watcher what is going on."""
+    _speak("message", text)
+
+
+def mark(text: str) -> None:
+    """Tell the watcher that something worth remembering has happened."""
+    _speak("milestone", text)
+
+
+def _speak(kind: str, text: str) -> None:
+    sys.stdout.write(json.dumps({"type": kind, "text": text}) + "\n")
+    sys.stdout.flush()
+
+
+def hand_over(result: Term, out: Path) -> None:
+    """Write the result so that a reader sees all of it or nothing."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(result.model_dump_json(indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    Path(name).replace(out)
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Say how many of something there are, as a person would."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(parts: list[str]) -> str:
+    """Join phrases the way a sentence does."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
