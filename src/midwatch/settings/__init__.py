@@ -1,0 +1,56 @@
+"""Settings: every number a person may tune, where its value came from, and the data folder.
+
+What is named here is loaded on first use, so that `midwatch.settings.folder` alone stays cheap.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from midwatch.settings.changes import Change, check_changes, diff
+    from midwatch.settings.folder import data_folder
+    from midwatch.settings.keys import KEYS, Key, key_named, parse_value
+    from midwatch.settings.loading import Loaded, SettingRow, load_settings
+    from midwatch.settings.meaning import (
+        ask_minutes,
+        contract_constraints,
+        digest_time,
+        gate_limits,
+        quiet_hours,
+        session_limits,
+    )
+    from midwatch.settings.tree import Settings
+
+__all__ = [
+    "KEYS",
+    "Change",
+    "Key",
+    "Loaded",
+    "SettingRow",
+    "Settings",
+    "ask_minutes",
+    "check_changes",
+    "contract_constraints",
+    "data_folder",
+    "diff",
+    "digest_time",
+    "gate_limits",
+    "key_named",
+    "load_settings",
+    "parse_value",
+    "quiet_hours",
+    "session_limits",
+]
+
+_MODULES = ("folder", "tree", "keys", "loading", "changes", "meaning")
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Find an exported name in the module that holds it; the cheap one is asked first."""
+        if name in __all__:
+            for module in _MODULES:
+                found = vars(import_module(f"{__name__}.{module}")).get(name)
+                if found is not None:
+                    return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

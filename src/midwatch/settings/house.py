@@ -1,0 +1,139 @@
+"""Sections about the person and the house: asks, notices, the morning, history, database, server."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from midwatch.settings.section import (
+    ClockTime,
+    DatabaseUrl,
+    Days,
+    Few,
+    Hours,
+    Many,
+    Minutes,
+    Section,
+    Share,
+    Span,
+    TimeZone,
+)
+
+DAY = 24 * 60
+MinutesOrDayEnd = Annotated[float, Field(ge=0, le=28 * DAY)]
+
+
+class Asks(Section):
+    """How long each kind of ask waits before silence means something."""
+
+    approve_plan_minutes: Minutes = 20
+    """How long a plan waits for approval (seed 004: planning.autoApproveMinutes)."""
+    confirm_act_minutes: Minutes = 5
+    """How long an act waits for a yes; then it is not done."""
+    guidance_error_minutes: Minutes = 15
+    """How long a critical error waits for guidance; then the session stops and reports."""
+    guidance_uncertain_minutes: Minutes = 60
+    """How long an uncertain item waits for guidance; then it is parked."""
+    question_minutes: MinutesOrDayEnd = 0
+    """How long a question waits; 0 is until the end of the next day."""
+    decision_minutes: MinutesOrDayEnd = 0
+    """How long a decision waits; 0 is until the end of the next day."""
+    memory_minutes: Minutes = 7 * DAY
+    """How long a memory waits for approval; then it stays proposed."""
+    conflict_minutes: Minutes = 7 * DAY
+    """How long a conflict of memories waits; then it stays unresolved."""
+    authority_minutes: Minutes = 7 * DAY
+    """How long a change of authority waits for a verdict; then it is kept."""
+    spend_minutes: Minutes = 60
+    """How long a request to spend more waits; then the answer is no."""
+    default_priority: Annotated[int, Field(ge=1, le=10)] = 5
+    """Priority of an ask that names none; 10 is the most urgent."""
+
+
+class Notices(Section):
+    """How often and when a person is told something."""
+
+    quiet_hours: Span = "22:00-07:00"
+    """Local hours in which only urgent notices go out; nothing at all means no quiet hours."""
+    urgent_bypass_quiet: bool = True
+    """Whether urgent notices go out in quiet hours (seed 000: ai.notifications.urgentBypassQuiet)."""
+    daily_budget: Annotated[int, Field(ge=0, le=1000)] = 20
+    """Most notices a day and person; urgent ones go out even after that (seed 000: ai.notifications.dailyBudget)."""
+    budget_warning_share: Share = 0.8
+    """Share of the daily budget at which a warning is added."""
+    batch_minutes: Minutes = 240
+    """Longest wait of a routine notice before its batch goes out (seed 000: ai.notifications.batchIntervalMs)."""
+    errors_that_wake: Few = 2
+    """More errors in a row than this in one project make the next one urgent."""
+    digest_time: ClockTime = "07:00"
+    """Local time at which the night's brief is pushed."""
+    digest_max_characters: Many = 1000
+    """Longest pushed form of the brief."""
+    split_characters: Many = 1500
+    """Longer texts are split on channels like SMS."""
+    on_plan_ready: bool = True
+    """Whether a plan that waits is told (seed 004: notifications.onPlanReady)."""
+    on_progress_milestones: bool = True
+    """Whether milestones of a job are told (seed 004: notifications.onProgressMilestones)."""
+    on_complete: bool = True
+    """Whether finished work is told (seed 004: notifications.onComplete)."""
+    on_error: bool = True
+    """Whether a failed job is told (seed 004: notifications.onError)."""
+
+
+class Review(Section):
+    """The morning: its brief and its verdicts."""
+
+    due_hours: Hours = 36
+    """Time after the brief in which a review counts."""
+    brief_max_words: Annotated[int, Field(ge=100, le=2000)] = 400
+    """Longest brief."""
+    useful_rating: Annotated[int, Field(ge=3, le=5)] = 4
+    """A run rated at least this was useful."""
+    low_value_rating: Annotated[int, Field(ge=1, le=2)] = 2
+    """A run rated at most this was of low value."""
+
+
+class Scores(Section):
+    """Where a score begins to mean something."""
+
+    degraded_below: Share = 0.5
+    """A run with a lower score is degraded."""
+    low_value_share: Share = 0.4
+    """A run with a larger share of acts of low value is aborted."""
+    low_value_min_acts: Few = 5
+    """Acts a run must have before that share counts."""
+    evidence_fresh_days: Days = 90
+    """Evidence younger than this is fresh."""
+    evidence_old_days: Days = 730
+    """Evidence older than this loses quality."""
+
+
+class History(Section):
+    """How long things are kept before they move to the archive."""
+
+    traces_days: Days = 30
+    """Days that raw traces are kept."""
+    decisions_max: Many = 1000
+    """Most decisions that are kept."""
+    decisions_days: Days = 90
+    """Days that decisions are kept."""
+    notices_days: Days = 90
+    """Days that notices are kept."""
+
+
+class Database(Section):
+    """Where the records live."""
+
+    url: DatabaseUrl = ""
+    """Where the records live; nothing at all means a SQLite file in the data folder."""
+
+
+class Server(Section):
+    """How the server runs."""
+
+    time_zone: TimeZone = ""
+    """The person's time zone; nothing at all means the machine's."""
+    queue_poll_seconds: Annotated[float, Field(ge=0.05, le=60)] = 1.0
+    """Time between two looks at the queue of work."""
+    lease_seconds: Annotated[float, Field(ge=0.5, le=300)] = 3.0
+    """How long a silent server still counts as alive."""

@@ -1,0 +1,161 @@
+"""Every setting by its dotted key: what it means, what it takes, and how its text is read."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final, get_args, get_origin, get_type_hints
+
+from pydantic import JsonValue, TypeAdapter
+
+from midwatch.errors import Misuse, Unknown
+from midwatch.settings.section import Allowed, BeforeDatabase, Section
+from midwatch.settings.tree import Settings
+
+PREFIX: Final = "MIDWATCH_"
+_IN_PLACE: Final = re.compile(r"(://[^/?#@:]*:)[^/?#]+(@)")
+_IN_QUERY: Final = re.compile(r"([?&]\w*password=)[^&#]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting, known by its section and field."""
+
+    section: str
+    field: str
+    description: str
+    default: JsonValue
+    hint: Any
+    """The annotation as written, bounds included."""
+
+    @property
+    def name(self) -> str:
+        """The dotted key people write."""
+        return f"{self.section}.{self.field}"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return f"{PREFIX}{self.section}__{self.field}".upper()
+
+    @property
+    def storable(self) -> bool:
+        """Whether a stored version may hold it; what opens the database cannot lie inside it."""
+        return not any(isinstance(mark, BeforeDatabase) for mark in getattr(self.hint, "__metadata__", ()))
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What it takes, as JSON schema."""
+        return _adapter(self.name).json_schema()
+
+    @property
+    def allowed(self) -> str:
+        """What it takes, in words."""
+        return _allowed(self.hint)
+
+    def accept(self, value: JsonValue, where: str = "") -> JsonValue:
+        """Return the value as it will be used, or say what is wrong with it and where it stood."""
+        adapter = _adapter(self.name)
+        try:
+            return _neat(adapter.dump_python(adapter.validate_json(json.dumps(value), strict=True), mode="json"))
+        except (TypeError, ValueError):
+            raise self.refusal(value, where) from None  # the cause would repeat the value, password and all
+
+    def read(self, text: str, where: str = "") -> JsonValue:
+        """Read a value from text as people type it, lists with commas."""
+        adapter = _adapter(self.name)
+        try:
+            value: object = _listed(text) if get_origin(self.hint) is tuple else text.strip()
+            return _neat(adapter.dump_python(adapter.validate_python(value), mode="json"))
+        except (TypeError, ValueError):
+            raise self.refusal(text, where) from None
+
+    def refusal(self, value: object, where: str = "") -> Misuse:
+        """Say that a value will not do."""
+        place = f" {where}" if where else ""
+        said = repr(shown(value))
+        return Misuse(f"{self.name} cannot be {said}{place}; allowed is {self.allowed}.", hint=self.description)
+
+
+def shown(value: object) -> object:
+    """Hide the password of a URL, which must reach no screen and no record."""
+    if not has_password(value):
+        return value
+    return _IN_QUERY.sub(r"\1***", _IN_PLACE.sub(r"\1***\2", str(value)))
+
+
+def has_password(value: object) -> bool:
+    """Whether this is a URL with a password in it."""
+    return isinstance(value, str) and bool(_IN_PLACE.search(value) or ("://" in value and _IN_QUERY.search(value)))
+
+
+def key_named(name: str, where: str = "") -> Key:
+    """Find a setting by its dotted key, or name the one that was probably meant."""
+    key = KEYS.get(name)
+    if key is not None:
+        return key
+    place = f" {where}" if where else ""
+    near = [known for known in KEYS if known.endswith(f".{name}")] or get_close_matches(name, KEYS, n=1, cutoff=0.6)
+    hint = f"Did you mean {near[0]}?" if near else "`midwatch settings` lists them all."
+    raise Unknown(f"There is no setting {name!r}{place}.", hint=hint)
+
+
+def parse_value(key: str, text: str) -> JsonValue:
+    """Read what a person typed for a setting."""
+    return key_named(key).read(text)
+
+
+def _listed(text: str) -> list[object]:
+    """Lists are typed with commas, or as JSON where an item holds a comma."""
+    if text.lstrip().startswith("["):
+        return list(json.loads(text))
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _neat(value: JsonValue) -> JsonValue:
+    """20.0 is written 20."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _allowed(hint: Any) -> str:
+    for mark in getattr(hint, "__metadata__", ()):
+        if isinstance(mark, Allowed):
+            return str(mark)
+    if get_origin(hint) is tuple:
+        return f"a list, each {_allowed(get_args(hint)[0])}"
+    return _in_words(TypeAdapter[Any](hint).json_schema())
+
+
+def _in_words(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return "one of " + ", ".join(map(str, schema["enum"]))
+    if schema["type"] == "boolean":
+        return "true or false"
+    kind = "a whole number" if schema["type"] == "integer" else "a number"
+    low = f"above {schema['exclusiveMinimum']:g}" if "exclusiveMinimum" in schema else f"from {schema['minimum']:,}"
+    return f"{kind} {low} up to {schema['maximum']:,}"
+
+
+@cache
+def _adapter(name: str) -> TypeAdapter[Any]:
+    """Made on first use: most commands touch a few settings of a hundred."""
+    return TypeAdapter(KEYS[name].hint)
+
+
+def _keys() -> dict[str, Key]:
+    found = {}
+    for section, about_section in Settings.model_fields.items():
+        begins: Section = about_section.default
+        hints = get_type_hints(type(begins), include_extras=True)
+        defaults = begins.model_dump(mode="json")
+        for field, about in type(begins).model_fields.items():
+            key = Key(section, field, about.description or "", _neat(defaults[field]), hints[field])
+            found[key.name] = key
+    return found
+
+
+KEYS: Final[Mapping[str, Key]] = MappingProxyType(_keys())
+"""All of them, in the order of the tree."""

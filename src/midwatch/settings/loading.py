@@ -1,0 +1,103 @@
+"""Default, file, stored versions, environment, flag: the last one that names a setting wins."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue, ValidationError
+
+from midwatch.errors import Misuse
+from midwatch.settings.folder import environment
+from midwatch.settings.keys import KEYS, key_named, shown
+from midwatch.settings.sources import Given, from_environment, from_file, from_flags, from_version
+from midwatch.settings.tree import Settings
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One setting as people see it."""
+
+    key: str
+    value: JsonValue
+    default: JsonValue
+    source: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings in force, and where each value came from."""
+
+    settings: Settings
+    values: Mapping[str, JsonValue]
+    """What is not the default, or was given all the same."""
+    sources: Mapping[str, str]
+
+    def value_of(self, key: str) -> JsonValue:
+        """Tell the value in force, as JSON."""
+        known = key_named(key)
+        return self.values.get(known.name, known.default)
+
+    def source_of(self, key: str) -> str:
+        """Tell where the value came from: default, file, stored v3, environment or flag."""
+        return self.sources.get(key_named(key).name, DEFAULT)
+
+    def rows(self) -> tuple[SettingRow, ...]:
+        """List every setting, passwords hidden."""
+        return tuple(
+            SettingRow(name, _shown(self.value_of(name)), key.default, self.source_of(name), key.description)
+            for name, key in KEYS.items()
+        )
+
+
+def load_settings(
+    home: Path,
+    *,
+    stored: Sequence[Mapping[str, JsonValue]] = (),
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, JsonValue] | None = None,
+) -> Loaded:
+    """Read all places; `stored` are the applied versions, oldest first."""
+    given = (
+        from_file(home),
+        *(from_version(number, changes) for number, changes in enumerate(stored, 1)),
+        from_environment(environment() if environ is None else environ),
+        from_flags(flags or {}),
+    )
+    return _loaded(given)
+
+
+def _loaded(given: Sequence[Given]) -> Loaded:
+    values: dict[str, JsonValue] = {}
+    sources: dict[str, str] = {}
+    for place in given:
+        values.update(place.values)
+        sources.update(dict.fromkeys(place.values, place.source))
+    return Loaded(grown(values, sources), values, sources)
+
+
+def grown(values: Mapping[str, JsonValue], sources: Mapping[str, str]) -> Settings:
+    """Make the tree from single values that are each right; together they may still contradict each other."""
+    sections: dict[str, dict[str, JsonValue]] = {}
+    for name, value in values.items():
+        key = KEYS[name]
+        sections.setdefault(key.section, {})[key.field] = value
+    try:
+        return Settings.model_validate_json(json.dumps(sections), strict=True)
+    except ValidationError as problem:
+        raise _contradiction(problem.errors()[0], sources) from problem
+
+
+def _contradiction(error: Any, sources: Mapping[str, str]) -> Misuse:
+    section = str(error["loc"][0])
+    said = str(error["msg"]).removeprefix("Value error, ")
+    named = [f"{name} from {source}" for name, source in sources.items() if name.startswith(f"{section}.")]
+    return Misuse(f"{said}.", hint=f"Change one of them: {', '.join(named)}; all others have their defaults.")
+
+
+def _shown(value: JsonValue) -> JsonValue:
+    return str(shown(value)) if isinstance(value, str) else value

@@ -1,0 +1,69 @@
+"""Settings as the nouns that rules and contracts are made of."""
+
+from collections.abc import Mapping
+from datetime import time, timedelta
+
+from midwatch.settings.section import clock_time, span
+from midwatch.settings.tree import Settings
+from midwatch.terms.asks import AskKind
+from midwatch.terms.contract import Constraints
+from midwatch.terms.facts import GateLimits
+from midwatch.terms.orders import Limits
+
+MEBIBYTE = 1024**2
+MICROS = 1_000_000
+
+
+def gate_limits(settings: Settings) -> GateLimits:
+    """Give the numbers the gate judges by."""
+    gate, jobs = settings.gate, settings.jobs
+    return GateLimits(
+        same_action=timedelta(minutes=gate.same_action_minutes),
+        same_project=timedelta(minutes=gate.same_project_minutes),
+        young_job=timedelta(minutes=gate.young_job_minutes),
+        jobs_in_all=jobs.max_in_all,
+        jobs_per_project=jobs.max_per_project,
+        free_memory_bytes=jobs.min_free_memory_mib * MEBIBYTE,
+        free_disk_bytes=jobs.min_free_disk_mib * MEBIBYTE,
+        retries=jobs.max_retries,
+        spin=gate.spin_repeats,
+        confirm_minutes=settings.asks.confirm_act_minutes,
+        forced_isolation=gate.unisolated_agents,
+    )
+
+
+def session_limits(settings: Settings) -> Limits:
+    """Give the ceilings of a session whose orders name none."""
+    limits = settings.limits
+    return Limits(
+        usd=limits.session_usd,
+        tokens=limits.session_tokens,
+        minutes=limits.session_minutes,
+        rounds=limits.session_rounds,
+    )
+
+
+def contract_constraints(settings: Settings) -> Constraints:
+    """Give the hard limits of a run before the orders lower them."""
+    execution = settings.execution
+    return Constraints(
+        max_runtime_minutes=execution.max_duration_minutes,
+        max_tokens=execution.max_tokens,
+        max_usd_micros=round(execution.max_cost_usd * MICROS),
+    )
+
+
+def ask_minutes(settings: Settings) -> Mapping[AskKind, float]:
+    """Give how long each kind of ask waits; a kind that waits until the end of the next day is left out."""
+    minutes = {kind: float(getattr(settings.asks, f"{kind.value}_minutes")) for kind in AskKind}
+    return {kind: span for kind, span in minutes.items() if span > 0}
+
+
+def quiet_hours(settings: Settings) -> tuple[time, time]:
+    """Give when quiet hours begin and end; the same time twice means never."""
+    return span(settings.notices.quiet_hours)
+
+
+def digest_time(settings: Settings) -> time:
+    """Give the local time of the morning's digest."""
+    return clock_time(settings.notices.digest_time)

@@ -1,0 +1,132 @@
+"""The places settings come from, each read and checked by itself."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from midwatch.errors import Misuse, Unknown
+from midwatch.settings.keys import KEYS, PREFIX, Key, has_password, key_named
+
+FILE: Final = "midwatch.toml"
+NOT_SETTINGS: Final = re.compile(r"MIDWATCH_(HOME|REQUIRE|TEST_.*)")
+_LINE = re.compile(r"^(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one place says, by dotted key."""
+
+    source: str
+    values: Mapping[str, JsonValue]
+
+
+def from_file(home: Path) -> Given:
+    """Read midwatch.toml in the data folder; none is as good as an empty one."""
+    path = home / FILE
+    where = f"in {path}"
+    return Given("file", _checked(_flat(_toml(path), where), where))
+
+
+def from_version(number: int, changes: Mapping[str, JsonValue]) -> Given:
+    """Read one stored version."""
+    return Given(f"stored v{number}", checked_for_storage(changes, f"in stored settings v{number}"))
+
+
+def from_environment(environ: Mapping[str, str]) -> Given:
+    """Read the variables that begin with MIDWATCH_ and are settings."""
+    by_variable = {key.variable: key for key in KEYS.values()}
+    values: dict[str, JsonValue] = {}
+    for name in sorted(environ):
+        if not name.startswith(PREFIX) or NOT_SETTINGS.fullmatch(name):
+            continue
+        key = by_variable.get(name)
+        if key is None:
+            near = get_close_matches(name, by_variable, n=1, cutoff=0.6)
+            hint = f"Did you mean {near[0]}?" if near else f"They look like {PREFIX}ASKS__SPEND_MINUTES."
+            raise Unknown(f"The environment variable {name} is no setting.", hint=hint)
+        values[key.name] = key.read(environ[name], f"in {name}")
+    return Given("environment", values)
+
+
+def from_flags(flags: Mapping[str, JsonValue]) -> Given:
+    """Read what was given on the command line."""
+    return Given("flag", _checked(flags, "as a flag"))
+
+
+def checked_for_storage(changes: Mapping[str, JsonValue], where: str = "") -> dict[str, JsonValue]:
+    """Check values for a stored version, which may not hold what opens the database."""
+    for name in changes:
+        key = key_named(name, where)
+        if not key.storable:
+            raise Misuse(
+                f"{name} is needed before stored settings can be read.",
+                hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",
+            )
+    return _checked(changes, where)
+
+
+def _checked(values: Mapping[str, JsonValue], where: str) -> dict[str, JsonValue]:
+    return {name: _public(key_named(name, where), value, where) for name, value in values.items()}
+
+
+def _public(key: Key, value: JsonValue, where: str) -> JsonValue:
+    """Passwords stay out of everything that is copied, backed up or listed; the environment is none of these."""
+    if has_password(value):
+        raise Misuse(
+            f"{key.name} holds a password {where}.", hint=f"Set the whole value in the environment as {key.variable}."
+        )
+    return key.accept(value, where)
+
+
+def _flat(tables: Mapping[str, Any], where: str) -> dict[str, JsonValue]:
+    """A table's name goes before its keys; text must be quoted, since a bare date or time is no setting."""
+    values: dict[str, JsonValue] = {}
+    for name, table in tables.items():
+        if isinstance(table, dict) and (table or any(key.section == name for key in KEYS.values())):
+            values.update({f"{name}.{field}": _plain(value) for field, value in table.items()})
+        else:
+            key_named(name, where)
+            values[name] = _plain(table)
+    return values
+
+
+def _plain(value: Any) -> JsonValue:
+    """TOML knows dates and times, JSON does not; as text they can still be complained about, or be right."""
+    plain: JsonValue = json.loads(json.dumps(value, default=str))
+    return plain
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as problem:
+        raise Misuse(f"{path} cannot be read: {problem.strerror}.", hint="Let Midwatch's user read it.") from problem
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as problem:
+        before = data[: problem.start]
+        line, column = before.count(b"\n") + 1, problem.start - before.rfind(b"\n")
+        said = f"{path}, line {line}, column {column}: not UTF-8 text."
+        raise Misuse(said, hint="Save the file as UTF-8.") from problem
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise _broken(path, text, str(problem)) from problem
+
+
+def _broken(path: Path, text: str, said: str) -> Misuse:
+    found = _LINE.match(said)
+    lines = text.splitlines() or [""]
+    what = found["what"] if found else said
+    line = (found and found["line"]) or len(lines)
+    column = (found and found["column"]) or len(lines[-1]) + 1
+    return Misuse(f"{path}, line {line}, column {column}: {what}.", hint="Mend that line; the file is TOML.")

@@ -1,0 +1,30 @@
+"""The whole tree of settings; DESIGN 11 says where values come from."""
+
+from midwatch.settings.house import Asks, Database, History, Notices, Review, Scores, Server
+from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
+from midwatch.settings.section import Section
+from midwatch.settings.work import Execution, Jobs, Planning, Triggers
+
+
+class Settings(Section):
+    """Everything a person may tune, section by section, with RULES' numbers as defaults."""
+
+    autonomous: Autonomous = Autonomous()
+    brain: Brain = Brain()
+    rounds: Rounds = Rounds()
+    gate: Gate = Gate()
+    council: Council = Council()
+    limits: Limits = Limits()
+    asks: Asks = Asks()
+    notices: Notices = Notices()
+    checkins: Checkins = Checkins()
+    jobs: Jobs = Jobs()
+    planning: Planning = Planning()
+    execution: Execution = Execution()
+    triggers: Triggers = Triggers()
+    projects: Projects = Projects()
+    review: Review = Review()
+    scores: Scores = Scores()
+    history: History = History()
+    database: Database = Database()
+    server: Server = Server()

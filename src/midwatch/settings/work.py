@@ -1,0 +1,74 @@
+"""Sections about the work: jobs, their planning and execution, and what starts them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from midwatch.settings.section import Few, Many, Mebibytes, Minutes, Name, Section, Tokens, Usd
+
+
+class Jobs(Section):
+    """How many agents work at once, and what the machine must have left."""
+
+    max_per_project: Few = 1
+    """Most jobs at work in one project."""
+    max_in_all: Few = 5
+    """Most jobs at work in all."""
+    max_retries: Few = 3
+    """Tries per cause, and per project in a row, before a person is told (seed 000: ai.maxErrorRetries)."""
+    min_free_memory_mib: Mebibytes = 2048
+    """Memory that must stay free for a job to begin (seed 000: ai.resourceLimits.minFreeMemoryMB)."""
+    min_free_disk_mib: Mebibytes = 5120
+    """Disk that must stay free for a job to begin."""
+
+
+class Planning(Section):
+    """The read-only run that makes a plan; how long a plan waits for approval is asks.approve_plan_minutes."""
+
+    max_cost_usd: Usd = 1
+    """Most a planning run may cost (seed 004: planning.maxPlanningCostUsd)."""
+
+
+class Execution(Section):
+    """The unattended run that carries a plan out."""
+
+    max_cost_usd: Usd = 20
+    """Most a job may cost (seed 004: execution.maxCostUsd)."""
+    max_duration_minutes: Many = 120
+    """Longest job (seed 004: execution.maxDurationMinutes)."""
+    max_tokens: Tokens = 2_000_000
+    """Most tokens of a job."""
+    max_files_changed: Many = 20
+    """Most files one job may change (seed 002, section 7)."""
+    max_diff_lines: Many = 800
+    """Most lines one job may add and remove together (seed 002, section 7)."""
+    idle_minutes: Minutes = 10
+    """A job that says nothing for so long is stopped with its work kept."""
+    soft_box_minutes: Minutes = 45
+    """A job a brain started is warned after this (seed 000: ai.maxSessionDurationMs)."""
+    soft_box_extra_minutes: Annotated[float, Field(ge=0, le=24 * 60)] = 5
+    """Time between warning and stop, the work kept; 0 stops without a warning (seed 000: ai.timeoutAction)."""
+    repair_rounds: Annotated[int, Field(ge=0, le=100)] = 3
+    """Most rounds of repair when checks are red (seed 004: execution.maxRetries)."""
+    allowed_tools: tuple[Name, ...] = (
+        *("Read", "Edit", "Write", "Glob", "Grep"),
+        *("Bash(git *)", "Bash(tsc *)", "Bash(vitest *)", "Bash(bun *)"),
+    )
+    """Tools a model-driven agent may use, in its own words (seed 004: execution.allowedTools)."""
+    commit_strategy: Literal["incremental", "single"] = "incremental"
+    """Whether an agent commits piece by piece or once at the end (seed 004: execution.commitStrategy)."""
+
+
+class Triggers(Section):
+    """What starts work without a command."""
+
+    heartbeat_enabled: bool = False
+    """Whether issues of a tracker are taken up by themselves (seed 004: triggers.heartbeatEnabled)."""
+    heartbeat_minutes: Minutes = 15
+    """Time between two looks at the tracker."""
+    tracker_label: Name = "midwatch"
+    """The label that hands an issue to us (seed 004: triggers.linearLabel, there the name of its own agent)."""
+    max_heartbeat_jobs: Few = 1
+    """Most jobs at work that a heartbeat started (seed 004: triggers.maxConcurrentSessions)."""
+    pause_if_open_pull_request: bool = True
+    """Whether a project with an open pull request from us takes no new work (seed 004: triggers.pauseIfOpenPR)."""

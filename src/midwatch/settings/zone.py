@@ -1,0 +1,12 @@
+"""The person's own time: UTC inside, local only where a person's clock decides."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from midwatch.settings.tree import Settings
+
+
+def local_time(settings: Settings, at: datetime) -> datetime:
+    """Show a moment on the person's clock; without a setting, on the machine's."""
+    name = settings.server.time_zone
+    return at.astimezone(ZoneInfo(name)) if name else at.astimezone()
