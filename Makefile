@@ -1,0 +1,69 @@
+# Everything starts from a bare python3: each command first makes .venv ready (seconds once, then nothing).
+# No package index is named here; pip's own settings decide where packages come from.
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+CODE := src tests tools $(wildcard bench)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL: # the steps share one .venv and its caches; pytest brings its own workers
+.PHONY: help demo test check format sweep bench coverage lock clean runnable workable formatted linted typed layered
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+
+demo: runnable ## one short night with scripted agents, from orders to brief
+	@$(BIN)/midwatch demo $(ARGS)
+
+test: workable linted typed layered ## lint, types, import contracts and all tests but the sweeps
+	@echo "== all tests ($(WORKERS) workers)"
+	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable --databases-must-match $(ARGS)
+
+check: workable formatted linted typed layered ## before each commit, under 30 seconds: all but the slow tests
+	@echo "== fast tests"
+	@$(BIN)/python -m pytest $(wildcard tests/rules tests/views tests/promises) $(ARGS)
+
+format: workable ## rewrite the code the way ruff likes it
+	@$(BIN)/ruff check --quiet --fix-only $(CODE)
+	@$(BIN)/ruff format $(CODE)
+
+sweep: workable ## the long walks through every case that `make test` only samples
+	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 $(ARGS)
+
+bench: workable ## how fast, beside the natural limit of each thing
+	@$(BIN)/python -m bench $(ARGS)
+
+coverage: workable ## which lines and branches no test visits
+	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable --cov --cov-report term $(ARGS)
+
+lock: workable ## write requirements/*.lock from the *.in files, with hashes; ARGS=--upgrade for newer versions
+	@$(BIN)/python -m tools.lock $(ARGS)
+
+clean: ## remove .venv and every cache
+	@rm -rf .venv dist htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What the commands above are made of.
+
+runnable:
+	@$(PYTHON) tools/bootstrap.py base
+
+workable:
+	@$(PYTHON) tools/bootstrap.py dev
+
+formatted:
+	@echo "== format: ruff"
+	@$(BIN)/ruff format --check $(CODE)
+
+linted:
+	@echo "== lint: ruff"
+	@$(BIN)/ruff check --quiet $(CODE)
+
+typed:
+	@echo "== types: mypy"
+	@$(BIN)/mypy --no-error-summary $(CODE)
+
+layered:
+	@echo "== import contracts: import-linter"
+	@$(BIN)/lint-imports --no-logo

@@ -1,0 +1,1 @@
+"""What proposes: models, command lines, and our own rules. A brain never acts."""

@@ -1,0 +1,1 @@
+"""How the person is reached. Tonight: the log."""

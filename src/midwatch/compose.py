@@ -1,0 +1,245 @@
+"""Fitting the house together: the one place that knows every room and decides who plays which role."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from midwatch.brains.rules_brain import RulesBrain
+from midwatch.channels.log import LogChannel
+from midwatch.crew.housekeeping import Housekeeper
+from midwatch.engine.clocks import SystemClock
+from midwatch.engine.folder_lock import FolderLock
+from midwatch.engine.inline import InlineEngine
+from midwatch.engine.lease import Lease
+from midwatch.engine.work_engine import SINGLE, WorkEngine
+from midwatch.errors import Broken, Exhausted
+from midwatch.evening.roles import Evening
+from midwatch.forges.local import LocalForge
+from midwatch.gateway.door import TracedDoor
+from midwatch.journal.entry import Entry
+from midwatch.journal.events.house import SettingsApplied
+from midwatch.journal.events.jobs import JobStopRequested
+from midwatch.morning import brief, receipts
+from midwatch.morning.roles import Morning
+from midwatch.night.perform import Performer
+from midwatch.night.roles import Agent, Brain, Machine, Night
+from midwatch.night.timers import TimerLoop
+from midwatch.settings import Loaded, load_settings
+from midwatch.store.blobs import FolderBlobs
+from midwatch.store.engines import is_sqlite, open_for_engine, open_reader, open_writer
+from midwatch.store.folds import Folds
+from midwatch.store.ids import Ulids
+from midwatch.store.journal import SqlJournal
+from midwatch.store.migrate import migrate
+from midwatch.store.reading import SqlRecords
+from midwatch.terms.records import SettingsRow
+from midwatch.terms.roles import Clock, Ids
+from midwatch.terms.trust import Isolation
+from midwatch.workshop import machine
+from midwatch.workshop.bench import Bench
+from midwatch.workshop.errand import run_leashed
+
+DATABASE = "midwatch.db"
+
+
+class ThisMachine:
+    """The computer we stand on. Jobs are not isolated yet: the sandbox comes with the workshop's own title."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def free_memory(self) -> int:
+        """Bytes."""
+        return machine.free_memory()
+
+    def free_disk(self) -> int:
+        """Bytes where the data folder is."""
+        return machine.free_disk(self._home)
+
+    def isolation(self) -> Isolation:
+        """None, said honestly."""
+        return Isolation.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a test or the demo may replace."""
+
+    clock: Clock = field(default_factory=SystemClock)
+    ids: Ids | None = None
+    engine: WorkEngine | InlineEngine | None = None
+    brain: Brain = field(default_factory=RulesBrain)
+    agents: dict[str, Agent] | None = None
+    machine: Machine | None = None
+
+
+class House:
+    """Everything, fitted together."""
+
+    def __init__(self, home: Path, *, flags: dict[str, JsonValue] | None = None, parts: Parts | None = None) -> None:
+        self.home = home
+        self._flags = flags
+        self.parts = parts = parts or Parts()
+        self.loaded: Loaded = load_settings(home, flags=flags)
+        self.url = database_url(home, self.loaded)
+        self.writer, self.reader = open_writer(self.url), open_reader(self.url)
+        self.clock = parts.clock
+        self.ids = parts.ids or Ulids(parts.clock)
+        self.journal = SqlJournal(self.writer, self.reader, url=self.url, clock=self.clock, ids=self.ids)
+        self.records = SqlRecords(self.reader)
+        self.blobs = FolderBlobs(home / "blobs")
+        self.folds = Folds(self.writer, self.reader)
+        self.bench = Bench(home)
+        self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
+        self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
+        agents = parts.agents or {"housekeeper": Housekeeper(run_leashed)}
+        self.night = Night(
+            journal=self.journal,
+            records=self.records,
+            blobs=self.blobs,
+            clock=self.clock,
+            ids=self.ids,
+            settings=lambda: self.loaded.settings,
+            brain=parts.brain,
+            agents=agents,
+            bench=self.bench,
+            forge=self.forge,
+            channel=LogChannel(home / "notices.log"),
+            machine=parts.machine or ThisMachine(home),
+            door=TracedDoor(self.journal),
+            worker=self.worker,
+        )
+        self.evening = Evening(
+            journal=self.journal,
+            records=self.records,
+            clock=self.clock,
+            ids=self.ids,
+            loaded=lambda: self.loaded,
+            inspector=self.bench,
+            agents=tuple(sorted(agents)),
+        )
+        self.morning = Morning(
+            journal=self.journal,
+            records=self.records,
+            blobs=self.blobs,
+            clock=self.clock,
+            ids=self.ids,
+            settings=lambda: self.loaded.settings,
+        )
+        self.timers = TimerLoop(self.night)
+        self.performer = Performer(
+            self.night,
+            close_job=lambda job: receipts.close_job(self.morning, job),
+            debrief=lambda session: brief.debrief(self.morning, session),
+        )
+
+    async def reload_settings(self) -> None:
+        """Take stored versions into account; called at start and whenever one is applied."""
+        applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
+        stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
+        self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
+
+    def _heard(self, entries: tuple[Entry, ...]) -> None:
+        """Something was recorded in this process."""
+        self.timers.ring()
+        for entry in entries:
+            if isinstance(entry.event, JobStopRequested):
+                self.night.bells.ring(entry.event.job)
+
+    async def _listen(self, after: int) -> None:
+        """Something was recorded somewhere: ring whoever it concerns here."""
+        async for entry in self.journal.tail(after=after):
+            self._heard((entry,))
+            if isinstance(entry.event, SettingsApplied):
+                await self.reload_settings()
+
+    async def dispose(self) -> None:
+        """Close the database."""
+        await self.writer.dispose()
+        await self.reader.dispose()
+
+
+def database_url(home: Path, loaded: Loaded) -> str:
+    """Tell which database the settings name; SQLite in the data folder unless they say otherwise."""
+    return loaded.settings.database.url or f"sqlite:///{home / DATABASE}"
+
+
+def prepare_folder(home: Path) -> None:
+    """Make the data folder, for its owner only, and see that there is room to write."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        probe = home / ".probe"
+        probe.write_bytes(b"x" * 65536)
+        probe.unlink()
+    except OSError as error:
+        raise Exhausted(
+            f"The data folder {home} cannot be written: {error.strerror or error}.",
+            hint="Free some disk space or name another folder with MIDWATCH_HOME.",
+        ) from error
+    if shutil.which("git") is None:
+        raise Broken("git is not installed.", hint="Install it, for example: apt install git")
+
+
+@contextlib.asynccontextmanager
+async def open_house(
+    home: Path, *, flags: dict[str, JsonValue] | None = None, parts: Parts | None = None
+) -> AsyncIterator[House]:
+    """Open the house for work: lock, migrate, engine, loops; and leave it in good order."""
+    prepare_folder(home)
+    loaded = load_settings(home, flags=flags)
+    url = database_url(home, loaded)
+    lock = FolderLock(home)
+    if is_sqlite(url):
+        lock.take()
+    try:
+        await asyncio.to_thread(migrate, url)
+        house = House(home, flags=flags, parts=parts)
+        await house.reload_settings()
+        house.journal.listeners.append(house._heard)
+        async with _engine(house):
+            yield house
+        await house.dispose()
+    finally:
+        lock.release()
+
+
+@contextlib.asynccontextmanager
+async def _engine(house: House) -> AsyncIterator[None]:
+    """Start the engine and the loops around whatever the caller does."""
+    given = house.parts.engine
+    server = house.loaded.settings.server
+    postgres = not is_sqlite(house.url)
+    sync = None if given else open_for_engine(house.url)
+    executor = house.worker if postgres else SINGLE
+    engine = given or WorkEngine(sync, executor=executor, poll_seconds=server.queue_poll_seconds)  # type: ignore[arg-type]
+    lease = None
+    if postgres and isinstance(engine, WorkEngine):
+        lease = Lease(house.writer, executor=executor, seconds=server.lease_seconds, recover=engine.recover)
+        await lease.take()
+    house.journal.queue = engine.queue
+    await engine.start(house.performer.perform)
+    try:
+        async with asyncio.TaskGroup() as loops:
+            running = [loops.create_task(house._listen(await house.records.head()))]
+            if given is None:
+                running.append(loops.create_task(house.timers.run()))
+            if lease is not None:
+                running.append(loops.create_task(lease.keep()))
+            try:
+                yield
+            finally:
+                for task in running:
+                    task.cancel()
+    finally:
+        await engine.stop()
+        if lease is not None:
+            await lease.give_up()
+        if sync is not None:
+            sync.dispose()

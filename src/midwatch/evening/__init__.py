@@ -1,0 +1,1 @@
+"""The evening: projects, goals, work, and the orders that are agreed and signed."""

@@ -1,0 +1,186 @@
+"""What a person keeps in order by day: projects, goals, work items, settings, the level."""
+
+import re
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from midwatch.errors import Misuse, Refused
+from midwatch.evening.roles import Evening
+from midwatch.journal.events.house import (
+    GoalClosed,
+    GoalSet,
+    LevelChanged,
+    ProjectAdded,
+    ProjectChanged,
+    ProjectRemoved,
+    SettingsApplied,
+    SettingsDiscarded,
+    SettingsProposed,
+    WorkAdded,
+    WorkChanged,
+)
+from midwatch.rules.levels import TrackRecord, may_set
+from midwatch.settings import check_changes
+from midwatch.terms.house import Flag, Horizon, Project, WorkStatus
+from midwatch.terms.records import (
+    EvaluationRow,
+    GoalRow,
+    ProjectRow,
+    RoundRow,
+    SessionRow,
+    SettingsRow,
+    StandingRow,
+    WorkRow,
+)
+from midwatch.terms.report import FlagKind
+from midwatch.terms.trust import Level
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+
+
+async def add_project(
+    evening: Evening, path: Path, *, by: str, name: str = "", purpose: str = "", checks: tuple[str, ...] = ()
+) -> ProjectRow:
+    """Put a repository on the books."""
+    facts = await evening.inspector.inspect(path)
+    chosen = name or Path(facts.path).name
+    if not NAME.fullmatch(chosen) or chosen.isdigit():
+        raise Misuse(f"{chosen!r} cannot be a project's name.", hint="Use letters, digits, dot, dash: --name my-project")
+    project = Project(
+        id=evening.ids.new("prj"),
+        name=chosen,
+        path=facts.path,
+        branch=facts.branch,
+        purpose=purpose,
+        checks=checks,
+    )
+    await evening.journal.record(ProjectAdded(project=project), actor=by)
+    return await evening.records.get(ProjectRow, project.id)
+
+
+async def change_project(
+    evening: Evening,
+    name: str,
+    *,
+    by: str,
+    purpose: str | None = None,
+    checks: tuple[str, ...] | None = None,
+    priority: int | None = None,
+) -> ProjectRow:
+    """Change what was given."""
+    row = await evening.records.get(ProjectRow, name)
+    changed = ProjectChanged(project=row.id, purpose=purpose, checks=checks, priority=priority)
+    await evening.journal.record(changed, actor=by)
+    return await evening.records.get(ProjectRow, row.id)
+
+
+async def flag_project(evening: Evening, name: str, flag: Flag, *, on: bool, by: str) -> ProjectRow:
+    """Pin a flag on a project, or take it off."""
+    row = await evening.records.get(ProjectRow, name)
+    others = tuple(one for one in row.flags if one is not flag)
+    flags = (*others, flag) if on else others
+    await evening.journal.record(ProjectChanged(project=row.id, flags=flags), actor=by)
+    return await evening.records.get(ProjectRow, row.id)
+
+
+async def remove_project(evening: Evening, name: str, *, by: str) -> ProjectRow:
+    """Take a project off the books."""
+    row = await evening.records.get(ProjectRow, name)
+    await evening.journal.record(ProjectRemoved(project=row.id), actor=by)
+    return row
+
+
+async def set_goal(
+    evening: Evening, project: str, statement: str, *, by: str, horizon: Horizon = Horizon.SHORT, goal: str = ""
+) -> GoalRow:
+    """State a goal, or state one anew: that is its next version."""
+    row = await evening.records.get(ProjectRow, project)
+    name = goal or evening.ids.new("goal")
+    if goal and not await evening.records.find(GoalRow, goal=goal):
+        raise Misuse(f"There is no goal {goal!r}.", hint="List them: midwatch goal")
+    stated = GoalSet(goal=name, project=row.id, horizon=horizon, statement=statement)
+    await evening.journal.record(stated, actor=by)
+    return (await evening.records.find(GoalRow, goal=name, current=True))[0]
+
+
+async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> None:
+    """Say that a goal is reached, or given up."""
+    closed = GoalClosed(goal=goal.split(".")[0], status="reached" if reached else "dropped")
+    await evening.journal.record(closed, actor=by)
+
+
+async def add_work(evening: Evening, project: str, title: str, *, by: str, priority: int = 3) -> WorkRow:
+    """Write a work item down."""
+    row = await evening.records.get(ProjectRow, project)
+    added = WorkAdded(item=evening.ids.new("work"), project=row.id, title=title, priority=priority)
+    await evening.journal.record(added, actor=by)
+    return await evening.records.get(WorkRow, added.item)
+
+
+async def move_work(
+    evening: Evening, item: str, *, by: str, status: WorkStatus | None = None, next_step: str | None = None
+) -> WorkRow:
+    """Move a work item."""
+    row = await evening.records.get(WorkRow, item)
+    await evening.journal.record(WorkChanged(item=row.id, status=status, next_step=next_step, why=f"by {by}"), actor=by)
+    return await evening.records.get(WorkRow, row.id)
+
+
+async def propose_settings(
+    evening: Evening, changes: dict[str, JsonValue], *, by: str, note: str = ""
+) -> SettingsRow:
+    """Write a change of settings down without putting it in force."""
+    check_changes(changes)
+    proposed = SettingsProposed(proposal=evening.ids.new("set"), changes=changes, note=note)
+    await evening.journal.record(proposed, actor=by)
+    return await evening.records.get(SettingsRow, proposed.proposal)
+
+
+async def apply_settings(evening: Evening, name: str, *, by: str) -> SettingsRow:
+    """Put a proposal in force."""
+    row = await evening.records.get(SettingsRow, name)
+    check_changes(row.changes)
+    await evening.journal.record(SettingsApplied(proposal=row.id), actor=by)
+    return await evening.records.get(SettingsRow, row.id)
+
+
+async def discard_settings(evening: Evening, name: str, *, by: str) -> None:
+    """Throw a proposal away."""
+    row = await evening.records.get(SettingsRow, name)
+    await evening.journal.record(SettingsDiscarded(proposal=row.id), actor=by)
+
+
+async def current_level(evening: Evening) -> Level:
+    """What stands; a fresh house stands at what settings say."""
+    standing = await evening.records.find(StandingRow)
+    return standing[0].level if standing else evening.loaded().settings.gate.level
+
+
+async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = False, reason: str = "") -> Level:
+    """Grant more or less; more only after enough was seen, unless forced with a reason."""
+    current = await current_level(evening)
+    verdict = may_set(current, wanted, await track_record(evening), forced_because=reason if forced else "")
+    if not verdict.allowed:
+        raise Refused(
+            verdict.reasons[0].text,
+            hint=f"Override it with a reason: midwatch level {wanted.value} --force --reason '...'",
+            because=tuple(one.text for one in verdict.reasons),
+        )
+    changed = LevelChanged(level=wanted, previous=current, forced=verdict.forced, reason=reason)
+    await evening.journal.record(changed, actor=by)
+    return wanted
+
+
+async def track_record(evening: Evening) -> TrackRecord:
+    """What has been seen so far, as the rule for levels asks it."""
+    sessions = await evening.records.find(SessionRow)
+    observed = {row.id for row in sessions if row.level is Level.OBSERVE}
+    rounds = [row for row in await evening.records.find(RoundRow, state="ended") if row.session in observed]
+    clean = 0
+    for session in reversed([row for row in sessions if row.started_at]):
+        flags = [flag for row in await evening.records.find(EvaluationRow, session=session.id) for flag in row.flags]
+        if FlagKind.UNSAFE.value in flags:
+            break
+        clean += 1
+    return TrackRecord(valid_rounds=sum(not row.error for row in rounds), clean_nights=clean)

@@ -1,0 +1,91 @@
+"""Reading `orders.toml`: every mistake is named with its line and field."""
+
+import re
+import tomllib
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from midwatch.errors import Misuse
+from midwatch.terms.orders import Orders
+
+EXAMPLE = '''\
+# The night's orders. Sign them with: midwatch brief --file orders.toml && midwatch start
+level = "cautious"            # observe | cautious | moderate | full
+goals = ["Keep the code base tidy without changing what it does"]
+success_criteria = ["All checks stay green"]
+notes = "Small, reviewable pull requests."
+do_not_touch = ["migrations/**", ".github/**"]
+# until = 2026-11-16T07:00:00+01:00
+
+[[work]]
+project = "PROJECT"           # as named by: midwatch project
+title = "Tidy up: unused imports and white space"
+checks = []                   # empty: the project's own checks, e.g. ["python -m pytest -q"]
+paths = []                    # empty: the whole repository, e.g. ["src/**"]
+agent = "housekeeper"
+
+[limits]
+usd = 5
+tokens = 2000000
+minutes = 480
+rounds = 100
+
+[permissions]
+tools = ["repo_read", "repo_write_pr"]
+domains = []
+external = ["pull_request"]
+silence_approves = true       # a plan nobody answers in 20 minutes counts as approved
+'''
+
+
+def read_orders(text: str, *, name: str = "orders.toml") -> Orders:
+    """Turn the file into orders, or say what is wrong with it and where."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Misuse(f"{name} is not valid TOML: {error}.", hint="Compare: midwatch brief --example") from error
+    try:
+        orders = Orders.model_validate(data)
+    except ValidationError as error:
+        raise _named(error, text, name) from error
+    if orders.until is not None and orders.until.tzinfo is None:
+        line = _line_of(text, ("until",))
+        raise Misuse(
+            f"{name}, line {line}: until has no time zone.", hint=f"Write it as {_with_zone(orders.until)}."
+        )
+    return orders
+
+
+def _named(error: ValidationError, text: str, name: str) -> Misuse:
+    first = error.errors()[0]
+    where = tuple(part for part in first["loc"])
+    field = ".".join(str(part) for part in where)
+    line = _line_of(text, where)
+    problem = f"there is no such key {field!r}" if first["type"] == "extra_forbidden" else f"{field}: {first['msg']}"
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return Misuse(f"{name}, line {line}: {problem}{more}.", hint="Compare: midwatch brief --example")
+
+
+def _line_of(text: str, where: tuple[int | str, ...]) -> int:
+    """Find the line a field stands on: the right table first, then the key in it."""
+    names = [part for part in where if isinstance(part, str)]
+    index = next((part for part in where if isinstance(part, int)), 0)
+    lines = text.splitlines()
+    start, seen = 0, -1
+    if len(names) > 1 or (names and len(where) > 1):
+        for number, line in enumerate(lines):
+            if re.match(rf"\s*\[+\s*{re.escape(names[0])}\s*\]+", line):
+                seen += 1
+                start = number
+                if seen == index:
+                    break
+    key = names[-1] if names else ""
+    for number in range(start, len(lines)):
+        if re.match(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=\]]", lines[number]):
+            return number + 1
+    return start + 1
+
+
+def _with_zone(at: datetime) -> str:
+    return at.isoformat() + "Z"

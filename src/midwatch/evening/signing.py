@@ -1,0 +1,138 @@
+"""From a draft of orders to a night that has begun: drafted, looked over, signed, started."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.evening.house import current_level
+from midwatch.evening.roles import Evening
+from midwatch.journal.entry import canonical, digest
+from midwatch.journal.events import Event
+from midwatch.journal.events.house import LevelChanged, WorkAdded
+from midwatch.journal.events.session import (
+    OrderedItem,
+    OrdersChanged,
+    OrdersSigned,
+    SessionEnded,
+    SessionOpened,
+    SessionStarted,
+)
+from midwatch.terms.house import SessionState, WorkStatus
+from midwatch.terms.jobs import RepositoryFacts
+from midwatch.terms.orders import Orders
+from midwatch.terms.records import ProjectRow, SessionRow, WorkRow
+
+
+async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") -> SessionRow:
+    """Open a briefing with these orders, or put them in place of the draft that is open."""
+    await _check(evening, orders)
+    open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
+    if open_drafts and not open_drafts[-1].signed_by:
+        changed = OrdersChanged(session=open_drafts[-1].id, orders=orders)
+        await evening.journal.record(changed, actor=by)
+        return await evening.records.get(SessionRow, open_drafts[-1].id)
+    opened = SessionOpened(session=evening.ids.new("ses"), orders=orders, source=source)
+    await evening.journal.record(opened, actor=by)
+    return await evening.records.get(SessionRow, opened.session)
+
+
+async def current_draft(evening: Evening) -> SessionRow:
+    """Find the orders that wait to be signed."""
+    open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
+    if not open_drafts:
+        raise Unknown(
+            "There are no orders to sign.",
+            hint="Write some: midwatch brief --example > orders.toml, edit it, midwatch brief --file orders.toml",
+        )
+    return open_drafts[-1]
+
+
+async def start(evening: Evening, *, by: str) -> SessionRow:
+    """Sign the open draft and begin the night. One confirmation, and nothing starts without it (N25)."""
+    session = await current_draft(evening)
+    orders = session.orders
+    if not orders.goals:
+        raise Refused("The orders have no goals, so the night cannot start.", hint='Add some: goals = ["..."]')
+    if not orders.work:
+        raise Refused("The orders name no work, so the night cannot start.", hint="Add a [[work]] table.")
+    projects = await _check(evening, orders)
+    repositories = [await evening.inspector.inspect(Path(row.path)) for row in _distinct(projects)]
+    events = await _events(evening, session, projects, tuple(repositories), by)
+    await evening.journal.record(*events, actor=by)
+    return await evening.records.get(SessionRow, session.id)
+
+
+async def _events(
+    evening: Evening,
+    session: SessionRow,
+    projects: tuple[ProjectRow, ...],
+    repositories: tuple[RepositoryFacts, ...],
+    by: str,
+) -> list[Event]:
+    orders = session.orders
+    now = evening.clock.now()
+    ends_at = now + timedelta(minutes=orders.limits.minutes)
+    if orders.until is not None:
+        if orders.until <= now:
+            raise Misuse("The orders end in the past.", hint="Set `until` to a later time, or leave it out.")
+        ends_at = min(ends_at, orders.until)
+    items, added = await _items(evening, orders, projects)
+    before = await current_level(evening)
+    earlier = await evening.records.find(SessionRow, state=SessionState.DEBRIEF)
+    return [
+        *(SessionEnded(session=one.id, reason="the next night began") for one in earlier),
+        *added,
+        OrdersSigned(session=session.id, orders_hash=orders_hash(orders), by=by),
+        LevelChanged(level=orders.level, previous=before, forced=True, reason="signed orders"),
+        SessionStarted(
+            session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories
+        ),
+    ]
+
+
+async def _items(
+    evening: Evening, orders: Orders, projects: tuple[ProjectRow, ...]
+) -> tuple[tuple[OrderedItem, ...], list[Event]]:
+    """Every order stands for a work item: one that is there already, by number or title, or a new one."""
+    items, added = [], []
+    for ordered, project in zip(orders.work, projects, strict=True):
+        known = [
+            row
+            for row in await evening.records.find(WorkRow, project=project.id)
+            if row.status is not WorkStatus.DONE and ordered.title in {row.title, f"#{row.number}"}
+        ]
+        taken = {item.work_item for item in items}
+        row = next((one for one in known if one.id not in taken), None)
+        title = row.title if row else ordered.title
+        name = row.id if row else evening.ids.new("work")
+        if row is None:
+            added.append(WorkAdded(item=name, project=project.id, title=title, next_step="ordered for tonight"))
+        items.append(OrderedItem(work_item=name, project=project.id, title=title))
+    return tuple(items), list(added)
+
+
+async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
+    """Everything the orders name must exist."""
+    found = []
+    for ordered in orders.work:
+        try:
+            found.append(await evening.records.get(ProjectRow, ordered.project))
+        except Unknown as unknown:
+            raise Unknown(
+                f"The orders name an unknown project {ordered.project!r}.",
+                hint="List them: midwatch project; add one: midwatch project add PATH",
+            ) from unknown
+        if ordered.agent not in evening.agents:
+            raise Misuse(
+                f"The orders name an unknown agent {ordered.agent!r}.", hint=f"Agents: {', '.join(evening.agents)}."
+            )
+    return tuple(found)
+
+
+def _distinct(projects: tuple[ProjectRow, ...]) -> list[ProjectRow]:
+    return list({row.id: row for row in projects}.values())
+
+
+def orders_hash(orders: Orders) -> str:
+    """Name exactly what was signed."""
+    return digest(canonical(orders.model_dump(mode="json")))

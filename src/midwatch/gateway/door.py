@@ -1,0 +1,84 @@
+"""The door: every effect outside the database passes here, is judged again with fresh facts, and is traced."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from midwatch.errors import MidwatchError, Refused, Stale
+from midwatch.journal.events.session import ToolCalled, ToolFinished
+from midwatch.journal.port import Journal
+from midwatch.terms.trust import Verdict
+
+Result = dict[str, str]
+
+
+class Passage(Protocol):
+    """One effect that wants to pass. Its key decides what counts as the same effect."""
+
+    @property
+    def key(self) -> str: ...  # noqa: D102
+    @property
+    def tool(self) -> str: ...  # noqa: D102
+    @property
+    def session(self) -> str: ...  # noqa: D102
+    @property
+    def run(self) -> str: ...  # noqa: D102
+    @property
+    def job(self) -> str: ...  # noqa: D102
+    @property
+    def request(self) -> Result: ...  # noqa: D102
+
+
+class TracedDoor:
+    """Lets an effect pass at most once per key.
+
+    The effects that pass here are idempotent by their own nature (the same commit to the same ref), so that one cut
+    off by a crash may be carried out again under the same key.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def pass_through(
+        self, effect: Passage, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[Result]]
+    ) -> Result:
+        """Judge again, act, and write down how it ended."""
+        ended = await self._journal.known(f"tool:{effect.key}:finished")
+        if ended is not None and isinstance(ended.event, ToolFinished):
+            return _recalled(ended.event)
+        await self._begin(effect)
+        verdict = await judge()
+        if not verdict.outcome.acts:
+            await self._finish(effect, "denied", error=verdict.first.text)
+            raise Refused(verdict.first.text, because=tuple(reason.text for reason in verdict.reasons))
+        try:
+            result = await act()
+        except Stale:
+            raise
+        except MidwatchError as error:
+            await self._finish(effect, "error", error=error.message)
+            raise
+        await self._finish(effect, "ok", result)
+        return result
+
+    async def _begin(self, effect: Passage) -> None:
+        called = ToolCalled(
+            invocation=effect.key,
+            tool=effect.tool,
+            session=effect.session,
+            run=effect.run,
+            job=effect.job,
+            request=dict(effect.request),
+        )
+        await self._journal.record(called, key=f"tool:{effect.key}:called")
+
+    async def _finish(self, effect: Passage, status: str, result: Result | None = None, *, error: str = "") -> None:
+        finished = ToolFinished.model_validate(
+            {"invocation": effect.key, "status": status, "result": result or {}, "error": error}
+        )
+        await self._journal.record(finished, key=f"tool:{effect.key}:finished")
+
+
+def _recalled(finished: ToolFinished) -> Result:
+    if finished.status != "ok":
+        raise Refused(finished.error or "This effect was refused before.")
+    return {name: str(value) for name, value in finished.result.items()}

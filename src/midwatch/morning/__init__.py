@@ -1,0 +1,1 @@
+"""The morning: the brief, the review, the scores."""

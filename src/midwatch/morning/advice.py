@@ -1,0 +1,91 @@
+"""What we advise, ranked: deliveries first, then what we found and could not mend, then what failed."""
+
+from collections.abc import Callable, Sequence
+
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow
+from midwatch.terms.report import EvidenceKind, Recommendation
+
+CONFIDENCE = {"green": 0.9, "still_red": 0.6, "no_checks": 0.5}
+PROOF = {"green": "checks green", "still_red": "checks no worse", "no_checks": "unproven: no checks"}
+MOST = 3
+
+
+def recommend(
+    jobs: Sequence[JobRow],
+    pull_requests: Sequence[PullRequestRow],
+    evidence: Sequence[EvidenceRow],
+    *,
+    new_id: Callable[[str], str],
+) -> tuple[Recommendation, ...]:
+    """Rank the night's advice, the best supported first."""
+    by_job = {job.id: job for job in jobs}
+    merges = [_merge(by_job[pr.job], pr, evidence, new_id) for pr in pull_requests if pr.state == "open"]
+    looks = [one for job in jobs if (one := _look(job, evidence, new_id)) is not None]
+    again = [_again(job, new_id) for job in jobs if job.state is JobState.FAILED and not _retried(job, jobs)]
+    ranked = sorted(merges, key=lambda one: -one.confidence) + looks + again
+    return tuple(ranked[:MOST])
+
+
+def _merge(
+    job: JobRow, pr: PullRequestRow, evidence: Sequence[EvidenceRow], new_id: Callable[[str], str]
+) -> Recommendation:
+    verdict = job.proof.verdict if job.proof else "no_checks"
+    change = job.change
+    size = f"{len(change.files)} files, +{change.insertions} -{change.deletions}" if change else ""
+    checks = tuple(row.id for row in evidence if row.job == job.id and row.kind is EvidenceKind.BENCHMARK)
+    tradeoffs = list(job.plan.risks[:1]) if job.plan else []
+    if verdict == "no_checks":
+        tradeoffs.append("no check says that it is right")
+    if change and change.flagged:
+        tradeoffs.append(f"touches {', '.join(change.flagged[:2])}")
+    return Recommendation(
+        id=new_id("rec"),
+        text=f"Merge pull request {pr.number}, {pr.title} ({size}; {PROOF.get(verdict, verdict)}).",
+        confidence=CONFIDENCE.get(verdict, 0.4),
+        tradeoffs=tuple(tradeoffs) or ("small style changes cost a review",),
+        ask=f"midwatch job merge {job.number}",
+        why=f"trace:{job.id}",
+        evidence=checks,
+        hypothesis=not checks,
+        run=job.run,
+        work_item=job.work_item,
+    )
+
+
+def _look(job: JobRow, evidence: Sequence[EvidenceRow], new_id: Callable[[str], str]) -> Recommendation | None:
+    found = [row for row in evidence if row.job == job.id and row.kind is EvidenceKind.REPO]
+    if not found:
+        return None
+    first = found[0]
+    place = first.citation.split("@")[0]
+    more = f" and {len(found) - 1} more findings" if len(found) > 1 else ""
+    return Recommendation(
+        id=new_id("rec"),
+        text=f"Look at {place} ({first.notes}){more}: no safe fix exists.",
+        confidence=0.8,
+        tradeoffs=("takes a person's judgement", "some may be meant that way"),
+        ask=f"Open {place}",
+        why=f"trace:{job.id}",
+        evidence=tuple(row.id for row in found[:5]),
+        run=job.run,
+        work_item=job.work_item,
+    )
+
+
+def _again(job: JobRow, new_id: Callable[[str], str]) -> Recommendation:
+    return Recommendation(
+        id=new_id("rec"),
+        text=f"Look into job {job.number}, {job.title}: it failed at {job.stage.value}. {job.why}",
+        confidence=0.6,
+        tradeoffs=("its checkout is kept until you decide",),
+        ask=f"midwatch job {job.number}",
+        why=f"trace:{job.id}",
+        hypothesis=True,
+        run=job.run,
+        work_item=job.work_item,
+    )
+
+
+def _retried(job: JobRow, jobs: Sequence[JobRow]) -> bool:
+    return any(other.retry_of == job.id for other in jobs)

@@ -1,0 +1,138 @@
+"""The debrief: what the night's records come to, ranked, scored before review, within four hundred words."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from midwatch.errors import Stale
+from midwatch.journal.events import Event
+from midwatch.journal.events.morning import ReportWritten, RunScored
+from midwatch.journal.events.session import NoticeRaised
+from midwatch.morning import advice, lines
+from midwatch.morning.roles import Morning
+from midwatch.rules import scores
+from midwatch.rules.brief import compose_brief
+from midwatch.rules.scores import ActDone
+from midwatch.terms.acts import ActKind
+from midwatch.terms.asks import AskState, Tier
+from midwatch.terms.house import SessionState
+from midwatch.terms.records import (
+    ActRow,
+    AskRow,
+    AssumptionRow,
+    ClaimRow,
+    EvidenceRow,
+    JobRow,
+    ProjectRow,
+    PullRequestRow,
+    RunRow,
+    SessionRow,
+)
+from midwatch.terms.report import Claim, Evidence, Recommendation, ScoreParts
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Everything one night left behind."""
+
+    session: SessionRow
+    projects: dict[str, ProjectRow]
+    jobs: tuple[JobRow, ...]
+    runs: tuple[RunRow, ...]
+    acts: tuple[ActRow, ...]
+    asks: tuple[AskRow, ...]
+    pull_requests: tuple[PullRequestRow, ...]
+    evidence: tuple[EvidenceRow, ...]
+    claims: tuple[ClaimRow, ...]
+    assumptions: tuple[AssumptionRow, ...]
+
+
+async def debrief(morning: Morning, session_id: str) -> None:
+    """Write the report once everything that ran has ended."""
+    session = await morning.records.get(SessionRow, session_id)
+    if session.state is not SessionState.DEBRIEF:
+        return
+    ledger = await open_ledger(morning, session)
+    if any(not job.state.over for job in ledger.jobs) or any(run.status == "running" for run in ledger.runs):
+        return  # the last one to end calls again
+    key = f"report:{session.id}"
+    if await morning.journal.known(key) is not None:
+        return
+    try:
+        await morning.journal.record(*_report(morning, ledger), key=key)
+    except Stale:
+        return  # another worker wrote it
+
+
+async def open_ledger(morning: Morning, session: SessionRow) -> Ledger:
+    """Collect the night's records."""
+    records = morning.records
+    runs = await records.find(RunRow, session=session.id)
+    mine = tuple(run.id for run in runs)
+    return Ledger(
+        session=session,
+        projects={row.id: row for row in await records.find(ProjectRow)},
+        jobs=await records.find(JobRow, session=session.id),
+        runs=runs,
+        acts=await records.find(ActRow, session=session.id),
+        asks=await records.find(AskRow, session=session.id),
+        pull_requests=await records.find(PullRequestRow, run=mine),
+        evidence=await records.find(EvidenceRow, run=mine),
+        claims=await records.find(ClaimRow, run=mine),
+        assumptions=await records.find(AssumptionRow, run=mine),
+    )
+
+
+def _report(morning: Morning, ledger: Ledger) -> tuple[Event, ...]:
+    session = ledger.session
+    recommended = advice.recommend(ledger.jobs, ledger.pull_requests, ledger.evidence, new_id=morning.ids.new)
+    waiting = [ask for ask in ledger.asks if ask.state is AskState.OPEN]
+    brief = compose_brief(lines.headline(ledger), lines.sections(ledger, recommended, waiting))
+    due = morning.clock.now() + timedelta(hours=morning.settings().review.due_hours)
+    report = ReportWritten(
+        report=morning.ids.new("rep"),
+        session=session.id,
+        brief=brief,
+        recommendations=recommended,
+        decisions=tuple(ask.id for ask in waiting),
+        review_due_at=due,
+    )
+    scored = [score_before_review(ledger, run, recommended) for run in ledger.runs]
+    told = NoticeRaised(
+        notice=morning.ids.new("ntc"), session=session.id, tier=Tier.ACTION, text=brief.headline, subject=report.report
+    )
+    return (report, *scored, told)
+
+
+def score_before_review(ledger: Ledger, run: RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:
+    """Score one run by the formulas, from its own records."""
+    items = [_evidence(row) for row in ledger.evidence if row.run == run.id]
+    claims = [_claim(row) for row in ledger.claims if row.run == run.id]
+    mine = [one for one in recommended if one.run == run.id]
+    started = {job.act for job in ledger.jobs if job.run == run.id}
+    acts = [_act(act) for act in ledger.acts if act.id in started]
+    parts = ScoreParts(
+        alignment=scores.alignment(acts),
+        evidence=scores.evidence_score(items, claims),
+        novelty=scores.novelty([f"{item.citation.split('@')[0]} {item.notes}" for item in items]),
+        readiness=scores.readiness(mine),
+    )
+    return RunScored(run=run.id, phase="pre", parts=parts, score=scores.pre(parts))
+
+
+def _act(row: ActRow) -> ActDone:
+    return ActDone(
+        kind=ActKind(row.kind),
+        target=row.about,
+        linked=row.proposal.ordered,
+        fresh=bool(row.result),
+    )
+
+
+def _evidence(row: EvidenceRow) -> Evidence:
+    return Evidence.model_validate(row.model_dump(include=set(Evidence.model_fields)))
+
+
+def _claim(row: ClaimRow) -> Claim:
+    return Claim.model_validate(row.model_dump(include=set(Claim.model_fields)))
+
+

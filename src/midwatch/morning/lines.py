@@ -1,0 +1,101 @@
+"""The brief's lines, section by section, before they are cut to their limits."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import AskRow, EvidenceRow, JobRow
+from midwatch.terms.report import EvidenceKind, Recommendation
+from midwatch.terms.trust import Level
+
+if TYPE_CHECKING:
+    from midwatch.morning.brief import Ledger
+
+ENDED = {
+    JobState.DONE: "done",
+    JobState.FAILED: "failed",
+    JobState.STOPPED: "stopped, work kept",
+    JobState.DECLINED: "declined",
+}
+
+
+def headline(ledger: "Ledger") -> str:
+    """One honest sentence about the night, good or bad."""
+    ordered = len(ledger.session.items)
+    opened = len(ledger.pull_requests)
+    failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
+    if ledger.session.level is Level.OBSERVE:
+        said = sum(act.state == "said" for act in ledger.acts)
+        return f"Night {ledger.session.number}: observed only; {said} proposals, nothing was touched."
+    if failed and not opened:
+        return f"Night {ledger.session.number} failed: none of {ordered} delivered. {failed[-1].why}"
+    eye = len(failed) + sum(ask.state.value == "open" for ask in ledger.asks)
+    tail = f" {eye} need your eye." if eye else ""
+    return f"Night {ledger.session.number}: {opened} of {ordered} delivered as pull requests.{tail}"
+
+
+def sections(
+    ledger: "Ledger", recommended: Sequence[Recommendation], waiting: Sequence[AskRow]
+) -> dict[str, list[str]]:
+    """Everything worth saying, the most important first in each section."""
+    return {
+        "objective": _objective(ledger),
+        "completed": [_completed(ledger, job) for job in ledger.jobs] or [_nothing(ledger)],
+        "evidence": [_evidence(row) for row in ranked(ledger.evidence)],
+        "recommendations": [_recommended(place, one) for place, one in enumerate(recommended, 1)],
+        "decisions": [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)],
+        "assumptions": [f"{row.statement} If wrong: {row.impact_if_wrong} impact." for row in ledger.assumptions],
+        "risks": _risks(ledger),
+        "authority": ["suggest: nothing is earned yet, no change tonight."],
+        "next": ["Nothing: the night is over and waits for your review."],
+    }
+
+
+def _objective(ledger: "Ledger") -> list[str]:
+    goals = "; ".join(ledger.session.orders.goals)
+    return [f"{goals}. The night ended because {ledger.session.reason}."]
+
+
+def _completed(ledger: "Ledger", job: JobRow) -> str:
+    name = ledger.projects[job.project].name if job.project in ledger.projects else job.project
+    said = job.done.summary if job.done and job.state is JobState.DONE else job.why
+    return f"{name}: {job.title}: {ENDED.get(job.state, job.state.value)}. {said}"
+
+
+def _nothing(ledger: "Ledger") -> str:
+    refused = [act for act in ledger.acts if act.state in {"refused", "said"}]
+    return f"No job was started. {refused[0].text}" if refused else "No job was started."
+
+
+def ranked(evidence: Sequence[EvidenceRow]) -> list[EvidenceRow]:
+    """Order: what was run here first, then what was read."""
+    return sorted(evidence, key=lambda row: (row.kind is not EvidenceKind.BENCHMARK, -row.quality))
+
+
+def _evidence(row: EvidenceRow) -> str:
+    note = f" {row.notes}" if row.notes else ""
+    return f"[{row.id[-6:]}] {row.citation}{note}"
+
+
+def _recommended(place: int, one: Recommendation) -> str:
+    label = " (hypothesis)" if one.hypothesis else ""
+    cost = f" Tradeoff: {one.tradeoffs[0]}." if one.tradeoffs else ""
+    return f"{place}. {one.text} {one.confidence:.0%} sure{label}.{cost}"
+
+
+def _risks(ledger: "Ledger") -> list[str]:
+    found = []
+    for facts in ledger.session.repositories:
+        if facts.dirty:
+            shown = ", ".join(facts.dirty[:3])
+            found.append(f"{facts.path} had {len(facts.dirty)} uncommitted files the night did not see: {shown}.")
+    dropped = [one for job in ledger.jobs if job.done for one in job.done.dropped]
+    found += [f"Taken back: {one.subject}. {one.why}" for one in dropped]
+    found += [
+        f"Job {job.number} touched {', '.join(job.change.flagged[:3])}; look twice."
+        for job in ledger.jobs
+        if job.change and job.change.flagged
+    ]
+    refused = [act for act in ledger.acts if act.state == "refused"]
+    found += [f"Refused: {act.text}" for act in refused[:2]]
+    return found

@@ -1,0 +1,151 @@
+"""What a job leaves behind when it is over: evidence, claims, the diff, assumptions, and where its work item stands."""
+
+from midwatch.errors import Stale
+from midwatch.journal.events import Event
+from midwatch.journal.events.house import WorkChanged
+from midwatch.journal.events.jobs import RunFinished
+from midwatch.journal.events.morning import ArtifactKept, AssumptionMade, ClaimMade, EvidenceFound
+from midwatch.morning.roles import Morning
+from midwatch.rules.scores import SourceRank, item_quality
+from midwatch.terms.house import WorkStatus
+from midwatch.terms.jobs import CheckResult, Finding, JobState
+from midwatch.terms.records import JobRow, PullRequestRow, RunRow
+from midwatch.terms.report import Assumption, Claim, Evidence, EvidenceKind
+
+MOST_FINDINGS = 20
+STATUS = {JobState.DONE: "completed", JobState.STOPPED: "stopped", JobState.DECLINED: "stopped"}
+
+
+async def close_job(morning: Morning, job_id: str) -> None:
+    """Write the receipts of a finished job, once."""
+    key = f"close:{job_id}"
+    if await morning.journal.known(key) is not None:
+        return
+    job = await morning.records.get(JobRow, job_id)
+    if not job.state.over:
+        return
+    run = await morning.records.get(RunRow, job.run)
+    pull_requests = await morning.records.find(PullRequestRow, job=job.id)
+    events: list[Event] = []
+    checks = [_found(morning, job, _check_evidence(morning, job, one)) for one in _checks(job)]
+    findings = [_found(morning, job, _finding_evidence(morning, job, one)) for one in _left(job)[:MOST_FINDINGS]]
+    events += [*checks, *findings]
+    events += _claims(morning, job, tuple(one.evidence.id for one in checks), findings)
+    if job.diff_blob:
+        events.append(_artifact(morning, job))
+    events += [AssumptionMade(run=job.run, project=job.project, assumption=one) for one in _assumptions(morning, job)]
+    events.append(_work_changed(job, pull_requests))
+    if run.status == "running":
+        finished = STATUS.get(job.state, "failed")
+        events.append(RunFinished.model_validate({"run": run.id, "session": run.session, "status": finished, "summary": job.why}))
+    try:
+        await morning.journal.record(*events, key=key)
+    except Stale:
+        return  # another worker closed it
+
+
+def _checks(job: JobRow) -> tuple[CheckResult, ...]:
+    return job.proof.delivered if job.proof else ()
+
+
+def _left(job: JobRow) -> tuple[Finding, ...]:
+    if job.done is not None:
+        return job.done.left
+    return tuple(one for one in job.plan.findings if not one.fixable) if job.plan else ()
+
+
+def _head(job: JobRow) -> str:
+    if job.change is not None:
+        return job.change.head
+    return job.repository.head if job.repository else ""
+
+
+def _found(morning: Morning, job: JobRow, evidence: Evidence) -> EvidenceFound:
+    return EvidenceFound(run=job.run, project=job.project, job=job.id, evidence=evidence)
+
+
+def _check_evidence(morning: Morning, job: JobRow, result: CheckResult) -> Evidence:
+    return Evidence(
+        id=morning.ids.new("evi"),
+        kind=EvidenceKind.BENCHMARK,
+        citation=f"`{result.command}` on a fresh checkout of {_head(job)[:12]}: exit {result.exit_code}",
+        origin=f"check:{result.command}",
+        excerpt=result.tail[-300:],
+        quality=item_quality(SourceRank.PRIMARY),
+    )
+
+
+def _finding_evidence(morning: Morning, job: JobRow, finding: Finding) -> Evidence:
+    return Evidence(
+        id=morning.ids.new("evi"),
+        kind=EvidenceKind.REPO,
+        citation=f"{finding.path}:{finding.line}@{_head(job)[:12]}",
+        origin=f"{finding.tool}:{finding.rule}",
+        excerpt=finding.excerpt,
+        quality=item_quality(SourceRank.PRIMARY),
+        notes=f"{finding.rule}: {finding.message}",
+    )
+
+
+def _claims(
+    morning: Morning, job: JobRow, checks: tuple[str, ...], findings: list[EvidenceFound]
+) -> list[ClaimMade]:
+    claims = []
+    if job.change is not None and job.done is not None:
+        strength = "strong" if job.proof is not None and job.proof.verdict == "green" else "medium"
+        claims.append(
+            Claim(
+                id=morning.ids.new("clm"),
+                text=job.done.summary,
+                evidence=checks,
+                hypothesis=not checks,
+                strength=strength if checks else "weak",
+            )
+        )
+    if findings:
+        text = f"{len(findings)} findings in {job.title} need a person."
+        claims.append(Claim(id=morning.ids.new("clm"), text=text, evidence=tuple(one.evidence.id for one in findings)))
+    return [ClaimMade(run=job.run, project=job.project, claim=claim) for claim in claims]
+
+
+def _artifact(morning: Morning, job: JobRow) -> ArtifactKept:
+    return ArtifactKept(
+        artifact=morning.ids.new("art"),
+        run=job.run,
+        project=job.project,
+        job=job.id,
+        type="code_diff",
+        title=job.title,
+        format="patch",
+        blob=job.diff_blob,
+        summary=job.done.summary if job.done else "",
+    )
+
+
+def _assumptions(morning: Morning, job: JobRow) -> list[Assumption]:
+    made = []
+
+    def assume(statement: str, confidence: float, impact: str) -> None:
+        made.append(
+            Assumption(
+                id=morning.ids.new("asm"), statement=statement, confidence=confidence, impact_if_wrong=impact
+            )
+        )
+
+    if job.approved_by == "silence":
+        assume(f"Nobody objected to the plan of job {job.number}, so it was right.", 0.7, "medium")
+    if job.change is not None and job.proof is not None and job.proof.verdict == "no_checks":
+        assume(f"The change in job {job.number} breaks nothing, though no check could say so.", 0.6, "high")
+    if job.repository is not None and job.repository.dirty:
+        count = len(job.repository.dirty)
+        assume(f"The {count} uncommitted files in {job.repository.path} do not matter to the work.", 0.7, "low")
+    return made
+
+
+def _work_changed(job: JobRow, pull_requests: tuple[PullRequestRow, ...]) -> WorkChanged:
+    if pull_requests:
+        step = f"Review pull request {pull_requests[-1].number}: midwatch review"
+        return WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, next_step=step, owner="human", why=job.why)
+    if job.state is JobState.DONE:
+        return WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=job.why)
+    return WorkChanged(item=job.work_item, status=WorkStatus.BLOCKED, next_step=job.why, owner="human", why=job.why)

@@ -1,0 +1,51 @@
+"""The review: the person's verdicts are stored, scored, and close the night."""
+
+from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.journal.events import Event
+from midwatch.journal.events.morning import ReviewSubmitted, RunScored
+from midwatch.journal.events.session import SessionEnded
+from midwatch.morning.roles import Morning
+from midwatch.rules import scores
+from midwatch.terms.house import SessionState
+from midwatch.terms.records import OutcomeRow, ReportRow, RunRow, SessionRow
+from midwatch.terms.report import Outcome, Review, ScoreParts
+
+
+async def last_report(morning: Morning, night: str = "") -> tuple[SessionRow, ReportRow]:
+    """Find the night's report, the newest unless one is named."""
+    if night:
+        session = await morning.records.get(SessionRow, night)
+        reports = await morning.records.find(ReportRow, session=session.id)
+        if not reports:
+            raise Unknown(f"Night {session.number} has no brief yet.", hint="Watch it: midwatch watch")
+        return session, reports[-1]
+    reports = await morning.records.find(ReportRow)
+    if not reports:
+        raise Unknown("There is no brief yet: no night has ended.", hint="Begin one: midwatch brief --example")
+    return await morning.records.get(SessionRow, reports[-1].session), reports[-1]
+
+
+async def submit(morning: Morning, review: Review, *, by: str, night: str = "") -> SessionRow:
+    """Store the verdicts, score each run after review, and end the session. A second review replaces the first."""
+    session, report = await last_report(morning, night)
+    if session.state not in {SessionState.DEBRIEF, SessionState.ENDED}:
+        raise Refused(f"Night {session.number} is not over yet.", hint="Stop it first: midwatch stop")
+    known = {one.id for one in report.recommendations}
+    for given in review.outcomes:
+        if given.recommendation not in known:
+            raise Misuse(f"The brief has no recommendation {given.recommendation}.", hint="List them: midwatch morning")
+    runs = await morning.records.find(RunRow, session=session.id)
+    past = await morning.records.find(OutcomeRow, session=session.id)
+    said = {row.id: Outcome(row.outcome) for row in past} | {
+        one.recommendation: one.outcome for one in review.outcomes
+    }
+    of_run = {one.id: one.run for one in report.recommendations}
+    events: list[Event] = [ReviewSubmitted(session=session.id, by=by, review=review)]
+    for run in runs:
+        mine = [outcome for name, outcome in said.items() if of_run.get(name) == run.id]
+        score = scores.post(review.usefulness, mine, review.flags)
+        events.append(RunScored(run=run.id, phase="post", parts=ScoreParts(), score=score))
+    if session.state is SessionState.DEBRIEF:
+        events.append(SessionEnded(session=session.id, reason="reviewed"))
+    await morning.journal.record(*events, actor=by)
+    return await morning.records.get(SessionRow, session.id)

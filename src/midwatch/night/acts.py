@@ -1,0 +1,195 @@
+"""Carrying out what the gate allowed. Each act comes to exactly one end, in the transaction of its effect."""
+
+from collections.abc import Awaitable, Callable
+
+from midwatch.errors import Stale
+from midwatch.journal.events import Event
+from midwatch.journal.events.house import WorkChanged
+from midwatch.journal.events.jobs import JobCreated, MissionCreated, RunStarted
+from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised
+from midwatch.night.contracts import contract_for
+from midwatch.night.jobs import stop_events
+from midwatch.night.roles import Night
+from midwatch.night.world import World, look
+from midwatch.rules.asks import deadline_at, silence_in_words
+from midwatch.rules.gate import judge
+from midwatch.settings.zone import local_time
+from midwatch.terms.acts import ActKind, Proposal, Proposer
+from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
+from midwatch.terms.house import WorkStatus
+from midwatch.terms.records import ActRow, SessionRow
+from midwatch.terms.trust import Outcome
+
+Hand = Callable[[Night, World, ActRow], Awaitable[tuple[list[Event], str]]]
+
+
+async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> None:
+    """Judge again at the moment of acting, then act; what a person confirmed is the person's own command."""
+    act = await night.records.get(ActRow, act_id)
+    if act.state != "judged":
+        return
+    world = await look(night, await night.records.get(SessionRow, act.session))
+    proposal = act.proposal.model_copy(update={"by": Proposer.PERSON}) if confirmed else act.proposal
+    facts = world.facts_for(proposal).model_copy(update={"council": act.facts.council})
+    verdict = judge(proposal, facts)
+    key = f"act:{act.id}:ended"
+    because = (act.judged_seq,)
+    hand = HANDS.get(act.proposal.kind)
+    if not verdict.outcome.acts or hand is None:
+        why = verdict.first.text if not verdict.outcome.acts else f"No tool for {act.proposal.kind.value} exists yet."
+        await night.journal.record(ActEnded(act=act.id, end="refused", text=why), key=key, because=because)
+        return
+    events, result = await hand(night, world, act)
+    words = in_words(act.proposal, world.name_of(act.proposal.project))
+    events.append(ActEnded(act=act.id, end="done", text=words, result=result))
+    if verdict.outcome is Outcome.EXECUTE_AND_TELL:
+        events.append(_tell(night, act, f"Decided to {words}: {act.proposal.reason}"))
+    try:
+        await night.journal.record(*events, key=key, because=because)
+    except Stale as moved:
+        failed = ActEnded(act=act.id, end="failed", text=moved.message)
+        await night.journal.record(failed, key=key, because=because)
+
+
+async def ask_first(night: Night, act_id: str) -> None:
+    """Ask the person; the act waits for the answer or for silence."""
+    act = await night.records.get(ActRow, act_id)
+    world = await look(night, await night.records.get(SessionRow, act.session))
+    words = in_words(act.proposal, world.name_of(act.proposal.project))
+    silence = Silence(act.verdict.silence) if act.verdict.silence else Silence.NOT_DONE
+    minutes = act.verdict.deadline_minutes
+    due = deadline_at(AskKind.CONFIRM_ACT, local_time(world.settings, night.clock.now()), minutes=minutes)
+    draft = AskDraft(
+        kind=AskKind.CONFIRM_ACT,
+        question=f"May I {words}? If nobody answers: {silence_in_words(silence)}",
+        rationale=f"{act.proposal.reason} ({act.verdict.first.text})",
+        recommendation="yes",
+        deadline_minutes=minutes,
+        silence=silence,
+        subject=act.id,
+        project=act.proposal.project,
+    )
+    opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
+    told = NoticeRaised(
+        notice=night.ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=draft.question, subject=opened.ask
+    )
+    if await night.journal.known(f"act:{act.id}:asked") is None:
+        await night.journal.record(opened, told, key=f"act:{act.id}:asked", because=(act.judged_seq,))
+
+
+async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+    """Begin a run with one job."""
+    proposal, session = act.proposal, world.session
+    mission, run, job = (night.ids.new(prefix) for prefix in ("mis", "run", "job"))
+    contract = contract_for(session, proposal, world.projects, world.settings, mission)
+    if contract is None:
+        raise Stale("Nobody ordered this any more.")
+    title = contract.objective
+    events: list[Event] = [
+        MissionCreated(
+            mission=mission,
+            session=session.id,
+            project=proposal.project,
+            title=title,
+            objective=title,
+            work_items=(proposal.target,),
+        ),
+        RunStarted(run=run, session=session.id, mission=mission, project=proposal.project, contract=contract),
+        JobCreated(
+            job=job,
+            session=session.id,
+            run=run,
+            project=proposal.project,
+            work_item=proposal.target,
+            title=title,
+            agent=contract.agent,
+            act=act.id,
+        ),
+        WorkChanged(item=proposal.target, status=WorkStatus.IN_PROGRESS, why="a job was started"),
+    ]
+    return events, job
+
+
+async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+    """Begin again where a job ended; the new one says which it follows."""
+    tried = [job for job in world.jobs if job.work_item == act.proposal.target]
+    events, result = await _start(night, world, act)
+    renewed = [
+        one.model_copy(update={"retry_of": tried[-1].id}) if isinstance(one, JobCreated) and tried else one
+        for one in events
+    ]
+    return renewed, result
+
+
+async def _stop(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+    """Stop what runs in the project; its work is kept."""
+    running = [job for job in world.running if job.project == act.proposal.project]
+    events: list[Event] = []
+    for job in running:
+        events += await stop_events(night, job, by="brain", why=act.proposal.reason)
+    return events, ",".join(job.id for job in running)
+
+
+async def _notify(night: Night, _: World, act: ActRow) -> tuple[list[Event], str]:
+    tier = Tier(max(int(Tier.ACTION), act.proposal.tier))  # a brain may lower its urgency, never raise it
+    notice = NoticeRaised(
+        notice=night.ids.new("ntc"), session=act.session, tier=tier, text=act.proposal.message, subject=act.id
+    )
+    return [notice], notice.notice
+
+
+async def _ask_user(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+    now = local_time(world.settings, night.clock.now())
+    draft = AskDraft(
+        kind=AskKind.QUESTION,
+        question=act.proposal.message,
+        options=(),
+        rationale=act.proposal.reason,
+        silence=Silence.TO_BRIEF,
+        subject=act.id,
+        project=act.proposal.project,
+    )
+    opened = AskOpened(
+        ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=deadline_at(AskKind.QUESTION, now)
+    )
+    return [opened], opened.ask
+
+
+async def _update_work(_: Night, __: World, act: ActRow) -> tuple[list[Event], str]:
+    return [WorkChanged(item=act.proposal.target, next_step=act.proposal.message, why=act.proposal.reason)], "updated"
+
+
+async def _nothing(_: Night, __: World, ___: ActRow) -> tuple[list[Event], str]:
+    return [], ""
+
+
+HANDS: dict[ActKind, Hand] = {
+    ActKind.START: _start,
+    ActKind.RESTART: _restart,
+    ActKind.STOP: _stop,
+    ActKind.NOTIFY: _notify,
+    ActKind.ASK_USER: _ask_user,
+    ActKind.UPDATE_WORK_ITEM: _update_work,
+    ActKind.SKIP: _nothing,
+    ActKind.REFLECT: _nothing,
+    ActKind.WAIT: _nothing,
+    ActKind.SLEEP: _nothing,
+    ActKind.REPORT: _nothing,
+    ActKind.NOTE: _nothing,
+}
+"""What can be done today; an act without a hand is refused, with that reason."""
+
+
+def in_words(proposal: Proposal, project: str) -> str:
+    """Say an act in plain words."""
+    where = f" in {project}" if project else ""
+    what = f": {proposal.prompt}" if proposal.prompt else ""
+    return f"{proposal.kind.value.replace('_', ' ')}{where}{what}"
+
+
+def _tell(night: Night, act: ActRow, text: str) -> NoticeRaised:
+    return NoticeRaised(
+        notice=night.ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=text, subject=act.id
+    )
+
+

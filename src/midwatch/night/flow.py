@@ -1,0 +1,128 @@
+"""The night's loop. Read this file first: sense, plan, act, and think again later."""
+
+from datetime import timedelta
+
+from midwatch.errors import Stale
+from midwatch.journal.events import Event
+from midwatch.journal.events.session import (
+    ActEnded,
+    ActJudged,
+    CouncilSpoke,
+    NoticeRaised,
+    Opinion,
+    Proposed,
+    RoundEnded,
+    RoundPlanned,
+)
+from midwatch.night import acts, closing
+from midwatch.night.roles import Night
+from midwatch.night.world import World, look
+from midwatch.rules import council
+from midwatch.rules.gate import judge
+from midwatch.rules.limits import next_round_after
+from midwatch.terms.asks import Tier
+from midwatch.terms.records import ActRow, SessionRow
+from midwatch.terms.trust import Outcome, Verdict
+
+
+async def run_round(night: Night, session_id: str, number: int) -> None:
+    """One pass: look at the world, let the brain propose, judge each proposal, act, and set the next round."""
+    session = await night.records.get(SessionRow, session_id)
+    if session.rounds != number or not session.round_active:
+        return  # an engine that comes twice finds the round over
+    world = await look(night, session)
+    plan = await _plan(night, world)
+    for proposed in plan.proposals:
+        await _consider(night, session_id, number, proposed)
+    await _finish(night, session_id, plan)
+
+
+async def _plan(night: Night, world: World) -> RoundPlanned:
+    """Ask the brain once per round; after a crash its recorded answer stands."""
+    session = world.session
+    key = f"round:{session.id}:{session.rounds}:planned"
+    known = await night.journal.known(key)
+    if known is not None and isinstance(known.event, RoundPlanned):
+        return known.event
+    answer = await night.brain.propose(world.sense())
+    wish = None if answer.next_in_seconds is None else timedelta(seconds=answer.next_in_seconds)
+    planned = RoundPlanned(
+        session=session.id,
+        number=session.rounds,
+        brain=night.brain.name,
+        summary=answer.summary,
+        sensed=world.counts(),
+        proposals=tuple(Proposed(act=night.ids.new("act"), proposal=one) for one in answer.proposals),
+        next_in_seconds=int((next_round_after(wish) if wish else world.round_interval).total_seconds()),
+    )
+    await night.journal.record(planned, key=key)
+    return planned
+
+
+async def _consider(night: Night, session_id: str, number: int, proposed: Proposed) -> None:
+    """Council, gate, door: the brain proposed, now the house decides."""
+    act = next(iter(await night.records.find(ActRow, id=proposed.act)), None)
+    if act is None:
+        verdict = await _judge(night, session_id, number, proposed)
+    elif act.state != "judged":
+        return  # it came to its end before a crash
+    else:
+        verdict = act.verdict
+    if verdict.outcome.acts:
+        await acts.carry_out(night, proposed.act)
+    elif verdict.outcome is Outcome.ASK_FIRST:
+        await acts.ask_first(night, proposed.act)
+
+
+async def _judge(night: Night, session_id: str, number: int, proposed: Proposed) -> Verdict:
+    """Judge with fresh facts and write the judgement down with them."""
+    proposal = proposed.proposal
+    world = await look(night, await night.records.get(SessionRow, session_id))
+    facts = world.facts_for(proposal)
+    opinions = council.deliberate(proposal, facts)
+    facts = facts.model_copy(update={"council": council.tally(opinions)})
+    verdict = judge(proposal, facts)
+    events: list[Event] = [
+        CouncilSpoke(
+            session=session_id,
+            number=number,
+            act=proposed.act,
+            opinions=tuple(
+                Opinion.model_validate({"voice": one.voice.value, "stance": one.stance.value, "words": one.words})
+                for one in opinions
+            ),
+            decision=verdict.first.text,
+        ),
+        ActJudged(
+            act=proposed.act, session=session_id, number=number, proposal=proposal, facts=facts, verdict=verdict
+        ),
+    ]
+    if verdict.outcome is Outcome.REFUSE:
+        events.append(ActEnded(act=proposed.act, end="refused", text=verdict.first.text))
+    if verdict.outcome is Outcome.SAY_ONLY:
+        words = acts.in_words(proposal, world.name_of(proposal.project))
+        events.append(ActEnded(act=proposed.act, end="said", text=f"Would {words}: {verdict.first.text}"))
+        notice = NoticeRaised(
+            notice=night.ids.new("ntc"), session=session_id, tier=Tier.SUMMARY, text=f"Would {words}.", subject=proposed.act
+        )
+        events.append(notice)
+    await night.journal.record(*events, key=f"act:{proposed.act}:judged")
+    return verdict
+
+
+async def _finish(night: Night, session_id: str, plan: RoundPlanned) -> None:
+    """Say how it stands, end the session if it is over, else set the next round."""
+    world = await look(night, await night.records.get(SessionRow, session_id))
+    next_at = night.clock.now() + timedelta(seconds=plan.next_in_seconds)
+    ended = RoundEnded(session=session_id, number=plan.number, next_at=next_at)
+    events = (*closing.check_in(world), ended, *closing.debrief_if_over(night, world))
+    try:
+        await night.journal.record(*events, key=f"round:{session_id}:{plan.number}:ended")
+    except Stale:
+        # Somebody stopped the session meanwhile: the round still ends, the rest is not ours to say.
+        await night.journal.record(ended, key=f"round:{session_id}:{plan.number}:ended")
+
+
+def interval(night: Night) -> timedelta:
+    """How long until the next round if nobody wishes otherwise."""
+    return timedelta(seconds=night.settings().rounds.interval_seconds)

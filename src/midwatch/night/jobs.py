@@ -1,0 +1,93 @@
+"""One attempt at one stage of one job: claim it, do it, write down how it went. The stages themselves: stages.py."""
+
+import logging
+
+from midwatch.errors import MidwatchError, Refused, Stale
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobClaimed, JobEnded, JobStopRequested, JobStumbled
+from midwatch.journal.events.session import AskWithdrawn, NoticeRaised
+from midwatch.night.roles import Night
+from midwatch.rules.notices import NoticeKind, tier_of
+from midwatch.rules.recovery import Cause, NextStep, classify, next_step
+from midwatch.terms.asks import AskState
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow
+
+log = logging.getLogger("midwatch.jobs")
+
+
+async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -> None:
+    """Claim the next epoch, outside any engine step: a recovered attempt must claim anew, not replay the old one."""
+    from midwatch.night.stages import STAGES
+
+    job = await night.records.get(JobRow, job_id)
+    if job.state.over or job.stage is not stage:
+        return  # done already, by an attempt before a crash
+    epoch = job.epoch + 1
+    claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker)
+    try:
+        await night.journal.record(claim, key=f"claim:{job.id}:{epoch}", actor=night.worker)
+    except Stale:
+        return  # somebody else was faster
+    job = await night.records.get(JobRow, job_id)
+    bell = night.bells.of(job.id)
+    try:
+        if job.state is JobState.STOPPING:
+            bell.set()
+            raise Refused(job.why or "It was asked to stop.")
+        events = await STAGES[stage](night, job)
+    except Stale as fenced:
+        log.info("job %s, epoch %s: %s", job.number, epoch, fenced.message)
+        return
+    except MidwatchError as error:
+        events = _after(night, job, error, stopped=bell.is_set())
+    finally:
+        night.bells.put_away(job.id)
+    try:
+        await night.journal.record(*events, key=f"stage:{job.id}:{epoch}", actor=night.worker)
+    except Stale as fenced:
+        log.info("job %s, epoch %s came too late: %s", job.number, epoch, fenced.message)
+
+
+def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:
+    """Turn an error into what happens next: the job was stopped, tries again, or is over."""
+    if stopped or job.state is JobState.STOPPING:
+        return (JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=job.why or "stopped; the work is kept"),)
+    cause = Cause.LOGIC if isinstance(error, Refused) else classify(error.message)
+    tries = job.attempt
+    final = isinstance(error, Refused) or next_step(cause, tries) is not NextStep.RETRY
+    why = f"{error.message} {error.hint}".strip()
+    if not final:
+        return (
+            JobStumbled(
+                job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, cause=cause.value, error=why
+            ),
+        )
+    told = NoticeRaised(
+        notice=night.ids.new("ntc"),
+        session=job.session,
+        tier=tier_of(NoticeKind.ERROR),
+        text=f"Job {job.number} ({job.title}) failed at {job.stage.value}: {error.message}",
+        subject=job.id,
+    )
+    return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause=cause.value), told)
+
+
+async def give_up(night: Night, job_id: str, error: MidwatchError) -> None:
+    """Fail a job whose stage broke in a way nobody foresaw."""
+    job = await night.records.get(JobRow, job_id)
+    if not job.state.over:
+        events = _after(night, job.model_copy(update={"attempt": 99}), error, stopped=False)
+        await night.journal.record(*events)
+
+
+async def stop_events(night: Night, job: JobRow, *, by: str, why: str) -> list[Event]:
+    """What stopping a job takes. One that waits for a person has nobody to wake and ends at once."""
+    if job.state.over:
+        return []
+    events: list[Event] = [JobStopRequested(job=job.id, by=by, why=why)]
+    if job.stage is Stage.APPROVE:
+        open_asks = await night.records.find(AskRow, subject=job.id, state=AskState.OPEN)
+        events += [AskWithdrawn(ask=ask.id, why="the job was stopped") for ask in open_asks]
+        events.append(JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=why))
+    return events

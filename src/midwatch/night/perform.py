@@ -1,0 +1,82 @@
+"""Carrying out queued work, whatever it is. The step is one of the three places where errors are caught."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from pydantic import JsonValue
+
+from midwatch.errors import MidwatchError, Unavailable
+from midwatch.journal.events.session import NoticeSent, RoundEnded
+from midwatch.night import flow, jobs, settling
+from midwatch.night.roles import Night
+from midwatch.terms.jobs import Stage
+from midwatch.terms.records import NoticeRow, SessionRow
+
+log = logging.getLogger("midwatch.work")
+Args = dict[str, JsonValue]
+Morning = Callable[[str], Awaitable[None]]
+
+
+class Performer:
+    """Knows who does which work. Every piece may come twice and is harmless the second time."""
+
+    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning) -> None:
+        self._night = night
+        self._close_job = close_job
+        self._debrief = debrief
+
+    async def perform(self, name: str, args: Args) -> None:
+        """Carry out one piece of work."""
+        try:
+            await self._perform(name, {key: str(value) for key, value in args.items()})
+        except MidwatchError as error:
+            log.warning("%s %s: %s", name, args, error.message)
+            await self._mend(name, args, error)
+        except Exception as error:  # noqa: BLE001  the step is where surprises end
+            # A bug must not strand what waits for this work: say so, and let the item fail in the open.
+            log.exception("%s %s", name, args)
+            await self._mend(name, args, Unavailable(f"{type(error).__name__}: {error}"))
+
+    async def _perform(self, name: str, args: dict[str, str]) -> None:
+        night = self._night
+        match name:
+            case "round":
+                await flow.run_round(night, args["session"], int(args["number"]))
+            case "stage":
+                await jobs.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
+            case "settle":
+                await settling.settle(night, args["ask"])
+            case "tell":
+                await tell(night, args["notice"])
+            case "close":
+                await self._close_job(args["job"])
+            case "debrief":
+                await self._debrief(args["session"])
+            case _:
+                raise AssertionError(name)
+
+    async def _mend(self, name: str, args: Args, error: MidwatchError) -> None:
+        """Leave nothing hanging: a round that broke ends, a stage that broke fails its job."""
+        if name == "round":
+            session = await self._night.records.get(SessionRow, str(args["session"]))
+            if session.round_active and session.rounds == int(str(args["number"])):
+                ended = RoundEnded(
+                    session=session.id,
+                    number=session.rounds,
+                    next_at=self._night.clock.now() + flow.interval(self._night),
+                    error=error.message,
+                )
+                await self._night.journal.record(ended)
+        if name == "stage":
+            await jobs.give_up(self._night, str(args["job"]), error)
+
+
+async def tell(night: Night, notice_id: str) -> None:
+    """Hand a notice to the channel, once."""
+    notice = await night.records.get(NoticeRow, notice_id)
+    if notice.sent_by:
+        return
+    await night.channel.send(notice)
+    await night.journal.record(
+        NoticeSent(notice=notice.id, channel=night.channel.name), key=f"notice:{notice.id}:sent"
+    )

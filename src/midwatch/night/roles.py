@@ -1,0 +1,219 @@
+"""What the night needs from the world, as roles; compose decides who plays them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+from midwatch.journal.port import Blobs, Journal, Records
+from midwatch.settings import Settings
+from midwatch.terms.contract import ToolScope
+from midwatch.terms.jobs import Change, CheckResult, Done, Plan, Proof, RepositoryFacts
+from midwatch.terms.records import NoticeRow
+from midwatch.terms.roles import Clock, Ids
+from midwatch.terms.sense import Answer, Sense
+from midwatch.terms.trust import Isolation, Verdict
+
+
+class Brain(Protocol):
+    """Proposes; never acts."""
+
+    name: str
+
+    async def propose(self, sense: Sense) -> Answer:
+        """Say what should happen next."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What an agent is given: a place to work in and what to keep to."""
+
+    job: str
+    title: str
+    checkout: Path
+    log: Path
+    checks: tuple[str, ...]
+    paths: tuple[str, ...]
+    avoid: tuple[str, ...]
+    wall: timedelta
+    idle: timedelta
+    stop: asyncio.Event
+
+
+class Agent(Protocol):
+    """Plans and works in its own checkout."""
+
+    async def plan(self, assignment: Assignment) -> Plan:
+        """Look, and say what would be done; nothing is written."""
+        ...
+
+    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+        """Carry the approved plan out and commit it."""
+        ...
+
+    async def repair(self, assignment: Assignment, base: str, failure: str) -> Done:
+        """Mend what the checks found."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which job, of which project, at which attempt."""
+
+    project: str
+    job: str
+    epoch: int
+
+
+class Bench(Protocol):
+    """The workshop: mirrors, private clones, quarantine, fresh checkouts."""
+
+    async def inspect(self, path: Path) -> RepositoryFacts:
+        """Look at a person's repository."""
+        ...
+
+    async def refresh(self, project: str, source: Path, branch: str) -> str:
+        """Bring our mirror up to date and tell the branch's commit."""
+        ...
+
+    async def pin(self, project: str, job: str, commit: str) -> None:
+        """Keep a commit for a job, whatever the person deletes."""
+        ...
+
+    async def clone(self, place: Place, commit: str) -> Path:
+        """Make a private clone to work in."""
+        ...
+
+    async def collect(self, place: Place, base: str, scope: ToolScope, do_not_touch: tuple[str, ...]) -> Change:
+        """Take the work out of the clone, through quarantine, into the mirror."""
+        ...
+
+    async def diff(self, project: str, base: str, head: str) -> str:
+        """Show a change as text."""
+        ...
+
+    async def prove(self, request: "ProofRequest") -> Proof:
+        """Ask fresh checkouts."""
+        ...
+
+    async def discard(self, job: str) -> None:
+        """Throw a job's checkouts away."""
+        ...
+
+    def log(self, job: str, name: str) -> Path:
+        """Tell where a job's log lies."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProofRequest:
+    """What is to be proven."""
+
+    place: Place
+    base: str
+    head: str
+    checks: tuple[str, ...]
+    wall: timedelta
+    may_change: tuple[str, ...]
+    before: tuple[CheckResult, ...] | None
+    stop: asyncio.Event
+
+
+class Forge(Protocol):
+    """Where work is delivered."""
+
+    async def deliver(self, source: Path, project: str, job: str, head: str) -> str:
+        """Write the agent's branch and tell its name; the same again changes nothing."""
+        ...
+
+
+class Channel(Protocol):
+    """A way to reach the person."""
+
+    name: str
+
+    async def send(self, notice: NoticeRow) -> None:
+        """Hand the notice over, once."""
+        ...
+
+
+class Machine(Protocol):
+    """The computer we stand on."""
+
+    def free_memory(self) -> int:
+        """Bytes."""
+        ...
+
+    def free_disk(self) -> int:
+        """Bytes where the data folder is."""
+        ...
+
+    def isolation(self) -> Isolation:
+        """How strongly jobs can be kept apart here."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something that is to happen outside the database, once per key."""
+
+    key: str
+    tool: str
+    session: str
+    run: str
+    job: str
+    request: dict[str, str]
+
+
+class Door(Protocol):
+    """The only way out."""
+
+    async def pass_through(
+        self, effect: Effect, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[dict[str, str]]]
+    ) -> dict[str, str]:
+        """Judge again, act at most once, trace."""
+        ...
+
+
+class Bells:
+    """Wakes the one who works on a job, in this process, when somebody wants it to stop."""
+
+    def __init__(self) -> None:
+        self._bells: dict[str, asyncio.Event] = {}
+
+    def of(self, job: str) -> asyncio.Event:
+        """The job's own bell."""
+        return self._bells.setdefault(job, asyncio.Event())
+
+    def ring(self, job: str) -> None:
+        """Wake whoever waits."""
+        if job in self._bells:
+            self._bells[job].set()
+
+    def put_away(self, job: str) -> None:
+        """Nobody works on it any more."""
+        self._bells.pop(job, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """Everyone on watch."""
+
+    journal: Journal
+    records: Records
+    blobs: Blobs
+    clock: Clock
+    ids: Ids
+    settings: Callable[[], Settings]
+    brain: Brain
+    agents: dict[str, Agent]
+    bench: Bench
+    forge: Forge
+    channel: Channel
+    machine: Machine
+    door: Door
+    worker: str
+    bells: Bells = field(default_factory=Bells)

@@ -1,0 +1,94 @@
+"""What follows when an ask is settled, by a person or by silence."""
+
+from datetime import datetime
+
+from midwatch.errors import Refused, Stale, Unknown
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobApproved, JobEnded
+from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired, SessionDebriefing
+from midwatch.night import acts
+from midwatch.night.jobs import stop_events
+from midwatch.night.roles import Night
+from midwatch.terms.asks import AskKind, AskState, Silence
+from midwatch.terms.house import SessionState
+from midwatch.terms.records import AskRow, JobRow, SessionRow
+
+YES = frozenset({"yes", "y", "approve", "approved", "ok"})
+NO = frozenset({"no", "n", "reject", "rejected"})
+
+
+async def answer(night: Night, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
+    """Take a person's answer; the first one wins, and only to what was shown."""
+    ask = await night.records.get(AskRow, name)
+    if shown and ask.shown_hash and shown != ask.shown_hash:
+        raise Refused(f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}")
+    if ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT} and said.lower() not in YES | NO:
+        raise Unknown(f"Ask {ask.number} takes {' or '.join(ask.options)}, not {said!r}.")
+    await night.journal.record(AskAnswered(ask=ask.id, answer=said, by=by, text=text), actor=by)
+    return await night.records.get(AskRow, ask.id)
+
+
+async def expire(night: Night, ask_id: str, due_at: datetime) -> None:
+    """Nobody answered in time: what silence meant happens."""
+    ask = await night.records.get(AskRow, ask_id)
+    if ask.state is not AskState.OPEN or ask.due_at != due_at:
+        return
+    try:
+        await night.journal.record(AskExpired(ask=ask.id, meant=ask.silence), key=f"ask:{ask.id}:expired")
+    except Refused:
+        return  # answered in the same moment; the answer wins
+
+
+async def settle(night: Night, ask_id: str) -> None:
+    """Carry out what the answer, or silence, means."""
+    ask = await night.records.get(AskRow, ask_id)
+    agreed = ask.answer.lower() in YES or ask.answer == Silence.APPROVED.value
+    if ask.kind is AskKind.APPROVE_PLAN:
+        await _settle_plan(night, ask, agreed=agreed)
+    elif ask.kind is AskKind.CONFIRM_ACT:
+        await _settle_act(night, ask, agreed=agreed)
+    elif ask.kind is AskKind.GUIDANCE_ERROR and ask.answer == Silence.STOP_AND_DEBRIEF.value:
+        await debrief(night, ask.session, "a critical error, and nobody answered")
+
+
+async def _settle_plan(night: Night, ask: AskRow, *, agreed: bool) -> None:
+    job = await night.records.get(JobRow, ask.subject)
+    if job.state.over:
+        return
+    by = ask.answered_by or "silence"
+    events: Event
+    if agreed:
+        events = JobApproved(job=job.id, by=by, plan_hash=ask.shown_hash)
+    else:
+        why = f"The plan was rejected by {by}. {ask.answer_text}".strip()
+        events = JobEnded(job=job.id, epoch=job.epoch, state="declined", why=why)
+    await _once(night, events, key=f"settle:{ask.id}")
+
+
+async def _settle_act(night: Night, ask: AskRow, *, agreed: bool) -> None:
+    if agreed:
+        await acts.carry_out(night, ask.subject, confirmed=True)
+        return
+    said = "nobody answered" if ask.state is AskState.EXPIRED else f"{ask.answered_by} said {ask.answer}"
+    await _once(night, ActEnded(act=ask.subject, end="dropped", text=f"Not done: {said}."), key=f"settle:{ask.id}")
+
+
+async def _once(night: Night, event: Event, *, key: str) -> None:
+    if await night.journal.known(key) is None:
+        try:
+            await night.journal.record(event, key=key)
+        except Stale:
+            return  # stopped or replaced meanwhile
+
+
+async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "midwatch") -> None:
+    """End the autonomous part: stop what runs, keep its work, and tell."""
+    session = await night.records.get(SessionRow, session_id)
+    if session.state is not SessionState.AUTONOMOUS:
+        raise Refused(f"Night {session.number} is not under way (it is at {session.state.value}).")
+    events: list[Event] = [SessionDebriefing(session=session.id, reason=reason)]
+    for job in await night.records.find(JobRow, session=session.id):
+        events += await stop_events(night, job, by=actor, why=f"the night ended: {reason}")
+    open_acts = await night.records.find(AskRow, session=session.id, state=AskState.OPEN, kind=AskKind.CONFIRM_ACT)
+    events += [AskExpired(ask=ask.id, meant=Silence.NOT_DONE) for ask in open_acts]
+    await night.journal.record(*events, actor=actor)

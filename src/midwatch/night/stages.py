@@ -1,0 +1,287 @@
+"""The stages of a job, each from its facts to the events that say how it went. Nothing here writes but through roles."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+
+from midwatch.errors import Misuse, Refused, Stale
+from midwatch.journal.entry import canonical, digest
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import (
+    JobApproved,
+    JobEnded,
+    JobExecuted,
+    JobPlanned,
+    JobPrepared,
+    JobQuarantined,
+    JobRepaired,
+    JobVerified,
+    PullRequestOpened,
+)
+from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.night.roles import Agent, Assignment, Effect, Night, Place, ProofRequest
+from midwatch.night.wording import plan_question, pull_request_text, ready_text
+from midwatch.night.world import look
+from midwatch.rules.asks import draft_terms
+from midwatch.rules.delivery import judge_delivery
+from midwatch.rules.notices import NoticeKind, tier_of
+from midwatch.rules.paths import inside, touches
+from midwatch.settings import ask_minutes
+from midwatch.terms.acts import ActKind, External, Proposal
+from midwatch.terms.asks import AskDraft, AskKind, Silence
+from midwatch.terms.contract import RunContract
+from midwatch.terms.jobs import Plan, RepositoryFacts, Stage
+from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
+from midwatch.terms.trust import Verdict
+
+Events = tuple[Event, ...]
+WRITE = "repo_write_pr"
+NOT_DELIVERABLE = {"worse", "red_when_restored"}
+
+
+async def prepare(night: Night, job: JobRow) -> Events:
+    """Bring the mirror up to date and pin what the work will stand on."""
+    project = await night.records.get(ProjectRow, job.project)
+    head = await night.bench.refresh(project.id, Path(project.path), project.branch)
+    await night.bench.pin(project.id, job.id, head)
+    session = await night.records.get(SessionRow, job.session)
+    seen = [facts for facts in session.repositories if facts.path == project.path]
+    dirty = seen[0].dirty if seen else ()
+    facts = RepositoryFacts(path=project.path, branch=project.branch, head=head, dirty=dirty)
+    return (JobPrepared(job=job.id, epoch=job.epoch, repository=facts),)
+
+
+async def plan(night: Night, job: JobRow) -> Events:
+    """Let the agent look, read-only, and ask the person about what it would do."""
+    contract = await _contract(night, job)
+    agent, assignment = await _assign(night, job, contract, _base(job))
+    drafted = await agent.plan(assignment)
+    planned = JobPlanned(
+        job=job.id,
+        epoch=job.epoch,
+        version=job.plan_version + 1,
+        plan=drafted,
+        plan_hash=digest(canonical(drafted.model_dump(mode="json"))),
+    )
+    if not drafted.files:
+        return planned, JobEnded(job=job.id, epoch=job.epoch, state="done", why=drafted.summary)
+    return planned, *await _ask_for_approval(night, job, contract, planned)
+
+
+async def _ask_for_approval(night: Night, job: JobRow, contract: RunContract, planned: JobPlanned) -> Events:
+    settings = night.settings()
+    session = await night.records.get(SessionRow, job.session)
+    minutes, silence = draft_terms(
+        AskKind.APPROVE_PLAN,
+        session.level,
+        inside_scopes=_inside(planned.plan, contract),
+        silence_approves=contract.silence_approves,
+    )
+    if minutes == 0:
+        return (JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash),)
+    minutes = ask_minutes(settings).get(AskKind.APPROVE_PLAN, minutes)
+    now = night.clock.now()
+    draft = AskDraft(
+        kind=AskKind.APPROVE_PLAN,
+        question=plan_question(job, planned.plan, silence, minutes),
+        options=("approve", "reject"),
+        recommendation="approve",
+        rationale=" ".join(planned.plan.approach),
+        priority=7,
+        deadline_minutes=minutes,
+        silence=silence,
+        blocking=True,
+        subject=job.id,
+        project=job.project,
+        shown_hash=planned.plan_hash,
+    )
+    due = now + timedelta(minutes=minutes) if minutes is not None and silence is not Silence.WAITS else None
+    opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
+    return opened, _notice(night, job, NoticeKind.PLAN_READY, draft.question)
+
+
+async def execute(night: Night, job: JobRow) -> Events:
+    """Let the agent carry the approved plan out in a clone of its own."""
+    if job.plan is None or not job.approved_by:
+        raise Stale("The plan is not approved.")
+    contract = await _contract(night, job)
+    agent, assignment = await _assign(night, job, contract, _base(job))
+    done = await agent.execute(assignment, job.plan)
+    executed = JobExecuted(job=job.id, epoch=job.epoch, done=done)
+    if not done.commits:
+        return executed, JobEnded(job=job.id, epoch=job.epoch, state="done", why=done.summary)
+    return (executed,)
+
+
+async def quarantine(night: Night, job: JobRow) -> Events:
+    """Look at what really arrived before anybody believes it."""
+    contract = await _contract(night, job)
+    scope = contract.constraints.tool_policy.scopes.get(WRITE)
+    if scope is None:
+        raise Refused("The orders do not allow writing (repo_write_pr).", hint="Name it in [permissions] tools.")
+    place = Place(project=job.project, job=job.id, epoch=job.work_epoch)
+    change = await night.bench.collect(place, _base(job), scope, contract.constraints.do_not_touch)
+    diff = await night.bench.diff(job.project, change.base, change.head)
+    blob = await night.blobs.keep(diff.encode())
+    return (JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob),)
+
+
+async def verify(night: Night, job: JobRow) -> Events:
+    """Ask fresh checkouts, never the tree the agent owns."""
+    if job.change is None:
+        raise Stale("Nothing arrived that could be checked.")
+    contract = await _contract(night, job)
+    request = ProofRequest(
+        place=Place(project=job.project, job=job.id, epoch=job.epoch),
+        base=job.change.base,
+        head=job.change.head,
+        checks=contract.checks,
+        wall=_wall(contract),
+        may_change=contract.paths,
+        before=job.proof.before if job.proof else None,
+        stop=night.bells.of(job.id),
+    )
+    proof = await night.bench.prove(request)
+    most = night.settings().execution.repair_rounds
+    repair = proof.verdict in NOT_DELIVERABLE and job.repairs < most
+    return (JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair),)
+
+
+async def repair(night: Night, job: JobRow) -> Events:
+    """Give the agent what the checks said and let it mend its work."""
+    if job.change is None or job.proof is None:
+        raise Stale("There is nothing to mend.")
+    contract = await _contract(night, job)
+    agent, assignment = await _assign(night, job, contract, job.change.head)
+    failure = "\n\n".join(f"$ {one.command}\n{one.tail}" for one in job.proof.delivered if not one.green)
+    done = await agent.repair(assignment, job.change.base, failure)
+    if not done.commits:
+        why = "Every change made the checks worse, so nothing is delivered."
+        return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
+    return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done),)
+
+
+async def deliver(night: Night, job: JobRow) -> Events:
+    """Through the door: the branch and the pull request, once."""
+    if job.change is None or job.proof is None:
+        raise Stale("There is nothing to deliver.")
+    if job.proof.verdict in NOT_DELIVERABLE:
+        why = f"The checks stayed {job.proof.verdict.replace('_', ' ')} after {job.repairs} repair rounds."
+        return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause="logic"),)
+    project = await night.records.get(ProjectRow, job.project)
+    change = job.change
+
+    async def push() -> dict[str, str]:
+        return {"branch": await night.forge.deliver(Path(project.path), project.id, job.id, change.head)}
+
+    passed = await night.door.pass_through(
+        Effect(
+            key=f"deliver:{job.id}:{change.head[:12]}:{job.epoch}",
+            tool=WRITE,
+            session=job.session,
+            run=job.run,
+            job=job.id,
+            request={"head": change.head, "into": f"agent/{job.id}", "repository": project.path},
+        ),
+        lambda: _judge_delivery(night, job),
+        push,
+    )
+    title, body = pull_request_text(job, project)
+    opened = PullRequestOpened(
+        pull_request=night.ids.new("pr"),
+        job=job.id,
+        epoch=job.epoch,
+        run=job.run,
+        project=job.project,
+        branch=passed["branch"],
+        base=change.base,
+        head=change.head,
+        into=project.branch,
+        title=title,
+        body=body,
+    )
+    ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=title)
+    return opened, ended, _notice(night, job, NoticeKind.PULL_REQUEST_READY, ready_text(job, opened))
+
+
+async def _judge_delivery(night: Night, job: JobRow) -> Verdict:
+    """Ask the gate again, about exactly the paths that would leave."""
+    now = await night.records.get(JobRow, job.id)
+    if now.epoch != job.epoch:
+        raise Stale(f"Epoch {job.epoch} is not the newest any more.")
+    world = await look(night, await night.records.get(SessionRow, job.session))
+    proposal = Proposal(
+        kind=ActKind.START,
+        project=job.project,
+        target=job.work_item,
+        agent=job.agent,
+        tool=WRITE,
+        writes=True,
+        paths=tuple(file.path for file in job.change.files) if job.change else (),
+        external=External.LOW,
+        effect="pull_request",
+        reason=job.title,
+        confidence=1.0,
+    )
+    return judge_delivery(proposal, world.facts_for(proposal))
+
+
+STAGES: dict[Stage, Callable[[Night, JobRow], Awaitable[Events]]] = {
+    Stage.PREPARE: prepare,
+    Stage.PLAN: plan,
+    Stage.EXECUTE: execute,
+    Stage.QUARANTINE: quarantine,
+    Stage.VERIFY: verify,
+    Stage.REPAIR: repair,
+    Stage.DELIVER: deliver,
+}
+
+
+async def _contract(night: Night, job: JobRow) -> RunContract:
+    return (await night.records.get(RunRow, job.run)).contract
+
+
+async def _assign(night: Night, job: JobRow, contract: RunContract, commit: str) -> tuple[Agent, Assignment]:
+    agent = night.agents.get(job.agent)
+    if agent is None:
+        known = ", ".join(sorted(night.agents))
+        raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
+    place = Place(project=job.project, job=job.id, epoch=job.epoch)
+    checkout = await night.bench.clone(place, commit)
+    return agent, Assignment(
+        job=job.id,
+        title=job.title,
+        checkout=checkout,
+        log=night.bench.log(job.id, "agent"),
+        checks=contract.checks,
+        paths=contract.paths,
+        avoid=contract.constraints.do_not_touch,
+        wall=_wall(contract),
+        idle=timedelta(minutes=night.settings().execution.idle_minutes),
+        stop=night.bells.of(job.id),
+    )
+
+
+def _base(job: JobRow) -> str:
+    if job.repository is None:
+        raise Stale("The job was never prepared.")
+    return job.repository.head
+
+
+def _wall(contract: RunContract) -> timedelta:
+    return timedelta(minutes=contract.constraints.max_runtime_minutes)
+
+
+def _inside(drafted: Plan, contract: RunContract) -> bool:
+    scope = contract.constraints.tool_policy.scopes.get(WRITE)
+    if scope is None:
+        return False
+    allowed = all(inside(path, scope.allowed_paths) for path in drafted.files)
+    touched = any(touches(path, contract.constraints.do_not_touch) for path in drafted.files)
+    return allowed and not touched
+
+
+def _notice(night: Night, job: JobRow, kind: NoticeKind, text: str) -> NoticeRaised:
+    return NoticeRaised(
+        notice=night.ids.new("ntc"), session=job.session, tier=tier_of(kind), text=text, subject=job.id
+    )

@@ -1,0 +1,76 @@
+"""The one loop that serves every wait: rows with `due_at`, each woken once, none forgotten by a restart."""
+
+import asyncio
+import contextlib
+from datetime import timedelta
+
+from midwatch.errors import Refused, Stale
+from midwatch.journal.events.session import RoundCalled, SessionEnded
+from midwatch.journal.events.morning import ReviewTimedOut
+from midwatch.night import settling
+from midwatch.night.roles import Night
+from midwatch.terms.records import SessionRow, TimerRow
+
+LONGEST_SECONDS = 5.0
+"""Another process may have set a timer: look at least this often."""
+
+
+class TimerLoop:
+    """Sleeps until the next row is due or something rings; never polls quickly."""
+
+    def __init__(self, night: Night) -> None:
+        self._night = night
+        self._bell = asyncio.Event()
+
+    def ring(self) -> None:
+        """Something was recorded: the next due time may have changed."""
+        self._bell.set()
+
+    async def run(self) -> None:
+        """Serve until cancelled."""
+        while True:
+            self._bell.clear()  # before looking: a ring during the look is kept
+            wait = await self.serve_due()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._bell.wait(), wait)
+
+    async def serve_due(self) -> float:
+        """Wake everyone who is due; return how many real seconds until the next."""
+        rows = sorted(await self._night.records.find(TimerRow), key=lambda row: row.due_at)
+        now = self._night.clock.now()
+        for row in rows:
+            if row.due_at <= now:
+                await self._serve(row)
+        left = [row.due_at for row in rows if row.due_at > now]
+        if not left:
+            return LONGEST_SECONDS
+        seconds = self._night.clock.real_seconds((left[0] - now) / timedelta(seconds=1))
+        return min(LONGEST_SECONDS, max(0.01, seconds))
+
+    async def _serve(self, row: TimerRow) -> None:
+        """Record the consequence; its projector takes the row away. Two workers at once: the second is told Stale."""
+        with contextlib.suppress(Stale, Refused):
+            match row.kind:
+                case "round":
+                    await call_round(self._night, row.subject, "timer")
+                case "ask":
+                    await settling.expire(self._night, row.subject, row.due_at)
+                case "session_limit":
+                    await settling.debrief(self._night, row.subject, "the night's time is used up")
+                case "review":
+                    await _review_over(self._night, row.subject)
+                case _:
+                    raise AssertionError(row.kind)
+
+
+async def call_round(night: Night, session_id: str, why: str) -> None:
+    """Call the next round of a session."""
+    session = await night.records.get(SessionRow, session_id)
+    number = session.rounds + 1
+    called = RoundCalled(session=session.id, number=number, why=why)
+    await night.journal.record(called, key=f"round:{session.id}:{number}:called")
+
+
+async def _review_over(night: Night, session_id: str) -> None:
+    events = (ReviewTimedOut(session=session_id), SessionEnded(session=session_id, reason="no review came in time"))
+    await night.journal.record(*events, key=f"review:{session_id}:over")

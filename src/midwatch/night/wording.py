@@ -1,0 +1,71 @@
+"""What the night says about a job: the plan's question, the pull request's text, the word that it is ready."""
+
+from midwatch.journal.events.jobs import PullRequestOpened
+from midwatch.rules.asks import silence_in_words
+from midwatch.terms.asks import Silence
+from midwatch.terms.jobs import CheckResult, Plan, Proof
+from midwatch.terms.records import JobRow, ProjectRow
+
+PROVEN = {
+    "green": "checks pass on a fresh checkout",
+    "still_red": "checks were red before and are no worse",
+    "no_checks": "no checks are configured, so nothing is proven",
+    "worse": "checks got worse",
+    "red_when_restored": "checks pass only with the agent's own changes to them",
+}
+
+
+def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None) -> str:
+    """Ask about a plan and say what silence means."""
+    when = f"after {minutes:g} minutes without an answer" if minutes is not None else "without an answer"
+    meaning = silence_in_words(silence)
+    return f"Plan for job {job.number} ({job.title}): {plan.summary} {when[0].upper()}{when[1:]}: {meaning}"
+
+
+def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
+    """Write the pull request for a reviewer: why, what, proof, risks, how to undo."""
+    change, done, proof = job.change, job.done, job.proof
+    commits = change.commits if change else ()
+    title = commits[0].subject if len(commits) == 1 else f"{job.title}: {len(commits)} changes"
+    lines = [
+        f"**Why.** Ordered for tonight: {job.title}.",
+        "",
+        f"**What.** {done.summary if done else ''}",
+        *(f"- {one.subject} ({one.files} files, +{one.insertions} -{one.deletions})" for one in commits),
+        "",
+        f"**Proof.** {in_words(proof)}",
+        *(f"- {line}" for line in check_lines(proof)),
+    ]
+    if job.plan and job.plan.risks:
+        lines += ["", "**Risks.**", *(f"- {risk}" for risk in job.plan.risks)]
+    if change and change.flagged:
+        lines += ["", f"**Look twice at** {', '.join(change.flagged)}."]
+    lines += ["", f"**Undo.** Close this, or after merging: `git revert -m 1 <merge>` on {project.branch}."]
+    lines += ["", f"Midwatch-Job: {job.id}"]
+    return title, "\n".join(lines)
+
+
+def in_words(proof: Proof | None) -> str:
+    """Say what the proof comes to."""
+    return f"{PROVEN[proof.verdict]}." if proof else "Not checked."
+
+
+def check_lines(proof: Proof | None) -> list[str]:
+    """One line per check."""
+    if proof is None:
+        return []
+    before = {one.command: one for one in proof.before}
+    return [f"`{one.command}`: {_colour(before.get(one.command))} before, {_colour(one)} now" for one in proof.delivered]
+
+
+def _colour(result: CheckResult | None) -> str:
+    if result is None:
+        return "unknown"
+    return "green" if result.green else f"red (exit {result.exit_code})"
+
+
+def ready_text(job: JobRow, opened: PullRequestOpened) -> str:
+    """Tell that a pull request is ready (A9)."""
+    change = job.change
+    size = f"{len(change.files)} files, +{change.insertions} -{change.deletions}" if change else "no changes"
+    return f"Pull request ready: {opened.title} ({opened.branch}): {size}; {in_words(job.proof)}"

@@ -1,0 +1,235 @@
+"""The world as one look shows it: a few queries, no git, and from them everything the brain and the gate are told."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+
+from midwatch.night.contracts import contract_for, item_for
+from midwatch.night.roles import Night
+from midwatch.rules.notices import is_quiet
+from midwatch.rules.recovery import Cause, NextStep, next_step
+from midwatch.settings import Settings, gate_limits, quiet_hours
+from midwatch.settings.zone import local_time
+from midwatch.terms.acts import WAITING, ActKind, Proposal
+from midwatch.terms.asks import AskState
+from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
+from midwatch.terms.house import Flag, SessionState
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import AskRow, JobRow, MessageRow, PastAct, ProjectRow, PullRequestRow, SessionRow
+from midwatch.terms.sense import ItemSense, Sense
+from midwatch.terms.trust import Isolation
+
+OVER_WITHOUT_WORK = {JobState.STOPPED: "stopped", JobState.DECLINED: "declined", JobState.FAILED: "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One consistent look."""
+
+    now: datetime
+    head: int
+    session: SessionRow
+    projects: dict[str, ProjectRow]
+    jobs: tuple[JobRow, ...]
+    running: tuple[JobRow, ...]
+    pull_requests: frozenset[str]
+    acts: tuple[PastAct, ...]
+    asks: tuple[AskRow, ...]
+    answered: tuple[AskRow, ...]
+    messages: tuple[MessageRow, ...]
+    settings: Settings
+    free_memory: int
+    free_disk: int
+    isolation: Isolation
+
+    @property
+    def round_interval(self) -> timedelta:
+        """How long until the next look if nobody wishes otherwise."""
+        return timedelta(seconds=self.settings.rounds.interval_seconds)
+
+    def name_of(self, project: str) -> str:
+        """What people call it."""
+        return self.projects[project].name if project in self.projects else project
+
+    def items(self) -> tuple[ItemSense, ...]:
+        """The ordered work, each piece as it stands."""
+        return tuple(self._item(item) for item in self.session.items)
+
+    def _item(self, item: dict[str, str]) -> ItemSense:
+        tried = [job for job in self.jobs if job.work_item == item["work_item"]]
+        ordered = item_for(self.session, item["work_item"])
+        state, last = "todo", tried[-1] if tried else None
+        ended = [act for act in self.acts if act.about == item["work_item"] and act.state in {"said", "dropped"}]
+        if last is not None:
+            state = _state_of(last)
+        elif ended:
+            state = ended[-1].state
+        tries = len(tried)
+        step = next_step(_cause(last), tries, self.settings.jobs.max_retries)
+        return ItemSense(
+            work_item=item["work_item"],
+            project=item["project"],
+            project_name=self.name_of(item["project"]),
+            title=item["title"],
+            agent=ordered.agent,
+            state=state,
+            job=last.id if last else "",
+            cause=last.cause if last else "",
+            tries=tries,
+            may_retry=state == "failed" and step is NextStep.RETRY,
+        )
+
+    def sense(self) -> Sense:
+        """What the brain is shown."""
+        return Sense(
+            now=self.now,
+            session=self.session.id,
+            round=self.session.rounds,
+            level=self.session.level,
+            orders=self.session.orders,
+            items=self.items(),
+            open_asks=len(self.asks),
+            answers=tuple(f"{ask.question} {ask.answer} {ask.answer_text}".strip() for ask in self.answered),
+            messages=tuple(message.text for message in self.messages),
+            state_version=self.head,
+        )
+
+    def counts(self) -> dict[str, JsonValue]:
+        """What the sense came to, for the journal."""
+        return {
+            "state_version": self.head,
+            "jobs_running": len(self.running),
+            "open_asks": len(self.asks),
+            "items": {item.work_item: item.state for item in self.items()},
+        }
+
+    def budgets(self) -> Budgets:
+        """What was spent of what was granted."""
+        limits = self.session.orders.limits
+        began = self.session.started_at or self.now
+        return Budgets(
+            usd_micros=Budget(limit=int(limits.usd * 1_000_000)),
+            tokens=Budget(limit=limits.tokens),
+            seconds=Budget(spent=int((self.now - began).total_seconds()), limit=limits.minutes * 60),
+            rounds=Budget(spent=max(0, self.session.rounds - 1), limit=limits.rounds),
+            attention=Budget(reserved=len(self.asks), limit=self.settings.notices.daily_budget),
+        )
+
+    def facts_for(self, proposal: Proposal) -> Facts:
+        """Everything the gate may know about one proposal."""
+        done = [act for act in self.acts if act.state == "done" and act.ended_at]
+        same_kind = [act.ended_at for act in done if (act.kind, act.about) == (proposal.kind.value, proposal.about)]
+        same_project = [act.ended_at for act in done if act.project and act.project == proposal.project]
+        touching = [at for at, act in zip(same_project, done, strict=False) if act.kind not in QUIET_KINDS]
+        return Facts(
+            now=self.now,
+            level=self.session.level,
+            in_session=self.session.state is SessionState.AUTONOMOUS and not self.session.paused,
+            contract=contract_for(self.session, proposal, self.projects, self.settings),
+            project=self._project(proposal),
+            target_exists=True,
+            same_action_at=max((at for at in same_kind if at), default=None),
+            same_project_at=max((at for at in touching if at), default=None),
+            jobs_running=len(self.running),
+            free_memory_bytes=self.free_memory,
+            free_disk_bytes=self.free_disk,
+            budgets=self.budgets(),
+            quiet_hours=self._quiet(),
+            isolation=self.isolation,
+            retries_of_cause=self._retries(proposal),
+            spin=self._spin(proposal),
+            limits=gate_limits(self.settings),
+        )
+
+    def _project(self, proposal: Proposal) -> ProjectFacts | None:
+        row = self.projects.get(proposal.project)
+        if row is None:
+            return ProjectFacts(id=proposal.project, known=False) if proposal.project else None
+        own = [job for job in self.jobs if job.project == row.id]
+        running = [job for job in self.running if job.project == row.id]
+        last = (running or own)[-1] if running or own else None
+        return ProjectFacts(
+            id=row.id,
+            protected=Flag.PROTECTED in row.flags or row.name in self.settings.gate.protected_projects,
+            blocked=Flag.BLOCKED in row.flags,
+            skipped=Flag.SKIPPED in row.flags,
+            job=RunningJob(
+                id=last.id,
+                started_at=last.started_at or last.created_at,
+                running=not last.state.over,
+                in_error=last.state is JobState.FAILED,
+            )
+            if last
+            else None,
+            jobs_running=len(running),
+            open_pull_request=row.id in self.pull_requests,
+            retries_in_a_row=_failures_in_a_row(own),
+        )
+
+    def _retries(self, proposal: Proposal) -> int:
+        tried = [job for job in self.jobs if job.work_item == proposal.target]
+        return sum(job.state is JobState.FAILED for job in tried) if proposal.kind is ActKind.RESTART else 0
+
+    def _spin(self, proposal: Proposal) -> int:
+        count = 0
+        for act in reversed([act for act in self.acts if act.kind not in WAITING_KINDS]):
+            if (act.kind, act.about) != (proposal.kind.value, proposal.about) or act.result:
+                break
+            count += 1
+        return count
+
+    def _quiet(self) -> bool:
+        start, end = quiet_hours(self.settings)
+        return is_quiet(local_time(self.settings, self.now), start=start, end=end)
+
+
+WAITING_KINDS = frozenset(kind.value for kind in WAITING)
+QUIET_KINDS = WAITING_KINDS | {ActKind.NOTIFY.value, ActKind.REPORT.value, ActKind.ASK_USER.value, ActKind.NOTE.value}
+
+
+async def look(night: Night, session: SessionRow) -> World:
+    """Look once."""
+    records = night.records
+    projects = await records.find(ProjectRow, removed=False)
+    active = tuple(state for state in JobState if not state.over)
+    return World(
+        now=night.clock.now(),
+        head=await records.head(),
+        session=session,
+        projects={row.id: row for row in projects},
+        jobs=await records.find(JobRow, session=session.id),
+        running=await records.find(JobRow, state=active),
+        pull_requests=frozenset(row.project for row in await records.find(PullRequestRow, state="open")),
+        acts=await records.find(PastAct, session=session.id),
+        asks=await records.find(AskRow, state=AskState.OPEN),
+        answered=await records.find(AskRow, session=session.id, state=(AskState.ANSWERED, AskState.EXPIRED)),
+        messages=await records.find(MessageRow, session=session.id),
+        settings=night.settings(),
+        free_memory=night.machine.free_memory(),
+        free_disk=night.machine.free_disk(),
+        isolation=night.machine.isolation(),
+    )
+
+
+def _state_of(job: JobRow) -> str:
+    if job.state is JobState.WAITING:
+        return "waiting"
+    if not job.state.over:
+        return "working"
+    if job.state is JobState.DONE:
+        return "delivered" if job.change is not None and job.change.commits else "nothing_to_do"
+    return OVER_WITHOUT_WORK[job.state]
+
+
+def _cause(job: JobRow | None) -> Cause:
+    return Cause(job.cause) if job is not None and job.cause in set(Cause) else Cause.UNKNOWN
+
+
+def _failures_in_a_row(jobs: list[JobRow]) -> int:
+    count = 0
+    for job in reversed([one for one in jobs if one.state.over]):
+        if job.state is not JobState.FAILED:
+            break
+        count += 1
+    return count

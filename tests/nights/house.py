@@ -1,0 +1,110 @@
+"""A whole house in one process: real SQLite or PostgreSQL, real git, real housekeeper; the clock moves when we say so."""
+
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from midwatch.compose import House, Parts, open_house
+from midwatch.engine.clocks import SteppedClock
+from midwatch.engine.inline import InlineEngine
+from midwatch.evening import house as by_day
+from midwatch.evening import signing
+from midwatch.terms.house import SessionState
+from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.records import ProjectRow, SessionRow, TimerRow
+from midwatch.terms.trust import Level
+
+EVENING = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
+FAULTS = {
+    "pyproject.toml": '[project]\nname = "sample"\nversion = "1"\n',
+    "sample/__init__.py": "",
+    "sample/greet.py": 'import os\nimport sys\n\n\ndef greet(name):\n    return f"Hello " + name   \n',
+    "sample/broken.py": "def total(items):\n    return summ(items)\n",
+    "check.py": 'from sample.greet import greet\nassert greet("Ann") == "Hello Ann"\n',
+    "README.md": "# Sample\n\nSee [the guide](docs/guide.md).\n",
+}
+CHECK = "python3 check.py"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as the person would."""
+    command = ["git", "-c", "user.name=Ann", "-c", "user.email=ann@example.com", *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def sample_repository(folder: Path, files: dict[str, str] | None = None) -> Path:
+    """Make a repository with real faults."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    for name, content in (files or FAULTS).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Begin")
+    return folder
+
+
+class TestHouse:
+    """A house with a stepped clock and work on demand."""
+
+    __test__ = False
+
+    def __init__(self, house: House, engine: InlineEngine, clock: SteppedClock) -> None:
+        self.house = house
+        self.engine = engine
+        self.clock = clock
+
+    async def project(self, path: Path, *, name: str = "sample", checks: tuple[str, ...] = (CHECK,)) -> ProjectRow:
+        return await by_day.add_project(self.house.evening, path, by="ann", name=name, checks=checks)
+
+    async def begin(self, orders: Orders) -> SessionRow:
+        await signing.draft(self.house.evening, orders, by="ann")
+        return await signing.start(self.house.evening, by="ann")
+
+    async def settle(self) -> None:
+        """Carry out all that is ready, without letting time pass."""
+        while True:
+            await self.house.timers.serve_due()
+            if not await self.engine.run_ready():
+                return
+
+    async def pass_time(self, **span: float) -> None:
+        """Let time pass from one due moment to the next."""
+        until = self.clock.now() + timedelta(**span)
+        await self.settle()
+        while True:
+            due = [row.due_at for row in await self.house.records.find(TimerRow) if row.due_at <= until]
+            if not due:
+                break
+            self.clock.jump_to(min(due))
+            await self.settle()
+        self.clock.jump_to(until)
+        await self.settle()
+
+    async def to_the_brief(self) -> SessionRow:
+        """Let the night run to its end."""
+        for _ in range(200):
+            await self.settle()
+            session = (await self.house.records.find(SessionRow))[-1]
+            if session.state is not SessionState.AUTONOMOUS:
+                return session
+            timers = await self.house.records.find(TimerRow)
+            self.clock.jump_to(min(row.due_at for row in timers))
+        raise AssertionError("the night never ended")
+
+
+@asynccontextmanager
+async def a_house(home: Path, url: str = "", **parts: object) -> AsyncIterator[TestHouse]:
+    """Open a house on a folder of its own."""
+    engine, clock = InlineEngine(), SteppedClock(EVENING)
+    flags = {"database.url": url} if url else {}
+    async with open_house(home, flags=flags, parts=Parts(clock=clock, engine=engine, **parts)) as house:  # type: ignore[arg-type]
+        yield TestHouse(house, engine, clock)
+
+
+def orders(*titles: str, level: Level = Level.CAUTIOUS, project: str = "sample", **more: object) -> Orders:
+    """Orders as a person would write them."""
+    work = tuple(OrderedWork(project=project, title=title) for title in titles or ("Tidy up",))
+    return Orders.model_validate({"level": level, "goals": ("Keep it tidy",), "work": work, **more})
