@@ -6,7 +6,7 @@ import os
 import shutil
 import socket
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -136,8 +136,8 @@ class House:
         self.timers = TimerLoop(self.night)
         self.performer = Performer(
             self.night,
-            close_job=lambda job: receipts.close_job(self.morning, job),
-            debrief=lambda session: brief.debrief(self.morning, session),
+            close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
+            debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
         )
 
     async def reload_settings(self) -> None:
@@ -146,17 +146,17 @@ class House:
         stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
         self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
 
-    def _heard(self, entries: tuple[Entry, ...]) -> None:
+    def heard(self, entries: tuple[Entry, ...]) -> None:
         """Something was recorded in this process."""
         self.timers.ring()
         for entry in entries:
             if isinstance(entry.event, JobStopRequested):
                 self.night.bells.ring(entry.event.job)
 
-    async def _listen(self, after: int) -> None:
+    async def listen(self, after: int) -> None:
         """Something was recorded somewhere: ring whoever it concerns here."""
         async for entry in self.journal.tail(after=after):
-            self._heard((entry,))
+            self.heard((entry,))
             if isinstance(entry.event, SettingsApplied):
                 await self.reload_settings()
 
@@ -189,20 +189,23 @@ def prepare_folder(home: Path) -> None:
 
 @contextlib.asynccontextmanager
 async def open_house(
-    home: Path, *, flags: dict[str, JsonValue] | None = None, parts: Parts | None = None
+    home: Path, *, flags: dict[str, JsonValue] | None = None, parts: Parts | None = None, extra_worker: bool = False
 ) -> AsyncIterator[House]:
-    """Open the house for work: lock, migrate, engine, loops; and leave it in good order."""
+    """Open the house for work: lock, migrate, engine, loops; and leave it in good order.
+
+    One server per data folder; on PostgreSQL extra workers may join it.
+    """
     prepare_folder(home)
     loaded = load_settings(home, flags=flags)
     url = database_url(home, loaded)
     lock = FolderLock(home)
-    if is_sqlite(url):
+    if is_sqlite(url) or not extra_worker:
         lock.take()
     try:
         await asyncio.to_thread(migrate, url)
         house = House(home, flags=flags, parts=parts)
         await house.reload_settings()
-        house.journal.listeners.append(house._heard)
+        house.journal.listeners.append(house.heard)
         async with _engine(house):
             yield house
         await house.dispose()
@@ -227,7 +230,7 @@ async def _engine(house: House) -> AsyncIterator[None]:
     await engine.start(house.performer.perform)
     try:
         async with asyncio.TaskGroup() as loops:
-            running = [loops.create_task(house._listen(await house.records.head()))]
+            running = [loops.create_task(house.listen(await house.records.head()))]
             if given is None:
                 running.append(loops.create_task(house.timers.run()))
             if lease is not None:

@@ -1,4 +1,4 @@
-"""A whole house in one process: real SQLite or PostgreSQL, real git, real housekeeper; the clock moves when we say so."""
+"""A whole house in one process: real database, real git, real housekeeper; the clock moves when we say so."""
 
 import subprocess
 from collections.abc import AsyncIterator

@@ -53,6 +53,13 @@ def test_silence_approves_only_an_untainted_plan_inside_its_scopes_that_the_orde
     assert silence is what_silence_means(kind, level, inside_scopes=inside, tainted=tainted, silence_approves=allowed)
 
 
+@pytest.mark.parametrize("level", [Level.CAUTIOUS, Level.MODERATE, Level.FULL])
+def test_a_plan_strangers_wrote_in_waits_for_the_person(level: Level) -> None:
+    clean = what_silence_means(AskKind.APPROVE_PLAN, level, inside_scopes=True, silence_approves=True)
+    tainted = what_silence_means(AskKind.APPROVE_PLAN, level, inside_scopes=True, silence_approves=True, tainted=True)
+    assert (clean, tainted) == (Silence.APPROVED, Silence.WAITS)
+
+
 @given(levels, levels, st.booleans(), st.booleans(), st.booleans())
 def test_taint_never_helps_a_plan_and_a_higher_level_never_hinders_it(
     one: Level, other: Level, inside: bool, tainted: bool, allowed: bool

@@ -93,11 +93,11 @@ WITNESSES: dict[str, Witness] = {
     "budget_usd": brain(
         START, {"budgets": Budgets(usd_micros=Budget(spent=5, reserved=3, limit=10))}, estimated_usd_micros=3
     ),
-    "budget_tokens": brain(START, {"budgets": Budgets(tokens=EMPTY)}),
+    "budget_tokens": brain(START, {"budgets": Budgets(tokens=EMPTY)}, agent="claude"),
     "budget_seconds": brain(START, {"budgets": Budgets(seconds=EMPTY)}),
     "budget_rounds": brain(START, {"budgets": Budgets(rounds=EMPTY)}),
     "young_job": brain(STOP, {"project": project(job=YOUNG_JOB, jobs_running=1)}),
-    "pull_request_open": brain(START, {"project": project(open_pull_request=True)}),
+    "pull_request_open": brain(START, {"project": project(open_pull_request=True)}, ordered=False),
     "retries_of_cause": brain(RESTART, {"retries_of_cause": 3}),
     "retries_of_project": brain(START, {"project": project(retries_in_a_row=3)}),
     "cooldown_action": brain(START, {"same_action_at": ago(4.9)}),
@@ -114,6 +114,46 @@ WITNESSES: dict[str, Witness] = {
     "by_command": brain(START, held=DO, freed=NO, by=Proposer.PERSON),
     "notice_urgency": brain(ActKind.NOTIFY, {"level": Level.OBSERVE}, held=SAY, tier=2),
 }
+
+
+BINDS_A_PERSON = frozenset(
+    [
+        "forbidden_kind",
+        "external_high",
+        "forbidden_action",
+        "project_unknown",
+        "target_unknown",
+        "blocked",
+        "contract_missing",
+        "contract_elsewhere",
+        "effect_unnamed",
+        "peer_unnamed",
+        "tool_unnamed",
+        "tool_denied",
+        "tool_unlisted",
+        "path_outside",
+        "do_not_touch",
+        "agent_uncontained",
+        "running_already",
+        "busy",
+        "crowded",
+        "memory_short",
+        "disk_short",
+        "nothing_to_stop",
+        "nothing_to_restart",
+        "budget_usd",
+        "budget_tokens",
+        "budget_seconds",
+        "budget_rounds",
+    ]
+)
+
+
+@pytest.mark.parametrize("name", WITNESSES)
+def test_a_person_is_bound_by_scopes_budgets_room_and_walls_and_by_nothing_else(name: str) -> None:
+    proposal, facts, *_ = WITNESSES[name]
+    commanded = judge(proposal.model_copy(update={"by": Proposer.PERSON}), facts)
+    assert commanded.outcome is (NO if name in BINDS_A_PERSON else DO)
 
 
 def test_every_condition_has_a_witness() -> None:
@@ -164,7 +204,11 @@ EDGES: dict[str, Witness] = {
     ),
     "a person merges": brain(ActKind.MERGE, held=DO, by=Proposer.PERSON),
     "a person outside the scope": brain(START, by=Proposer.PERSON, **write(paths=("docs/a.md",))),
-    "a person without money": brain(START, {"budgets": Budgets(usd_micros=EMPTY)}, by=Proposer.PERSON),
+    "a person without money": brain(START, {"budgets": Budgets(usd_micros=EMPTY)}, by=Proposer.PERSON, agent="claude"),
+    "the housekeeper without money": brain(START, {"budgets": Budgets(usd_micros=EMPTY)}, held=DO),
+    "signed work beside an open pull request": brain(
+        START, {"project": project(open_pull_request=True)}, held=DO, ordered=True
+    ),
     "a named small effect": brain(START, held=DO, external=External.LOW, effect="pull_request"),
     "earned authority the contract does not admit": brain(
         START, {"contract": policy(max_level_this_run=Authority.RECOMMEND)}, held=SAY, **write(ordered=False)
@@ -184,6 +228,10 @@ EDGES: dict[str, Witness] = {
     "a waiting act outside a session": brain(ActKind.SKIP, {"in_session": False}, held=DO),
     "a brain's loud notice by day": brain(ActKind.NOTIFY, held=DO, tier=1),
     "a notice in quiet hours is for channels to hold": brain(ActKind.NOTIFY, {"quiet_hours": True}, held=DO, tier=2),
+    "a brain's merge in a protected project": brain(ActKind.MERGE, {"project": project(protected=True)}),
+    "a running job the tally has not counted": brain(START, {"project": project(job=OLD_JOB, jobs_running=0)}),
+    "a path outside the work's own paths": brain(START, {"contract": contract(paths=("src/lib",))}, **write()),
+    "a path inside the work's own paths": brain(START, {"contract": contract(paths=("src",))}, held=DO, **write()),
     "facts about another project": brain(START, {"project": project(id="q")}),
     "nothing named to resolve": brain(ActKind.RESOLVE, target=""),
 }

@@ -47,6 +47,7 @@ class Deed:
     blocked: bool
     protected: bool
     pull_request: bool
+    ordered: bool
     failures: int
     free_memory: int
     job: RunningJob | None
@@ -173,6 +174,7 @@ class Night(RuleBasedStateMachine):
                 blocked=place.blocked,
                 protected=place.protected,
                 pull_request=place.pull_request,
+                ordered=proposal.ordered,
                 failures=place.failures,
                 free_memory=house.free_memory,
                 job=place.job,
@@ -229,7 +231,7 @@ class Night(RuleBasedStateMachine):
             assert deed.level is not Level.OBSERVE
             assert not deed.protected
             assert deed.kind not in AGENT_ACTS or deed.failures < RETRIES
-            assert deed.kind not in {ActKind.START, ActKind.START_RUN} or not deed.pull_request
+            assert deed.kind not in {ActKind.START, ActKind.START_RUN} or deed.ordered or not deed.pull_request
             for earlier in self.house.deeds[:number]:
                 near = earlier.project == deed.project
                 least = SAME_ACT if earlier.kind is deed.kind else timedelta(minutes=10)

@@ -54,5 +54,6 @@ def test_walls_never_raise_a_level(level: Level, isolation: Isolation, forced: b
     held = effective_level(level, isolation, "claude", forced=forced)
     assert held.rank <= level.rank
     assert held.rank <= effective_level(level, Isolation.BUBBLEWRAP, "claude").rank
+    assert effective_level(level, Isolation.BUBBLEWRAP, "claude", forced=forced) is level
     if isolation is Isolation.NONE:
         assert held.rank <= (Level.CAUTIOUS if forced else Level.OBSERVE).rank

@@ -196,6 +196,14 @@ def test_a_run_aborts_when_over_two_fifths_of_at_least_five_acts_are_worth_littl
     assert (must_abort(acts) is not None) == (len(work) >= 5 and low * 5 > len(work) * 2)
 
 
+def test_exactly_two_fifths_is_not_yet_too_much() -> None:
+    good = [ActDone(ActKind.SEARCH, target=str(n), fresh=True) for n in range(3)]
+    bad = [ActDone(ActKind.SEARCH, target=f"x{n}") for n in range(3)]
+    assert must_abort(good + bad[:2]) is None
+    assert must_abort(good[:2] + bad) is not None
+    assert must_abort(bad) is None
+
+
 @given(recommendations, claims)
 def test_advice_is_flagged_for_each_thing_it_lacks(rec: Recommendation, claims: list[Claim]) -> None:
     codes = [flag.code for flag in drift([rec], claims)]

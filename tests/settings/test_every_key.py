@@ -50,6 +50,8 @@ SEEDS: tuple[tuple[str, str, JsonValue], ...] = (
     ("000 ai.notifications.dailyBudget", "notices.daily_budget", 20),
     ("000 ai.notifications.batchIntervalMs", "notices.batch_minutes", 240),
     ("000 ai.notifications.urgentBypassQuiet", "notices.urgent_bypass_quiet", True),
+    ("002 max_files_changed", "execution.max_files_changed", 20),
+    ("002 max_diff_lines", "execution.max_diff_lines", 800),
     ("003 AUTONOMOUS_ENABLED", "autonomous.enabled", False),
     ("003 AUTONOMOUS_INTERVAL", "autonomous.interval_minutes", 60),
     ("003 AUTONOMOUS_MAX_DAILY", "autonomous.max_daily_sessions", 10),

@@ -49,6 +49,10 @@ class Task(Protocol):
     @property
     def avoid(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
+    def most_files(self) -> int: ...  # noqa: D102
+    @property
+    def most_lines(self) -> int: ...  # noqa: D102
+    @property
     def wall(self) -> timedelta: ...  # noqa: D102
     @property
     def idle(self) -> timedelta: ...  # noqa: D102

@@ -31,7 +31,9 @@ class ScaledClock:
         """Start a hurried clock now, or go on with the one this folder already has."""
         if not file.exists():
             now = SystemClock().now().isoformat()
-            file.write_text(json.dumps({"anchor": now, "house_start": now, "scale": scale}))
+            draft = file.with_name(f"{file.name}.part")  # whole or not at all: half a file would stop every later start
+            draft.write_text(json.dumps({"anchor": now, "house_start": now, "scale": scale}))
+            draft.replace(file)
         kept = json.loads(file.read_text())
         return cls(
             datetime.fromisoformat(kept["anchor"]), datetime.fromisoformat(kept["house_start"]), float(kept["scale"])

@@ -14,8 +14,8 @@ class InlineEngine:
     executor = "inline"
 
     def __init__(self) -> None:
-        self._waiting: dict[int, list[Work]] = {}
-        self.ready: deque[Work] = deque()
+        self._waiting: dict[int, list[tuple[Work, int]]] = {}
+        self.ready: deque[tuple[Work, int]] = deque()
         self._watched: set[sa.Engine] = set()
         self._perform: Perform | None = None
         self.queue = self
@@ -27,7 +27,7 @@ class InlineEngine:
             self._watched.add(connection.engine)
             sa.event.listen(connection.engine, "commit", self._committed)
             sa.event.listen(connection.engine, "rollback", self._rolled_back)
-        self._waiting.setdefault(id(connection), []).append(work)
+        self._waiting.setdefault(id(connection), []).append((work, seq))
 
     def _committed(self, connection: sa.Connection) -> None:
         self.ready.extend(self._waiting.pop(id(connection), []))
@@ -43,9 +43,9 @@ class InlineEngine:
         """Carry out everything that is ready, and what follows from it; say how much it was."""
         count = 0
         while self.ready:
-            work = self.ready.popleft()
+            work, seq = self.ready.popleft()
             assert self._perform is not None  # noqa: S101  start() was called by compose
-            await self._perform(work.name, work.args)
+            await self._perform(work.name, work.args, seq)
             count += 1
         return count
 

@@ -58,7 +58,7 @@ class Lease:
         orphaned = sa.select(status.c.executor_id).distinct()
         orphaned = orphaned.where(status.c.status == "PENDING", status.c.executor_id.not_in(living))
         orphans = list((await tx.execute(orphaned)).scalars())
-        # Commit first: the dead must have no lease before anyone takes their work. Repeated next beat if we die between.
+        # Commit first: the dead must have no lease before anyone takes their work. The next beat repeats it if we die.
         await tx.commit()
         if orphans:
             await asyncio.to_thread(self._recover, orphans)

@@ -42,6 +42,7 @@ class DbosQueue:
             },
             work.name,
             work.args,
+            seq,
         )
 
 
@@ -75,7 +76,7 @@ class WorkEngine:
 
     def recover(self, executors: list[str]) -> None:
         """Take over what dead workers left; blocking, so call it from a thread."""
-        DBOS._recover_pending_workflows(executors)
+        DBOS._recover_pending_workflows(executors)  # noqa: SLF001  the open package has no public way
 
     async def stop(self) -> None:
         """Leave: what is under way stays pending and is taken up at the next start."""

@@ -6,7 +6,7 @@ from dbos import DBOS
 from pydantic import JsonValue
 
 Args = dict[str, JsonValue]
-Perform = Callable[[str, Args], Awaitable[None]]
+Perform = Callable[[str, Args, int], Awaitable[None]]
 
 WORKFLOW = "midwatch_work"
 _here: dict[str, Perform] = {}
@@ -18,7 +18,7 @@ def set_performer(perform: Perform) -> None:
 
 
 @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)
-async def carry_out(name: str, args: Args) -> dict[str, JsonValue]:
-    """Carry out one piece of work. It is not cut into engine steps: the journal remembers what was done."""
-    await _here["perform"](name, args)
+async def carry_out(name: str, args: Args, seq: int) -> dict[str, JsonValue]:
+    """Carry out the work that entry `seq` asked for. No engine steps: the journal remembers what was done."""
+    await _here["perform"](name, args, seq)
     return {"done": name}

@@ -46,7 +46,9 @@ async def add_project(
     facts = await evening.inspector.inspect(path)
     chosen = name or Path(facts.path).name
     if not NAME.fullmatch(chosen) or chosen.isdigit():
-        raise Misuse(f"{chosen!r} cannot be a project's name.", hint="Use letters, digits, dot, dash: --name my-project")
+        raise Misuse(
+            f"{chosen!r} cannot be a project's name.", hint="Use letters, digits, dot, dash: --name my-project"
+        )
     project = Project(
         id=evening.ids.new("prj"),
         name=chosen,
@@ -106,7 +108,7 @@ async def set_goal(
 
 async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> None:
     """Say that a goal is reached, or given up."""
-    closed = GoalClosed(goal=goal.split(".")[0], status="reached" if reached else "dropped")
+    closed = GoalClosed(goal=goal.split(".", maxsplit=1)[0], status="reached" if reached else "dropped")
     await evening.journal.record(closed, actor=by)
 
 
@@ -127,9 +129,7 @@ async def move_work(
     return await evening.records.get(WorkRow, row.id)
 
 
-async def propose_settings(
-    evening: Evening, changes: dict[str, JsonValue], *, by: str, note: str = ""
-) -> SettingsRow:
+async def propose_settings(evening: Evening, changes: dict[str, JsonValue], *, by: str, note: str = "") -> SettingsRow:
     """Write a change of settings down without putting it in force."""
     check_changes(changes)
     proposed = SettingsProposed(proposal=evening.ids.new("set"), changes=changes, note=note)

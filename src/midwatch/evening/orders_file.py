@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from midwatch.errors import Misuse
 from midwatch.terms.orders import Orders
 
-EXAMPLE = '''\
+EXAMPLE = """\
 # The night's orders. Sign them with: midwatch brief --file orders.toml && midwatch start
 level = "cautious"            # observe | cautious | moderate | full
 goals = ["Keep the code base tidy without changing what it does"]
@@ -36,7 +36,7 @@ tools = ["repo_read", "repo_write_pr"]
 domains = []
 external = ["pull_request"]
 silence_approves = true       # a plan nobody answers in 20 minutes counts as approved
-'''
+"""
 
 
 def read_orders(text: str, *, name: str = "orders.toml") -> Orders:
@@ -51,9 +51,7 @@ def read_orders(text: str, *, name: str = "orders.toml") -> Orders:
         raise _named(error, text, name) from error
     if orders.until is not None and orders.until.tzinfo is None:
         line = _line_of(text, ("until",))
-        raise Misuse(
-            f"{name}, line {line}: until has no time zone.", hint=f"Write it as {_with_zone(orders.until)}."
-        )
+        raise Misuse(f"{name}, line {line}: until has no time zone.", hint=f"Write it as {_with_zone(orders.until)}.")
     return orders
 
 

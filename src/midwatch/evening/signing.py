@@ -84,9 +84,7 @@ async def _events(
         *added,
         OrdersSigned(session=session.id, orders_hash=orders_hash(orders), by=by),
         LevelChanged(level=orders.level, previous=before, forced=True, reason="signed orders"),
-        SessionStarted(
-            session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories
-        ),
+        SessionStarted(session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories),
     ]
 
 
@@ -94,7 +92,8 @@ async def _items(
     evening: Evening, orders: Orders, projects: tuple[ProjectRow, ...]
 ) -> tuple[tuple[OrderedItem, ...], list[Event]]:
     """Every order stands for a work item: one that is there already, by number or title, or a new one."""
-    items, added = [], []
+    items: list[OrderedItem] = []
+    added: list[Event] = []
     for ordered, project in zip(orders.work, projects, strict=True):
         known = [
             row
@@ -108,7 +107,7 @@ async def _items(
         if row is None:
             added.append(WorkAdded(item=name, project=project.id, title=title, next_step="ordered for tonight"))
         items.append(OrderedItem(work_item=name, project=project.id, title=title))
-    return tuple(items), list(added)
+    return tuple(items), added
 
 
 async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:

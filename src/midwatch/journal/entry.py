@@ -49,4 +49,14 @@ class Link:
 
     def chained_to(self, before: str) -> str:
         """Compute the chain value that follows `before`."""
-        return digest(before, self.seq, self.at_us, self.actor, self.key, self.because, self.kind, self.payload_hash)
+        # As JSON: an actor or key that held the separator could otherwise lend characters to its neighbour.
+        parts: list[JsonValue] = [
+            self.seq,
+            self.at_us,
+            self.actor,
+            self.key,
+            self.because,
+            self.kind,
+            self.payload_hash,
+        ]
+        return digest(before, canonical(parts))

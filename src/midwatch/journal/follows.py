@@ -39,18 +39,28 @@ def follows(event: Event) -> tuple[Work, ...]:
             return _after_job(event)
 
 
+NEXT_STAGE: dict[type[Event], Stage] = {
+    JobCreated: Stage.PREPARE,
+    JobPrepared: Stage.PLAN,
+    JobApproved: Stage.EXECUTE,
+    JobExecuted: Stage.QUARANTINE,
+    JobRepaired: Stage.QUARANTINE,
+    JobQuarantined: Stage.VERIFY,
+}
+"""What comes after a stage that went well; a plan waits for its approval."""
+
+
 def _after_job(event: Event) -> tuple[Work, ...]:
     match event:
-        case JobCreated(job=job):
-            return (stage_work(job, Stage.PREPARE),)
-        case JobPrepared(job=job):
-            return (stage_work(job, Stage.PLAN),)
-        case JobApproved(job=job):
-            return (stage_work(job, Stage.EXECUTE),)
-        case JobExecuted(job=job) | JobRepaired(job=job):
-            return (stage_work(job, Stage.QUARANTINE),)
-        case JobQuarantined(job=job):
-            return (stage_work(job, Stage.VERIFY),)
+        case (
+            JobCreated(job=job)
+            | JobPrepared(job=job)
+            | JobApproved(job=job)
+            | JobExecuted(job=job)
+            | JobRepaired(job=job)
+            | JobQuarantined(job=job)
+        ):
+            return (stage_work(job, NEXT_STAGE[type(event)]),)
         case JobVerified(job=job, repair=repair):
             return (stage_work(job, Stage.REPAIR if repair else Stage.DELIVER),)
         case JobStumbled(job=job, stage=stage, attempt=attempt):

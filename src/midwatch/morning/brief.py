@@ -134,5 +134,3 @@ def _evidence(row: EvidenceRow) -> Evidence:
 
 def _claim(row: ClaimRow) -> Claim:
     return Claim.model_validate(row.model_dump(include=set(Claim.model_fields)))
-
-

@@ -27,8 +27,8 @@ async def close_job(morning: Morning, job_id: str) -> None:
     run = await morning.records.get(RunRow, job.run)
     pull_requests = await morning.records.find(PullRequestRow, job=job.id)
     events: list[Event] = []
-    checks = [_found(morning, job, _check_evidence(morning, job, one)) for one in _checks(job)]
-    findings = [_found(morning, job, _finding_evidence(morning, job, one)) for one in _left(job)[:MOST_FINDINGS]]
+    checks = [_found(job, _check_evidence(morning, job, one)) for one in _checks(job)]
+    findings = [_found(job, _finding_evidence(morning, job, one)) for one in _left(job)[:MOST_FINDINGS]]
     events += [*checks, *findings]
     events += _claims(morning, job, tuple(one.evidence.id for one in checks), findings)
     if job.diff_blob:
@@ -37,7 +37,9 @@ async def close_job(morning: Morning, job_id: str) -> None:
     events.append(_work_changed(job, pull_requests))
     if run.status == "running":
         finished = STATUS.get(job.state, "failed")
-        events.append(RunFinished.model_validate({"run": run.id, "session": run.session, "status": finished, "summary": job.why}))
+        events.append(
+            RunFinished.model_validate({"run": run.id, "session": run.session, "status": finished, "summary": job.why})
+        )
     try:
         await morning.journal.record(*events, key=key)
     except Stale:
@@ -60,7 +62,7 @@ def _head(job: JobRow) -> str:
     return job.repository.head if job.repository else ""
 
 
-def _found(morning: Morning, job: JobRow, evidence: Evidence) -> EvidenceFound:
+def _found(job: JobRow, evidence: Evidence) -> EvidenceFound:
     return EvidenceFound(run=job.run, project=job.project, job=job.id, evidence=evidence)
 
 
@@ -87,9 +89,7 @@ def _finding_evidence(morning: Morning, job: JobRow, finding: Finding) -> Eviden
     )
 
 
-def _claims(
-    morning: Morning, job: JobRow, checks: tuple[str, ...], findings: list[EvidenceFound]
-) -> list[ClaimMade]:
+def _claims(morning: Morning, job: JobRow, checks: tuple[str, ...], findings: list[EvidenceFound]) -> list[ClaimMade]:
     claims = []
     if job.change is not None and job.done is not None:
         strength = "strong" if job.proof is not None and job.proof.verdict == "green" else "medium"
@@ -127,9 +127,7 @@ def _assumptions(morning: Morning, job: JobRow) -> list[Assumption]:
 
     def assume(statement: str, confidence: float, impact: str) -> None:
         made.append(
-            Assumption(
-                id=morning.ids.new("asm"), statement=statement, confidence=confidence, impact_if_wrong=impact
-            )
+            Assumption(id=morning.ids.new("asm"), statement=statement, confidence=confidence, impact_if_wrong=impact)
         )
 
     if job.approved_by == "silence":
@@ -145,7 +143,9 @@ def _assumptions(morning: Morning, job: JobRow) -> list[Assumption]:
 def _work_changed(job: JobRow, pull_requests: tuple[PullRequestRow, ...]) -> WorkChanged:
     if pull_requests:
         step = f"Review pull request {pull_requests[-1].number}: midwatch review"
-        return WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, next_step=step, owner="human", why=job.why)
+        return WorkChanged(
+            item=job.work_item, status=WorkStatus.IN_PROGRESS, next_step=step, owner="human", why=job.why
+        )
     if job.state is JobState.DONE:
         return WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=job.why)
     return WorkChanged(item=job.work_item, status=WorkStatus.BLOCKED, next_step=job.why, owner="human", why=job.why)

@@ -10,8 +10,9 @@ from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised
 from midwatch.night.contracts import contract_for
 from midwatch.night.jobs import stop_events
 from midwatch.night.roles import Night
+from midwatch.night.wording import within
 from midwatch.night.world import World, look
-from midwatch.rules.asks import deadline_at, silence_in_words
+from midwatch.rules.asks import deadline_at
 from midwatch.rules.gate import judge
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal, Proposer
@@ -43,7 +44,7 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
     words = in_words(act.proposal, world.name_of(act.proposal.project))
     events.append(ActEnded(act=act.id, end="done", text=words, result=result))
     if verdict.outcome is Outcome.EXECUTE_AND_TELL:
-        events.append(_tell(night, act, f"Decided to {words}: {act.proposal.reason}"))
+        events.append(_tell(night, act, f"Decided to {words}."))
     try:
         await night.journal.record(*events, key=key, because=because)
     except Stale as moved:
@@ -61,7 +62,7 @@ async def ask_first(night: Night, act_id: str) -> None:
     due = deadline_at(AskKind.CONFIRM_ACT, local_time(world.settings, night.clock.now()), minutes=minutes)
     draft = AskDraft(
         kind=AskKind.CONFIRM_ACT,
-        question=f"May I {words}? If nobody answers: {silence_in_words(silence)}",
+        question=f"May I {words}? {within(silence, minutes)}",
         rationale=f"{act.proposal.reason} ({act.verdict.first.text})",
         recommendation="yes",
         deadline_minutes=minutes,
@@ -188,8 +189,4 @@ def in_words(proposal: Proposal, project: str) -> str:
 
 
 def _tell(night: Night, act: ActRow, text: str) -> NoticeRaised:
-    return NoticeRaised(
-        notice=night.ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=text, subject=act.id
-    )
-
-
+    return NoticeRaised(notice=night.ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=text, subject=act.id)

@@ -1,6 +1,7 @@
 """How a round and a session come to their end: check-ins, limits, completion."""
 
 from datetime import timedelta
+from typing import Literal
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import CheckInMade, NoticeRaised, SessionDebriefing
@@ -35,7 +36,7 @@ def check_in(world: World) -> tuple[Event, ...]:
     counted = [item.state for item in world.items()]
     text = f"{counted.count('delivered')} of {len(counted)} delivered, {len(world.running)} at work."
     trigger = ", ".join(one.value for one in due)
-    kind = "alert" if CheckIn.BUDGET in due else "progress"
+    kind: Literal["alert", "progress"] = "alert" if CheckIn.BUDGET in due else "progress"
     return (CheckInMade(session=session.id, type=kind, trigger=trigger, text=text),)
 
 

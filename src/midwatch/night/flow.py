@@ -93,9 +93,7 @@ async def _judge(night: Night, session_id: str, number: int, proposed: Proposed)
             ),
             decision=verdict.first.text,
         ),
-        ActJudged(
-            act=proposed.act, session=session_id, number=number, proposal=proposal, facts=facts, verdict=verdict
-        ),
+        ActJudged(act=proposed.act, session=session_id, number=number, proposal=proposal, facts=facts, verdict=verdict),
     ]
     if verdict.outcome is Outcome.REFUSE:
         events.append(ActEnded(act=proposed.act, end="refused", text=verdict.first.text))
@@ -103,7 +101,11 @@ async def _judge(night: Night, session_id: str, number: int, proposed: Proposed)
         words = acts.in_words(proposal, world.name_of(proposal.project))
         events.append(ActEnded(act=proposed.act, end="said", text=f"Would {words}: {verdict.first.text}"))
         notice = NoticeRaised(
-            notice=night.ids.new("ntc"), session=session_id, tier=Tier.SUMMARY, text=f"Would {words}.", subject=proposed.act
+            notice=night.ids.new("ntc"),
+            session=session_id,
+            tier=Tier.SUMMARY,
+            text=f"Would {words}.",
+            subject=proposed.act,
         )
         events.append(notice)
     await night.journal.record(*events, key=f"act:{proposed.act}:judged")

@@ -7,6 +7,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobEnded, JobStopRequested, JobStumbled
 from midwatch.journal.events.session import AskWithdrawn, NoticeRaised
 from midwatch.night.roles import Night
+from midwatch.night.stages import STAGES
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.recovery import Cause, NextStep, classify, next_step
 from midwatch.terms.asks import AskState
@@ -18,8 +19,6 @@ log = logging.getLogger("midwatch.jobs")
 
 async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -> None:
     """Claim the next epoch, outside any engine step: a recovered attempt must claim anew, not replay the old one."""
-    from midwatch.night.stages import STAGES
-
     job = await night.records.get(JobRow, job_id)
     if job.state.over or job.stage is not stage:
         return  # done already, by an attempt before a crash

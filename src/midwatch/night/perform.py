@@ -2,11 +2,14 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from pydantic import JsonValue
 
 from midwatch.errors import MidwatchError, Unavailable
+from midwatch.journal.caused import CausedJournal
 from midwatch.journal.events.session import NoticeSent, RoundEnded
+from midwatch.journal.port import Journal
 from midwatch.night import flow, jobs, settling
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import Stage
@@ -14,7 +17,7 @@ from midwatch.terms.records import NoticeRow, SessionRow
 
 log = logging.getLogger("midwatch.work")
 Args = dict[str, JsonValue]
-Morning = Callable[[str], Awaitable[None]]
+Morning = Callable[[Journal, str], Awaitable[None]]
 
 
 class Performer:
@@ -25,20 +28,20 @@ class Performer:
         self._close_job = close_job
         self._debrief = debrief
 
-    async def perform(self, name: str, args: Args) -> None:
-        """Carry out one piece of work."""
+    async def perform(self, name: str, args: Args, seq: int) -> None:
+        """Carry out the work that entry `seq` asked for; what it records names that entry as its cause."""
+        caused = replace(self._night, journal=CausedJournal(self._night.journal, seq))
         try:
-            await self._perform(name, {key: str(value) for key, value in args.items()})
+            await self._perform(caused, name, {key: str(value) for key, value in args.items()})
         except MidwatchError as error:
             log.warning("%s %s: %s", name, args, error.message)
             await self._mend(name, args, error)
-        except Exception as error:  # noqa: BLE001  the step is where surprises end
+        except Exception as error:
             # A bug must not strand what waits for this work: say so, and let the item fail in the open.
             log.exception("%s %s", name, args)
             await self._mend(name, args, Unavailable(f"{type(error).__name__}: {error}"))
 
-    async def _perform(self, name: str, args: dict[str, str]) -> None:
-        night = self._night
+    async def _perform(self, night: Night, name: str, args: dict[str, str]) -> None:
         match name:
             case "round":
                 await flow.run_round(night, args["session"], int(args["number"]))
@@ -49,9 +52,9 @@ class Performer:
             case "tell":
                 await tell(night, args["notice"])
             case "close":
-                await self._close_job(args["job"])
+                await self._close_job(night.journal, args["job"])
             case "debrief":
-                await self._debrief(args["session"])
+                await self._debrief(night.journal, args["session"])
             case _:
                 raise AssertionError(name)
 
@@ -77,6 +80,4 @@ async def tell(night: Night, notice_id: str) -> None:
     if notice.sent_by:
         return
     await night.channel.send(notice)
-    await night.journal.record(
-        NoticeSent(notice=notice.id, channel=night.channel.name), key=f"notice:{notice.id}:sent"
-    )
+    await night.journal.record(NoticeSent(notice=notice.id, channel=night.channel.name), key=f"notice:{notice.id}:sent")

@@ -38,6 +38,8 @@ class Assignment:
     checks: tuple[str, ...]
     paths: tuple[str, ...]
     avoid: tuple[str, ...]
+    most_files: int
+    most_lines: int
     wall: timedelta
     idle: timedelta
     stop: asyncio.Event

@@ -21,7 +21,9 @@ async def answer(night: Night, name: str, said: str, *, by: str, text: str = "",
     """Take a person's answer; the first one wins, and only to what was shown."""
     ask = await night.records.get(AskRow, name)
     if shown and ask.shown_hash and shown != ask.shown_hash:
-        raise Refused(f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}")
+        raise Refused(
+            f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}"
+        )
     if ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT} and said.lower() not in YES | NO:
         raise Unknown(f"Ask {ask.number} takes {' or '.join(ask.options)}, not {said!r}.")
     await night.journal.record(AskAnswered(ask=ask.id, answer=said, by=by, text=text), actor=by)

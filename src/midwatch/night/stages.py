@@ -1,4 +1,4 @@
-"""The stages of a job, each from its facts to the events that say how it went. Nothing here writes but through roles."""
+"""The stages of a job, each from its facts to the events that say how it went; only roles touch the world."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -176,7 +176,7 @@ async def deliver(night: Night, job: JobRow) -> Events:
 
     passed = await night.door.pass_through(
         Effect(
-            key=f"deliver:{job.id}:{change.head[:12]}:{job.epoch}",
+            key=f"deliver:{job.id}:{change.head[:12]}:{job.attempt}",
             tool=WRITE,
             session=job.session,
             run=job.run,
@@ -248,6 +248,7 @@ async def _assign(night: Night, job: JobRow, contract: RunContract, commit: str)
         raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
     place = Place(project=job.project, job=job.id, epoch=job.epoch)
     checkout = await night.bench.clone(place, commit)
+    scope = contract.constraints.tool_policy.scopes.get(WRITE)
     return agent, Assignment(
         job=job.id,
         title=job.title,
@@ -256,6 +257,8 @@ async def _assign(night: Night, job: JobRow, contract: RunContract, commit: str)
         checks=contract.checks,
         paths=contract.paths,
         avoid=contract.constraints.do_not_touch,
+        most_files=(scope.max_files_changed or 0) if scope else 0,
+        most_lines=(scope.max_diff_lines or 0) if scope else 0,
         wall=_wall(contract),
         idle=timedelta(minutes=night.settings().execution.idle_minutes),
         stop=night.bells.of(job.id),
@@ -282,6 +285,4 @@ def _inside(drafted: Plan, contract: RunContract) -> bool:
 
 
 def _notice(night: Night, job: JobRow, kind: NoticeKind, text: str) -> NoticeRaised:
-    return NoticeRaised(
-        notice=night.ids.new("ntc"), session=job.session, tier=tier_of(kind), text=text, subject=job.id
-    )
+    return NoticeRaised(notice=night.ids.new("ntc"), session=job.session, tier=tier_of(kind), text=text, subject=job.id)

@@ -5,8 +5,8 @@ import contextlib
 from datetime import timedelta
 
 from midwatch.errors import Refused, Stale
-from midwatch.journal.events.session import RoundCalled, SessionEnded
 from midwatch.journal.events.morning import ReviewTimedOut
+from midwatch.journal.events.session import RoundCalled, SessionEnded
 from midwatch.night import settling
 from midwatch.night.roles import Night
 from midwatch.terms.records import SessionRow, TimerRow

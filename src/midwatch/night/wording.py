@@ -17,9 +17,13 @@ PROVEN = {
 
 def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None) -> str:
     """Ask about a plan and say what silence means."""
-    when = f"after {minutes:g} minutes without an answer" if minutes is not None else "without an answer"
-    meaning = silence_in_words(silence)
-    return f"Plan for job {job.number} ({job.title}): {plan.summary} {when[0].upper()}{when[1:]}: {meaning}"
+    return f"Plan for job {job.number} ({job.title}): {plan.summary} {within(silence, minutes)}"
+
+
+def within(silence: Silence, minutes: float | None) -> str:
+    """Say what silence means, and from when on."""
+    words = silence_in_words(silence)
+    return words if minutes is None else words.replace("do not answer", f"do not answer within {minutes:g} minutes", 1)
 
 
 def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
@@ -55,7 +59,9 @@ def check_lines(proof: Proof | None) -> list[str]:
     if proof is None:
         return []
     before = {one.command: one for one in proof.before}
-    return [f"`{one.command}`: {_colour(before.get(one.command))} before, {_colour(one)} now" for one in proof.delivered]
+    return [
+        f"`{one.command}`: {_colour(before.get(one.command))} before, {_colour(one)} now" for one in proof.delivered
+    ]
 
 
 def _colour(result: CheckResult | None) -> str:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from midwatch.rules.conditions import Finding, refuse, say_only
 from midwatch.rules.kinds import AGENT_WORK, STARTING, spends
+from midwatch.rules.levels import HOUSEKEEPER
 from midwatch.rules.standing import within
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.facts import Budget, Facts, RunningJob
@@ -52,9 +53,9 @@ def disk_short(proposal: Proposal, facts: Facts) -> Finding | None:
 
 
 def pull_request_open(proposal: Proposal, facts: Facts) -> Finding | None:
-    """While our pull request is open the project takes in nothing new; going on with the same job is not new."""
+    """While our pull request is open the project takes in nothing unordered; signed work is no intake."""
     project, job = facts.project, _job(facts)
-    if proposal.kind not in STARTING or project is None or not project.open_pull_request:
+    if proposal.kind not in STARTING or proposal.ordered or project is None or not project.open_pull_request:
         return None
     follows_up = job is not None and proposal.target == job.id
     return None if follows_up else refuse("gate.pull_request_open", project=project.id)
@@ -105,14 +106,15 @@ def young_job(proposal: Proposal, facts: Facts) -> Finding | None:
 def budget_usd(proposal: Proposal, facts: Facts) -> Finding | None:
     """Money that is not there is not spent, and an estimate must fit into what is left."""
     budget, need = facts.budgets.usd_micros, max(0, proposal.estimated_usd_micros)
-    if not spends(proposal) or budget.room_for(need):
+    if not spends(proposal) or _free(proposal) or budget.room_for(need):
         return None
     return refuse("gate.budget_usd", need=need, left=max(0, (budget.limit or 0) - budget.taken))
 
 
 def budget_tokens(proposal: Proposal, facts: Facts) -> Finding | None:
     """Without tokens left nothing more is begun."""
-    return refuse("gate.budget_tokens") if _used_up(proposal, facts.budgets.tokens) else None
+    used_up = not _free(proposal) and _used_up(proposal, facts.budgets.tokens)
+    return refuse("gate.budget_tokens") if used_up else None
 
 
 def budget_seconds(proposal: Proposal, facts: Facts) -> Finding | None:
@@ -130,6 +132,11 @@ def attention_spent(proposal: Proposal, facts: Facts) -> Finding | None:
     if proposal.kind is ActKind.ASK_USER and not facts.budgets.attention.room_for(1):
         return say_only("gate.attention_spent")
     return None
+
+
+def _free(proposal: Proposal) -> bool:
+    """The housekeeper asks no model, so a night without money or tokens can still be tidy."""
+    return proposal.kind in AGENT_WORK and proposal.agent == HOUSEKEEPER and proposal.estimated_usd_micros <= 0
 
 
 def _used_up(proposal: Proposal, budget: Budget) -> bool:

@@ -39,9 +39,9 @@ class Execution(Section):
     max_tokens: Tokens = 2_000_000
     """Most tokens of a job."""
     max_files_changed: Many = 20
-    """Most files one job may change (seed 002, section 7)."""
+    """Most files one job may change (seed 002: max_files_changed)."""
     max_diff_lines: Many = 800
-    """Most lines one job may add and remove together (seed 002, section 7)."""
+    """Most lines one job may add and remove together (seed 002: max_diff_lines)."""
     idle_minutes: Minutes = 10
     """A job that says nothing for so long is stopped with its work kept."""
     soft_box_minutes: Minutes = 45

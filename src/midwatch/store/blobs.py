@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import tempfile
 from pathlib import Path
 
 from midwatch.errors import Corrupt, Unknown
@@ -28,12 +29,16 @@ class FolderBlobs:
         if path.exists():
             return name
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}.part")
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
+        # A draft of its own for each call: two threads may keep the same content at once.
+        number, draft = tempfile.mkstemp(prefix=f"{name}.", suffix=".part", dir=path.parent)
+        try:
+            with open(number, "wb") as file:  # noqa: PTH123  a descriptor, not a path
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(draft).replace(path)
+        finally:
+            Path(draft).unlink(missing_ok=True)
         return name
 
     async def fetch(self, name: str) -> bytes:

@@ -31,11 +31,11 @@ class Micros(sa.types.TypeDecorator[datetime]):
     impl = sa.BigInteger
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002
         """Write."""
         return None if value is None else to_micros(value)
 
-    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         """Read."""
         return None if value is None else from_micros(value)
 
@@ -46,11 +46,11 @@ class Json(sa.types.TypeDecorator[Any]):
     impl = sa.Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
         """Write."""
         return None if value is None else canonical(to_jsonable_python(value))
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
         """Read; the record's own model validates what comes out."""
         return None if value is None else json.loads(value)
 
@@ -66,7 +66,12 @@ def column_type(annotation: Any) -> tuple[sa.types.TypeEngine[Any], bool]:
             return sa.Boolean(), False
         if issubclass(annotation, Enum) and issubclass(annotation, str):
             return sa.Text(), False
-        plain = {str: sa.Text(), int: sa.BigInteger(), float: sa.Float(), datetime: Micros()}
+        plain: dict[type, sa.types.TypeEngine[Any]] = {
+            str: sa.Text(),
+            int: sa.BigInteger(),
+            float: sa.Float(),
+            datetime: Micros(),
+        }
         if annotation in plain:
             return plain[annotation], False
     return Json(), False

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -77,6 +78,8 @@ class Folds:
             "chain": chain,
             "state": canonical(state.model_dump(mode="json")),
         }
-        async with self._writer.begin() as tx:
-            await tx.execute(snapshots.delete().where(same))
-            await tx.execute(snapshots.insert().values(**values))
+        # Another process may keep the same snapshot at the same moment; then there is nothing left to do.
+        with suppress(sa.exc.IntegrityError):
+            async with self._writer.begin() as tx:
+                await tx.execute(snapshots.delete().where(same))
+                await tx.execute(snapshots.insert().values(**values))

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from midwatch.errors import Stale
+from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import FIRST_CHAIN, Entry, Link, canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.follows import follows
@@ -58,14 +58,16 @@ class SqlJournal:
     ) -> tuple[tuple[Entry, ...], bool]:
         keys = [key if i == 0 else f"{key}#{i}" for i in range(len(events))]
         bodies = [canonical(write_event(event)) for event in events]
+        asked = [*keys, f"{key}#{len(events)}"]  # one more: under this key more may have been written than is given now
         head = sa.select(sa.func.max(journal.c.seq)).scalar_subquery()
-        wanted = journal.c.key.in_(keys) | (journal.c.seq == head)  # one round trip for "seen before?" and the head
+        wanted = journal.c.key.in_(asked) | (journal.c.seq == head)  # one round trip for "seen before?" and the head
         rows = tx.execute(sa.select(journal).where(wanted).order_by(journal.c.seq)).all()
-        before = [row for row in rows if row.key in keys]
+        before = [row for row in rows if row.key in asked]
         if before:
-            if [row.payload_hash for row in before] != [digest(body) for body in bodies]:
+            given = [(event.kind, digest(body)) for event, body in zip(events, bodies, strict=True)]
+            if [(row.kind, row.payload_hash) for row in before] != given:
                 raise Stale(f"The key {key} was used before, for something else.", hint="Use a new key.")
-            return tuple(read_entry(row) for row in before), False
+            return tuple(_placed(row, event) for row, event in zip(before, events, strict=True)), False
         seq, chain = (rows[-1].seq, rows[-1].chain) if rows else (0, FIRST_CHAIN)
         at = self._clock.now()
         written = []
@@ -102,8 +104,9 @@ class SqlJournal:
             chain=chain,
         )
         if self._postgres:  # delivered at commit, to every listening process
-            statement = statement.returning(sa.func.pg_notify("journal", str(link.seq)))  # type: ignore[assignment]
-        tx.execute(statement)
+            tx.execute(statement.returning(sa.func.pg_notify("journal", str(link.seq))))
+        else:
+            tx.execute(statement)
         return chain
 
     async def known(self, key: str) -> Entry | None:
@@ -137,11 +140,19 @@ class SqlJournal:
 
 def read_entry(row: Any) -> Entry:
     """Turn a row into an entry, lifting old shapes."""
+    if row.payload is None:
+        raise Refused(
+            f"The content of entry {row.seq} was redacted.", hint="Read it in a backup that was made before that."
+        )
+    return _placed(row, read_event(row.kind, json.loads(row.payload)))
+
+
+def _placed(row: Any, event: Event) -> Entry:
     return Entry(
         seq=row.seq,
         at=from_micros(row.at),
         actor=row.actor,
         key=row.key,
         because=tuple(json.loads(row.because)),
-        event=read_event(row.kind, json.loads(row.payload)),
+        event=event,
     )

@@ -1,6 +1,7 @@
 """Bringing the database to this version's shape: a copy first, one transaction, forward only."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -64,7 +65,8 @@ def _copy_first(url: str, now: str) -> str:
     draft = target.with_suffix(".part")
     try:
         draft.unlink(missing_ok=True)
-        with sqlite3.connect(f"file:{source}?mode=ro", uri=True) as old, sqlite3.connect(draft) as new:
+        address = f"{source.absolute().as_uri()}?mode=ro"  # quoted: a folder may be called what?
+        with closing(sqlite3.connect(address, uri=True)) as old, closing(sqlite3.connect(draft)) as new:
             old.backup(new)
         draft.replace(target)
     except (OSError, sqlite3.Error) as error:
@@ -78,11 +80,15 @@ def _copy_first(url: str, now: str) -> str:
 
 def _upgrade(connection: sa.Connection, script: ScriptDirectory) -> None:
     def steps(revision: object, _: object) -> object:
-        return script._upgrade_revs("head", revision)  # type: ignore[arg-type]
+        return script._upgrade_revs("head", revision)  # type: ignore[arg-type]  # noqa: SLF001  no public way
 
     context = EnvironmentContext(Config(), script)
     # Transactional on SQLite too: we begin by ourselves, so a kill in the middle leaves the old shape whole.
     context.configure(
-        connection=connection, fn=steps, version_table=VERSION_TABLE, transactional_ddl=True, transaction_per_migration=False
+        connection=connection,
+        fn=steps,
+        version_table=VERSION_TABLE,
+        transactional_ddl=True,
+        transaction_per_migration=False,
     )
     context.run_migrations()

@@ -11,6 +11,8 @@ from midwatch.store.tables import RECORDS, journal
 from midwatch.terms.term import Term
 
 R = TypeVar("R", bound=Term)
+MOST_DIGITS = 18
+"""A longer number is no number of ours and would not fit the column."""
 ORDER = ("number", "seq", "created_at", "started_at", "retrieved_at", "due_at", "since")
 
 
@@ -36,15 +38,16 @@ class SqlRecords:
         return tuple(kind.model_validate(dict(row)) for row in rows)
 
     async def get(self, kind: type[R], name: str) -> R:
-        """Return one row by id, small number or name."""
+        """Return one row by id, small number or name, in this order if more than one has it."""
         table = RECORDS[kind]
         said = str(name).removeprefix("#")
         matches = [table.c.id == said]
-        if "number" in table.c and said.isdigit():
+        if "number" in table.c and said.isdecimal() and len(said) <= MOST_DIGITS:
             matches.append(table.c.number == int(said))
         if "name" in table.c:
             matches.append(table.c.name == said)
-        query = sa.select(table).where(sa.or_(*matches))
+        nearest = sa.case(*((match, rank) for rank, match in enumerate(matches)))
+        query = sa.select(*(table.c[field] for field in kind.model_fields)).where(sa.or_(*matches)).order_by(nearest)
         if "removed" in table.c:
             query = query.where(table.c.removed.is_(False))
         async with self._reader.connect() as connection:

@@ -1,6 +1,6 @@
 """Rebuilding the records from the journal, comparing them, and checking the chain."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,9 +13,10 @@ from midwatch.store.tables import PROJECTED, journal
 BATCH = 2000
 
 
-def _stream(connection: sa.Connection, query: sa.Select[Any]) -> Iterator[Any]:
+def _stream(connection: sa.Connection, query: sa.Select[Any]) -> sa.CursorResult[Any]:
+    """Read piece by piece; close it, because PostgreSQL keeps a cursor open behind it."""
     # yield_per on the statement, never on the connection: there it would stick and reach our INSERTs too.
-    yield from connection.execute(query.order_by(journal.c.seq).execution_options(yield_per=BATCH))
+    return connection.execute(query.order_by(journal.c.seq).execution_options(yield_per=BATCH))
 
 
 def rebuild(connection: sa.Connection, *, upto: int | None = None) -> int:
@@ -26,9 +27,10 @@ def rebuild(connection: sa.Connection, *, upto: int | None = None) -> int:
     if upto is not None:
         query = query.where(journal.c.seq <= upto)
     count = 0
-    for row in _stream(connection, query):
-        project(connection, read_entry(row))
-        count += 1
+    with _stream(connection, query) as rows:
+        for row in rows:
+            project(connection, read_entry(row))
+            count += 1
     return count
 
 
@@ -38,8 +40,8 @@ def fingerprint(connection: sa.Connection) -> dict[str, str]:
     for table in PROJECTED:
         hashed = ""
         plain = sa.select(*(sa.type_coerce(column, _stored(column)).label(column.name) for column in table.c))
-        for row in connection.execute(plain.order_by(table.c.id)):
-            hashed = digest(hashed, canonical(dict(row._mapping)))
+        for row in connection.execute(plain.order_by(table.c.id)).mappings():
+            hashed = digest(hashed, canonical(dict(row)))
         hashes[table.name] = hashed
     return hashes
 
@@ -51,8 +53,13 @@ def _stored(column: sa.Column[Any]) -> sa.types.TypeEngine[Any]:
 
 def verify_chain(connection: sa.Connection) -> tuple[int, str]:
     """Walk the whole chain; return how many entries hold and, if one does not, a sentence about the first."""
+    with _stream(connection, sa.select(journal)) as rows:
+        return _walk(rows)
+
+
+def _walk(rows: Iterable[Any]) -> tuple[int, str]:
     chain, count = FIRST_CHAIN, 0
-    for row in _stream(connection, sa.select(journal)):
+    for row in rows:
         expected = count + 1
         if row.seq != expected:
             return count, f"Entry {expected} is missing: after {count} comes {row.seq}."
@@ -72,5 +79,3 @@ def verify_chain(connection: sa.Connection) -> tuple[int, str]:
             return count, f"The content of entry {row.seq} was changed after it was written."
         count += 1
     return count, ""
-
-

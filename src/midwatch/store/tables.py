@@ -48,7 +48,9 @@ def _record(kind: type[Term], name: str, *indexed: str) -> sa.Table:
     for field, info in kind.model_fields.items():
         chosen, empty = column_type(info.annotation)
         columns.append(
-            sa.Column(field, chosen, primary_key=field == "id", nullable=empty and field != "id", index=field in indexed)
+            sa.Column(
+                field, chosen, primary_key=field == "id", nullable=empty and field != "id", index=field in indexed
+            )
         )
     RECORDS[kind] = sa.Table(name, meta, *columns)
     return RECORDS[kind]

@@ -22,7 +22,7 @@ class Wake:
         if is_sqlite(self._url):
             self._connection = open_bare(self._url)
         else:
-            import psycopg  # an extra: only those who chose PostgreSQL have it
+            import psycopg  # noqa: PLC0415  an extra: only those who chose PostgreSQL have it
 
             self._connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True)
             await self._connection.execute("LISTEN journal")
@@ -34,7 +34,7 @@ class Wake:
             async for _ in self._connection.notifies(timeout=LISTEN_SECONDS, stop_after=1):
                 return
             return
-        while (now := self._connection.execute("PRAGMA data_version").fetchone()) == self._last:
+        while (now := self._connection.execute("PRAGMA data_version").fetchone()) == self._last:  # noqa: ASYNC110  no event reaches us
             await asyncio.sleep(POLL_SECONDS)
         self._last = now
 

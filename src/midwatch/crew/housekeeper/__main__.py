@@ -6,8 +6,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from midwatch.crew.housekeeper.checks import PULSE
 from midwatch.crew.housekeeper.executing import Proving, execute
 from midwatch.crew.housekeeper.git import Checkout
+from midwatch.crew.housekeeper.limits import Limits
 from midwatch.crew.housekeeper.planning import plan
 from midwatch.crew.housekeeper.repairing import repair
 from midwatch.crew.housekeeper.scope import Scope
@@ -35,12 +37,13 @@ def main(arguments: list[str] | None = None) -> int:
 def _answer(asked: argparse.Namespace) -> Plan | Done:
     checkout = _checkout(asked.checkout)
     scope = Scope(paths=tuple(asked.path), avoid=tuple(asked.avoid))
-    proving = Proving(commands=tuple(asked.check), seconds=asked.check_seconds)
+    proving = Proving(commands=tuple(asked.check), seconds=asked.check_seconds, pulse=asked.pulse_seconds)
+    limits = Limits(files=asked.most_files, lines=asked.most_lines)
     if asked.verb == "plan":
-        return plan(checkout, scope, proving.commands)
+        return plan(checkout, scope, proving.commands, limits)
     if asked.verb == "execute":
-        return execute(checkout, scope, proving, _approved(asked.plan))
-    return repair(checkout, scope, proving, asked.base, _failure(asked.failure))
+        return execute(checkout, scope, proving, _approved(asked.plan), limits)
+    return repair(checkout, scope, proving, asked.base, _failure(asked.failure), limits)
 
 
 def _checkout(place: Path) -> Checkout:
@@ -68,6 +71,13 @@ def _failure(place: Path | None) -> str:
         raise Misuse(f"{place} cannot be read: {wrong.strerror}.", hint="Name the failing check's output.") from wrong
 
 
+def _limit(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below zero; 0 is no limit")
+    return number
+
+
 def _parser() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--checkout", type=Path, required=True, help="root of a private git checkout")
@@ -76,6 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--path", action="append", default=[], metavar="GLOB", help="only these paths")
     shared.add_argument("--avoid", action="append", default=[], metavar="GLOB", help="never these paths")
     shared.add_argument("--check-seconds", type=float, default=PATIENCE, help="how long one check may take")
+    shared.add_argument("--pulse-seconds", type=float, default=PULSE, help="how often to say that a check still runs")
+    shared.add_argument("--most-files", type=_limit, default=0, metavar="N", help="change no more files; 0: no limit")
+    shared.add_argument("--most-lines", type=_limit, default=0, metavar="N", help="change no more lines; 0: no limit")
     parser = argparse.ArgumentParser(prog="midwatch-housekeeper", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("plan", parents=[shared], help="say what would be done")

@@ -7,20 +7,31 @@ import signal
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+from midwatch.crew.housekeeper.voice import count, say
 from midwatch.terms.jobs import CheckResult
 
 TIMED_OUT = 124
 TAIL = 4_000
+PULSE = 30.0
 COUNTS = re.compile(r"\b(\d+) (?:failed|errors?)\b")
 PYTEST = re.compile(r"^(?:=+ )?(?:\d+ \w+(?:, )?)+ in [\d.]+s.*$|^=+ .*\bin [\d.]+s.*=+$", re.MULTILINE)
 UNITTEST = re.compile(r"^FAILED \(([^)]*)\)", re.MULTILINE)
 
 
-def run_all(commands: tuple[str, ...], root: Path, seconds: float) -> tuple[CheckResult, ...]:
+@dataclass(frozen=True)
+class Patience:
+    """How long one check may take, and how often to say that it is still running."""
+
+    seconds: float
+    pulse: float = PULSE
+
+
+def run_all(commands: tuple[str, ...], root: Path, patience: Patience) -> tuple[CheckResult, ...]:
     """Run each check in the checkout."""
-    return tuple(_run(command, root, seconds) for command in commands)
+    return tuple(_run(command, root, patience) for command in commands)
 
 
 def why_worse(before: CheckResult, after: CheckResult) -> str:
@@ -56,12 +67,14 @@ def _ended(result: CheckResult) -> str:
     return "ran out of time" if result.exit_code == TIMED_OUT else f"ended with exit {result.exit_code}"
 
 
-def _run(command: str, root: Path, seconds: float) -> CheckResult:
+def _run(command: str, root: Path, patience: Patience) -> CheckResult:
+    # Several silent checks in a row would look like one long silence to whoever watches.
+    say(f"Running `{command}`")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="midwatch-check-", ignore_cleanup_errors=True) as home:
         log = Path(home) / "output"
         with log.open("wb") as sink:
-            code = _wait(command, root, sink.fileno(), _environment(home), seconds)
+            code = _wait(command, root, sink.fileno(), _environment(home), patience)
         output = log.read_bytes().decode("utf-8", errors="replace")
     return CheckResult(
         command=command,
@@ -72,7 +85,7 @@ def _run(command: str, root: Path, seconds: float) -> CheckResult:
     )
 
 
-def _wait(command: str, root: Path, sink: int, environment: dict[str, str], seconds: float) -> int:
+def _wait(command: str, root: Path, sink: int, environment: dict[str, str], patience: Patience) -> int:
     process = subprocess.Popen(
         ["/bin/sh", "-c", command],
         cwd=root,
@@ -83,13 +96,22 @@ def _wait(command: str, root: Path, sink: int, environment: dict[str, str], seco
         start_new_session=True,
     )
     try:
-        code = process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        code = TIMED_OUT
+        code = _attend(process, command, patience)
     finally:
         _end_all(process)
     # A shell would say 128 + signal; keep one way of saying it.
     return code if code >= 0 else 128 - code
+
+
+def _attend(process: subprocess.Popen[bytes], command: str, patience: Patience) -> int:
+    """Wait for the end, giving a sign of life now and then."""
+    started = time.monotonic()
+    while (left := patience.seconds - (time.monotonic() - started)) > 0:
+        try:
+            return process.wait(min(left, patience.pulse))
+        except subprocess.TimeoutExpired:
+            say(f"`{command}` is still running after {count(round(time.monotonic() - started), 'second')}")
+    return TIMED_OUT
 
 
 def _end_all(process: subprocess.Popen[bytes]) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 from midwatch.crew.housekeeper import checks, wording
 from midwatch.crew.housekeeper.found import Found, gone, kept
 from midwatch.crew.housekeeper.git import Checkout
+from midwatch.crew.housekeeper.limits import Budget, Limits
 from midwatch.crew.housekeeper.pieces import Piece, keys_of, message, work
+from midwatch.crew.housekeeper.rehearsing import for_a_person, waiting_in
 from midwatch.crew.housekeeper.scope import Scope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
@@ -26,6 +28,7 @@ class Work:
     head: str
     before: tuple[CheckResult, ...]
     now: tuple[CheckResult, ...]
+    budget: Budget
     done: list[Piece] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
 
@@ -36,27 +39,31 @@ class Proving:
 
     commands: tuple[str, ...]
     seconds: float
+    pulse: float = checks.PULSE
 
     def run(self, checkout: Checkout) -> tuple[CheckResult, ...]:
         """Run the checks, then undo what they did to tracked files."""
-        results = checks.run_all(self.commands, checkout.root, self.seconds)
+        results = checks.run_all(self.commands, checkout.root, checks.Patience(self.seconds, self.pulse))
         checkout.back_to("HEAD")
         return results
 
 
-def execute(checkout: Checkout, scope: Scope, proving: Proving, approved: frozenset[str]) -> Done:
-    """Do the work in the files the plan names, and leave no check worse than it was."""
+def execute(checkout: Checkout, scope: Scope, proving: Proving, approved: frozenset[str], limits: Limits) -> Done:
+    """Do the work in the files the plan names, within the limits, and leave no check worse than it was."""
     base = _begin(checkout)
     surveyor = Surveyor(look(checkout, scope))
+    waiting = waiting_in(surveyor.tree, limits)
     notes, found = surveyor.notes(), surveyor.survey()
     say(f"Found {count(len(found), 'place')} worth a look; running {count(len(proving.commands), 'check')} first")
     before = proving.run(checkout)
     _tell_checks(before)
-    so_far = Work(base=base, head=base, before=before, now=before)
+    so_far = Work(base=base, head=base, before=before, now=before, budget=Budget(limits))
     for key in keys_of(_within(found, approved)):
         _do(key, _within(surveyor.survey(), approved), surveyor, proving, so_far)
-    left = surveyor.survey()
-    summary = wording.done(so_far.done, len(so_far.dropped), left, notes)
+    after = surveyor.survey()
+    waiting |= so_far.budget.waiting()
+    left = for_a_person(after, waiting)
+    summary = wording.done(so_far.done, len(so_far.dropped), waiting, left, notes)
     _marker(checkout).unlink(missing_ok=True)
     mark(summary)
     return Done(
@@ -64,7 +71,7 @@ def execute(checkout: Checkout, scope: Scope, proving: Proving, approved: frozen
         base=base,
         head=so_far.head,
         commits=checkout.commits(base, so_far.head),
-        fixed=kept(_fixed(found, left, so_far.done)),
+        fixed=kept(_fixed(found, after, so_far.done)),
         left=kept(left),
         checks_before=so_far.before,
         checks_after=so_far.now,
@@ -80,7 +87,7 @@ def _within(found: list[Found], approved: frozenset[str]) -> list[Found]:
 def _do(key: str, found: list[Found], surveyor: Surveyor, proving: Proving, so_far: Work) -> None:
     """Do one piece, and keep it only if no check minds."""
     checkout = Checkout(surveyor.tree.root)
-    piece = work(key, surveyor, found)
+    piece = work(key, surveyor, found, so_far.budget)
     if not piece.changed:
         return
     commit = checkout.commit(message(piece, found), piece.changed)

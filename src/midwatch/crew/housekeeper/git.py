@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,9 +115,42 @@ class Checkout:
 
     def _counted(self, sha: str) -> Commit:
         subject = self.git("show", "-s", "--format=%s", sha).strip()
-        rows = [r.split("\t") for r in self.git("show", "--numstat", "--format=", "--text", sha).splitlines() if r]
-        added, removed = (sum(int(r[i]) for r in rows) for i in (0, 1))
-        return Commit(sha=sha, subject=subject, files=len(rows), insertions=added, deletions=removed)
+        counted = self.lines(f"{sha}^", sha)
+        added, removed = (sum(pair[i] for pair in counted.values()) for i in (0, 1))
+        return Commit(sha=sha, subject=subject, files=len(counted), insertions=added, deletions=removed)
+
+    def lines(self, old: str, new: str) -> dict[str, tuple[int, int]]:
+        """Lines added and removed between two commits, by path."""
+        rows = self.git("diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", old, new).split("\0")
+        counted = {path: (a, r) for a, r, path in (row.split("\t", 2) for row in rows if row)}
+        # Where an attribute such as `-diff` hides the lines, git prints a dash.
+        hidden = [path for path, (added, _) in counted.items() if added == "-"]
+        seen = lines_between([(self._blob(old, path), self._blob(new, path)) for path in hidden])
+        shown = {path: (int(a), int(r)) for path, (a, r) in counted.items() if a != "-"}
+        return shown | dict(zip(hidden, seen, strict=True))
+
+    def _blob(self, commit: str, path: str) -> bytes:
+        command = ["git", "-C", str(self.root), *QUIET, "cat-file", "blob", f"{commit}:{path}"]
+        return subprocess.run(command, capture_output=True, env=_environment(), check=True).stdout
+
+
+def lines_between(pairs: list[tuple[bytes, bytes]]) -> list[tuple[int, int]]:
+    """Lines added and removed between the two texts of each pair, counted by git but outside any repository."""
+    counted = [(0, 0)] * len(pairs)
+    with tempfile.TemporaryDirectory(prefix="midwatch-count-") as place:
+        for at, name in enumerate(("old", "new")):
+            (Path(place) / name).mkdir()
+            for number, pair in enumerate(pairs):
+                (Path(place) / name / str(number)).write_bytes(pair[at])
+        command = ["git", *QUIET, "diff", "--no-index", "--numstat", "--no-renames", "old", "new"]
+        environment = _environment() | {"GIT_CEILING_DIRECTORIES": str(Path(place).parent)}
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode not in {0, 1}:
+        raise Broken(f"git could not count lines: {done.stderr.strip()}.", hint="Check the disk and the git program.")
+    for row in done.stdout.splitlines():
+        added, removed, path = row.split("\t")
+        counted[int(path.rsplit("/", 1)[1])] = (int(added), int(removed))
+    return counted
 
 
 def _literal(paths: tuple[str, ...]) -> list[str]:

@@ -24,6 +24,8 @@ TASTE = ("F403", "F405")
 # The newest grammar: an old project never needs it, and a young one is not told that its syntax is wrong.
 NEWEST = "py314"
 BATCH = 400
+LOOK_ONLY = ("--no-fix", "--no-fix-only")
+"""A project may set `fix` or `fix-only`, and each of the two switches forbids only one of them."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Linter:
         """Why the project's own settings cannot be used with this ruff; empty when they can."""
         one_each = {id(self._nearest(path)): path for path in self._split(self.tree.python())[0]}
         for path in one_each.values():
-            done = _ruff(self.tree.root, ["check", "--no-fix", "--no-cache", "-q", "--exit-zero", path])
+            done = _ruff(self.tree.root, ["check", *LOOK_ONLY, "--no-cache", "-q", "--exit-zero", path])
             if done.returncode:
                 return _cause(done.stderr)
         return ""
@@ -102,7 +104,7 @@ class Linter:
 
     def _report(self, paths: list[str], arguments: list[str]) -> Iterator[Offence]:
         for batch in _batches(paths):
-            asked = ["check", "--no-fix", "--no-cache", "--exit-zero", "--output-format=json", "--force-exclude"]
+            asked = ["check", *LOOK_ONLY, "--no-cache", "--exit-zero", "--output-format=json", "--force-exclude"]
             done = _ruff(self.tree.root, [*asked, *arguments, *batch])
             if done.returncode:
                 raise Broken(f"ruff could not look: {_cause(done.stderr)}.", hint="Check the ruff settings.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds, shield, text
 from midwatch.crew.housekeeper.found import Found
+from midwatch.crew.housekeeper.limits import Budget, Edit
 from midwatch.crew.housekeeper.linter import version
 from midwatch.crew.housekeeper.standing import bindings
 from midwatch.crew.housekeeper.survey import Surveyor
@@ -33,8 +34,8 @@ def keys_of(found: list[Found]) -> list[str]:
     return kinds.in_order({f.kind for f in found if f.kind})
 
 
-def work(key: str, surveyor: Surveyor, found: list[Found]) -> Piece:
-    """Mend every place of one kind; a file whose line endings would change is put back as it was."""
+def work(key: str, surveyor: Surveyor, found: list[Found], budget: Budget) -> Piece:
+    """Mend every place of one kind; files whose line endings would change or that do not fit are put back."""
     places = [f.finding for f in found if f.kind == key]
     paths = tuple(sorted({p.path for p in places}))
     before = {path: surveyor.tree.read(path) for path in paths}
@@ -46,7 +47,12 @@ def work(key: str, surveyor: Surveyor, found: list[Found]) -> Piece:
     else:
         surveyor.linter.mend(tuple(sorted({p.rule for p in places if p.tool == "ruff"})), by_ruff)
         _mend_text(key, surveyor, tuple(sorted({p.path for p in places if p.tool != "ruff"})))
-    changed = tuple(path for path in paths if _settled(surveyor, path, before[path]))
+    settled = [path for path in paths if _settled(surveyor, path, before[path])]
+    chosen = budget.choose(key, [Edit(path, before[path], surveyor.tree.read(path)) for path in settled])
+    for path in settled:
+        if path not in chosen:
+            (surveyor.tree.root / path).write_bytes(before[path])
+    changed = tuple(path for path in settled if path in chosen)
     return Piece(key=key, changed=changed, places=sum(p.path in changed for p in places))
 
 

@@ -8,11 +8,13 @@ from midwatch.crew.housekeeper.executing import Proving, refuse_dirty
 from midwatch.crew.housekeeper.found import gone, kept
 from midwatch.crew.housekeeper.git import EMAIL, Checkout
 from midwatch.crew.housekeeper.kinds import kind
+from midwatch.crew.housekeeper.limits import Budget, Limits
 from midwatch.crew.housekeeper.pieces import keys_of, message, work
+from midwatch.crew.housekeeper.rehearsing import for_a_person, waiting_in
 from midwatch.crew.housekeeper.scope import Scope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
-from midwatch.crew.housekeeper.voice import count, mark, say
+from midwatch.crew.housekeeper.voice import count, listed, mark, say
 from midwatch.errors import Broken
 from midwatch.terms.jobs import CheckResult, Commit, Done, Dropped
 
@@ -26,6 +28,7 @@ class Search:
     proving: Proving
     base: str
     before: tuple[CheckResult, ...]
+    limits: Limits
     dropped: list[Dropped] = field(default_factory=list)
 
     def harm(self) -> str:
@@ -56,24 +59,37 @@ class Search:
                 continue
             self.checkout.ask("cherry-pick", "--abort")
             self.checkout.back_to("HEAD")
-            if not self._do_again(piece):
-                reason = f"it does not apply without '{bad.subject}'"
+            if reason := self._do_again(piece, bad):
                 self.dropped.append(Dropped(subject=piece.subject, why=reason))
 
-    def _do_again(self, lost: Commit) -> bool:
-        """Git cannot move a piece over its neighbours' lines; the same work on the same files can be done anew."""
+    def _do_again(self, lost: Commit, bad: Commit) -> str:
+        """Git cannot move a piece over its neighbours' lines; do the same work anew, or say why that is impossible."""
         surveyor = Surveyor(look(self.checkout, self.scope))
         touched = self.checkout.touched(lost.sha)
         found = [f for f in surveyor.survey() if f.finding.path in touched]
         key = next((k for k in keys_of(found) if kind(k).subject == lost.subject), "")
-        piece = work(key, surveyor, found) if key else None
+        piece = work(key, surveyor, found, Budget(Limits())) if key else None
         if piece is None or not piece.changed:
-            return False
+            return f"it does not apply without '{bad.subject}'"
+        before = self.checkout.head()
         self.checkout.commit(message(piece, found), piece.changed)
-        return True
+        # Alone, a piece may need more lines than it did after its neighbours.
+        if broken := self._broken_limits():
+            self.checkout.back_to(before)
+            return f"without '{bad.subject}' it changes more than {listed(list(broken))}"
+        return ""
+
+    def _broken_limits(self) -> tuple[str, ...]:
+        head = self.checkout.head()
+        whole = self.checkout.lines(self.base, head)
+        commits = self.checkout.commits(self.base, head)
+        files = {path for commit in commits for path in self.checkout.touched(commit.sha)}
+        step_by_step = sum(commit.insertions + commit.deletions for commit in commits)
+        in_total = sum(added + removed for added, removed in whole.values())
+        return self.limits.exceeded(len(files), max(step_by_step, in_total))
 
 
-def repair(checkout: Checkout, scope: Scope, proving: Proving, base: str, failure: str) -> Done:
+def repair(checkout: Checkout, scope: Scope, proving: Proving, base: str, failure: str, limits: Limits) -> Done:
     """Take back what made the checks worse, and nothing else."""
     refuse_dirty(checkout)
     start, head = checkout.resolve(base), checkout.head()
@@ -83,21 +99,23 @@ def repair(checkout: Checkout, scope: Scope, proving: Proving, base: str, failur
     checkout.back_to(start)
     surveyor = Surveyor(look(checkout, scope))
     found, notes = surveyor.survey(), surveyor.notes()
-    search = Search(checkout, scope, proving, start, proving.run(checkout))
+    waiting = waiting_in(surveyor.tree, limits)
+    search = Search(checkout, scope, proving, start, proving.run(checkout), limits)
     checkout.back_to(head)
     if why := search.harm():
         _drop_until_harmless(search, why)
     elif failure.strip():
         _drop_named(search, failure)
-    left = Surveyor(look(checkout, scope)).survey()
+    after = Surveyor(look(checkout, scope)).survey()
+    left = for_a_person(after, waiting)
     commits = checkout.commits(start, checkout.head())
     touched = {path for commit in commits for path in checkout.touched(commit.sha)}
     return Done(
-        summary=_summary(commits, search, wording.needs_a_person(left), notes),
+        summary=_summary(commits, search, wording.waits(waiting, touched) + wording.needs_a_person(left), notes),
         base=start,
         head=checkout.head(),
         commits=commits,
-        fixed=kept(f for f in gone(found, left) if f.kind and f.finding.path in touched),
+        fixed=kept(f for f in gone(found, after) if f.kind and f.finding.path in touched),
         left=kept(left),
         checks_before=search.before,
         checks_after=proving.run(checkout),

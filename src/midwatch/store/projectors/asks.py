@@ -46,9 +46,7 @@ def _settle(c: sa.Connection, entry: Entry, ask: str, state: AskState, **values:
 @on(ev.AskAnswered)
 def ask_answered(c: sa.Connection, entry: Entry, event: ev.AskAnswered) -> None:
     """The first answer wins; later ones are told so."""
-    _settle(
-        c, entry, event.ask, AskState.ANSWERED, answer=event.answer, answer_text=event.text, answered_by=event.by
-    )
+    _settle(c, entry, event.ask, AskState.ANSWERED, answer=event.answer, answer_text=event.text, answered_by=event.by)
 
 
 @on(ev.AskExpired)

@@ -125,5 +125,3 @@ def level_changed(c: sa.Connection, entry: Entry, event: ev.LevelChanged) -> Non
     c.execute(standing.delete())
     insert(c, standing, id="level", level=event.level, since=entry.at)
     adjust(c, sessions, {"state": SessionState.AUTONOMOUS}, level=event.level)
-
-

@@ -12,6 +12,7 @@ from midwatch.terms.jobs import JobState, Stage
 
 NOT_OVER = tuple(state.value for state in JobState if not state.over)
 GOING = (JobState.RUNNING.value, JobState.QUEUED.value)
+LOOK = "Look again and decide anew."
 
 
 @on(ev.MissionCreated)
@@ -84,8 +85,9 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
     )
 
 
-def _by_epoch(c: sa.Connection, job: str, of: int, /, **values: object) -> None:
-    change(c, jobs, {"id": job, "epoch": of, "state": NOT_OVER}, **values)
+def _by_epoch(c: sa.Connection, job: str, of: int, /, at: Stage | None = None, **values: object) -> None:
+    where = {"id": job, "epoch": of, "state": NOT_OVER}
+    change(c, jobs, where | ({"stage": at} if at else {}), **values)
 
 
 @on(ev.JobClaimed)
@@ -93,7 +95,7 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
     """The next epoch, at the stage that is due, unless the job is over."""
     now = row(c, jobs, event.job)
     if now["stage"] != event.stage.value:
-        raise Stale(f"Job {now['number']} is past {event.stage.value}: it is at {now['stage']}.")
+        raise Stale(f"Job {now['number']} is past {event.stage.value}: it is at {now['stage']}.", hint=LOOK)
     state = JobState.STOPPING.value if now["state"] == JobState.STOPPING.value else JobState.RUNNING.value
     _by_epoch(
         c,
@@ -110,7 +112,7 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
 @on(ev.JobPrepared)
 def job_prepared(c: sa.Connection, _: Entry, event: ev.JobPrepared) -> None:
     """Ready to plan."""
-    _by_epoch(c, event.job, event.epoch, repository=event.repository, stage=Stage.PLAN, attempt=1)
+    _by_epoch(c, event.job, event.epoch, Stage.PREPARE, repository=event.repository, stage=Stage.PLAN, attempt=1)
 
 
 @on(ev.JobPlanned)
@@ -120,6 +122,7 @@ def job_planned(c: sa.Connection, _: Entry, event: ev.JobPlanned) -> None:
         c,
         event.job,
         event.epoch,
+        Stage.PLAN,
         plan=event.plan,
         plan_version=event.version,
         plan_hash=event.plan_hash,
@@ -146,14 +149,30 @@ def job_approved(c: sa.Connection, _: Entry, event: ev.JobApproved) -> None:
 @on(ev.JobExecuted)
 def job_executed(c: sa.Connection, _: Entry, event: ev.JobExecuted) -> None:
     """Not believed yet."""
-    _by_epoch(c, event.job, event.epoch, done=event.done, work_epoch=event.epoch, stage=Stage.QUARANTINE, attempt=1)
+    _by_epoch(
+        c,
+        event.job,
+        event.epoch,
+        Stage.EXECUTE,
+        done=event.done,
+        work_epoch=event.epoch,
+        stage=Stage.QUARANTINE,
+        attempt=1,
+    )
 
 
 @on(ev.JobQuarantined)
 def job_quarantined(c: sa.Connection, _: Entry, event: ev.JobQuarantined) -> None:
     """What really arrived."""
     _by_epoch(
-        c, event.job, event.epoch, change=event.change, diff_blob=event.diff_blob, stage=Stage.VERIFY, attempt=1
+        c,
+        event.job,
+        event.epoch,
+        Stage.QUARANTINE,
+        change=event.change,
+        diff_blob=event.diff_blob,
+        stage=Stage.VERIFY,
+        attempt=1,
     )
 
 
@@ -161,7 +180,7 @@ def job_quarantined(c: sa.Connection, _: Entry, event: ev.JobQuarantined) -> Non
 def job_verified(c: sa.Connection, _: Entry, event: ev.JobVerified) -> None:
     """Mend or deliver."""
     stage = Stage.REPAIR if event.repair else Stage.DELIVER
-    _by_epoch(c, event.job, event.epoch, proof=event.proof, stage=stage, attempt=1)
+    _by_epoch(c, event.job, event.epoch, Stage.VERIFY, proof=event.proof, stage=stage, attempt=1)
 
 
 @on(ev.JobRepaired)
@@ -171,6 +190,7 @@ def job_repaired(c: sa.Connection, _: Entry, event: ev.JobRepaired) -> None:
         c,
         event.job,
         event.epoch,
+        Stage.REPAIR,
         done=event.done,
         work_epoch=event.epoch,
         repairs=event.round,
@@ -183,7 +203,7 @@ def job_repaired(c: sa.Connection, _: Entry, event: ev.JobRepaired) -> None:
 def job_stumbled(c: sa.Connection, _: Entry, event: ev.JobStumbled) -> None:
     """It will be tried again."""
     stumbles = row(c, jobs, event.job)["stumbles"] + 1
-    _by_epoch(c, event.job, event.epoch, stumbles=stumbles, attempt=event.attempt + 1, cause=event.cause)
+    _by_epoch(c, event.job, event.epoch, event.stage, stumbles=stumbles, attempt=event.attempt + 1, cause=event.cause)
 
 
 @on(ev.JobStopRequested)
@@ -195,9 +215,7 @@ def job_stop_requested(c: sa.Connection, _: Entry, event: ev.JobStopRequested) -
 @on(ev.JobEnded)
 def job_ended(c: sa.Connection, entry: Entry, event: ev.JobEnded) -> None:
     """Over; worth a thought."""
-    _by_epoch(
-        c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at
-    )
+    _by_epoch(c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at)
     session = row(c, jobs, event.job)["session"]
     change(c, sessions, {"id": session}, last_moved_at=entry.at)
     call_round(c, session, entry.at)
@@ -208,7 +226,9 @@ def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpe
     """One for each job, and only from the newest epoch."""
     now = row(c, jobs, event.job)
     if now["epoch"] != event.epoch:
-        raise Stale(f"Epoch {event.epoch} of job {now['number']} is not the newest.")
+        raise Stale(f"Epoch {event.epoch} of job {now['number']} is not the newest.", hint=LOOK)
+    if c.execute(sa.select(pull_requests.c.id).where(pull_requests.c.job == event.job)).first():
+        raise Stale(f"Job {now['number']} has delivered already.", hint=LOOK)
     fields = event.model_dump(mode="json", exclude={"kind", "pull_request", "epoch"})
     insert(
         c,

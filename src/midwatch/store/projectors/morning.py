@@ -22,9 +22,7 @@ from midwatch.terms.report import Outcome
 def evidence_found(c: sa.Connection, entry: Entry, event: ev.EvidenceFound) -> None:
     """It can be looked up again."""
     fields = event.evidence.model_dump(mode="json")
-    insert(
-        c, evidence_items, **fields, run=event.run, project=event.project, job=event.job, retrieved_at=entry.at
-    )
+    insert(c, evidence_items, **fields, run=event.run, project=event.project, job=event.job, retrieved_at=entry.at)
 
 
 @on(ev.ClaimMade)
@@ -61,7 +59,9 @@ def report_written(c: sa.Connection, entry: Entry, event: ev.ReportWritten) -> N
         decisions=event.decisions,
         created_at=entry.at,
     )
-    for run in c.execute(sa.select(runs).where(runs.c.session == event.session).order_by(runs.c.number)).mappings().all():
+    for run in (
+        c.execute(sa.select(runs).where(runs.c.session == event.session).order_by(runs.c.number)).mappings().all()
+    ):
         insert(
             c,
             evaluations,

@@ -1,6 +1,6 @@
 """The few ways in which a projector may touch a row. A change that meets no row in the right state is Stale."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import Enum
 from typing import Any, TypeVar
@@ -17,7 +17,9 @@ Projector = Callable[[sa.Connection, Entry, Any], None]
 PROJECTORS: dict[type[Happening], Projector] = {}
 
 
-def on(kind: type[E]) -> Callable[[Callable[[sa.Connection, Entry, E], None]], Callable[[sa.Connection, Entry, E], None]]:
+def on(
+    kind: type[E],
+) -> Callable[[Callable[[sa.Connection, Entry, E], None]], Callable[[sa.Connection, Entry, E], None]]:
     """Register the projector of one kind of event."""
 
     def register(projector: Callable[[sa.Connection, Entry, E], None]) -> Callable[[sa.Connection, Entry, E], None]:
@@ -28,17 +30,21 @@ def on(kind: type[E]) -> Callable[[Callable[[sa.Connection, Entry, E], None]], C
 
 
 def insert(connection: sa.Connection, table: sa.Table, **values: object) -> None:
-    """Add a row."""
-    connection.execute(table.insert().values(**_plain(values)))
+    """Add a row; one that is there already means that somebody was faster."""
+    try:
+        connection.execute(table.insert().values(**_plain(values)))
+    except sa.exc.IntegrityError as there:
+        hint = "Look again and decide anew."
+        raise Stale(f"{table.name}: {values.get('id')} is there already.", hint=hint) from there
 
 
-def change(connection: sa.Connection, table: sa.Table, where: dict[str, object], **values: object) -> None:
+def change(connection: sa.Connection, table: sa.Table, where: Mapping[str, object], **values: object) -> None:
     """Change exactly the rows that are in the expected state; none there means the world moved on."""
     if not connection.execute(table.update().where(*_matches(table, where)).values(**_plain(values))).rowcount:
         raise Stale(f"{table.name}: nothing is {_said(where)} any more.", hint="Look again and decide anew.")
 
 
-def adjust(connection: sa.Connection, table: sa.Table, where: dict[str, object], **values: object) -> None:
+def adjust(connection: sa.Connection, table: sa.Table, where: Mapping[str, object], **values: object) -> None:
     """Change rows if there are any."""
     connection.execute(table.update().where(*_matches(table, where)).values(**_plain(values)))
 
@@ -47,7 +53,7 @@ def row(connection: sa.Connection, table: sa.Table, name: str) -> sa.RowMapping:
     """Read one row by id."""
     found = connection.execute(sa.select(table).where(table.c.id == name)).mappings().first()
     if found is None:
-        raise Unknown(f"There is no {table.name.rstrip('s')} {name}.")
+        raise Unknown(f"There is no {table.name.rstrip('s')} {name}.", hint="Look again: its name may be another.")
     return found
 
 
@@ -67,19 +73,24 @@ def clear_timer(connection: sa.Connection, name: str) -> None:
     connection.execute(timers.delete().where(timers.c.id == name))
 
 
-def _plain(values: dict[str, object]) -> dict[str, object]:
-    # psycopg would write an enum's name; both databases must hold its value.
-    return {name: value.value if isinstance(value, Enum) else value for name, value in values.items()}
+def _plain(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: _stored(value) for name, value in values.items()}
 
 
-def _matches(table: sa.Table, where: dict[str, object]) -> list[sa.ColumnElement[bool]]:
+def _stored(value: object) -> object:
+    # psycopg would write an enum's name, and PostgreSQL takes no NUL; both databases must hold the same.
+    value = value.value if isinstance(value, Enum) else value
+    return value.replace("\x00", "\ufffd") if isinstance(value, str) else value
+
+
+def _matches(table: sa.Table, where: Mapping[str, object]) -> list[sa.ColumnElement[bool]]:
     return [
         table.c[name].in_([str(one) for one in value]) if isinstance(value, tuple) else table.c[name] == value
         for name, value in _plain(where).items()
     ]
 
 
-def _said(where: dict[str, object]) -> str:
+def _said(where: Mapping[str, object]) -> str:
     return ", ".join(
         f"{name} {' or '.join(map(str, value)) if isinstance(value, tuple) else value}" for name, value in where.items()
     )

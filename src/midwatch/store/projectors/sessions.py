@@ -33,9 +33,7 @@ def _next_round(c: sa.Connection, session: str, at: datetime) -> None:
 @on(ev.SessionOpened)
 def session_opened(c: sa.Connection, entry: Entry, event: ev.SessionOpened) -> None:
     """One session at a time is on stage; a second is refused."""
-    busy = c.execute(
-        sa.select(sessions.c.number).where(sessions.c.state.in_([SessionState.AUTONOMOUS.value]))
-    ).scalar()
+    busy = c.execute(sa.select(sessions.c.number).where(sessions.c.state.in_([SessionState.AUTONOMOUS.value]))).scalar()
     if busy is not None:
         raise Refused(f"Night {busy} is under way.", hint="End it first: midwatch stop")
     adjust(
@@ -146,7 +144,12 @@ def session_debriefing(c: sa.Connection, entry: Entry, event: ev.SessionDebriefi
 def session_ended(c: sa.Connection, entry: Entry, event: ev.SessionEnded) -> None:
     """Over, from whatever it was."""
     change(
-        c, sessions, {"id": event.session, "state": LIVE}, state=SessionState.ENDED, ended_at=entry.at, next_round_at=None
+        c,
+        sessions,
+        {"id": event.session, "state": LIVE},
+        state=SessionState.ENDED,
+        ended_at=entry.at,
+        next_round_at=None,
     )
     for name in ("round", "limit", "review"):
         clear_timer(c, f"{name}:{event.session}")
@@ -155,9 +158,7 @@ def session_ended(c: sa.Connection, entry: Entry, event: ev.SessionEnded) -> Non
 @on(ev.MessageSaid)
 def message_said(c: sa.Connection, entry: Entry, event: ev.MessageSaid) -> None:
     """Kept for the next look at the world."""
-    insert(
-        c, messages, id=event.message, session=event.session, by=event.by, text=event.text, created_at=entry.at
-    )
+    insert(c, messages, id=event.message, session=event.session, by=event.by, text=event.text, created_at=entry.at)
 
 
 @on(ev.CheckInMade)

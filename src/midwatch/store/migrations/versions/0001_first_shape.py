@@ -3,6 +3,8 @@
 Effect on a running system: none; it runs on an empty database.
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -54,8 +56,7 @@ TABLES = {
         "started_at:big? ended_at:big?"
     ),
     "journal": (
-        "seq:big! at:big actor:text key:text+ because:text kind:text* payload:text? payload_hash:text "
-        "chain:text"
+        "seq:big! at:big actor:text key:text+ because:text kind:text* payload:text? payload_hash:text chain:text"
     ),
     "leases": "executor:text! beat:time",
     "messages": "id:text! session:text* by:text text:text created_at:big",
@@ -95,7 +96,7 @@ TABLES = {
         "next_step:text owner:text created_at:big updated_at:big"
     ),
 }
-KINDS: dict[str, sa.types.TypeEngine[object]] = {
+KINDS: dict[str, sa.types.TypeEngine[Any]] = {
     "text": sa.Text(),
     "big": sa.BigInteger(),
     "int": sa.Integer(),

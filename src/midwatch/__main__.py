@@ -1,0 +1,5 @@
+"""`python -m midwatch` is the command line."""
+
+from midwatch.surfaces.cli.main import main
+
+main()

@@ -1,0 +1,110 @@
+"""Staying inside the run contract: how many files and lines one job may change, and what waits for another night."""
+
+from dataclasses import dataclass, field
+
+from midwatch.crew.housekeeper.git import lines_between
+from midwatch.crew.housekeeper.voice import count
+
+Place = tuple[str, str]
+"""A kind of work and a file it was left out of."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that one job may change; zero is no limit."""
+
+    files: int = 0
+    lines: int = 0
+
+    @property
+    def are_set(self) -> bool:
+        """Whether there is anything to keep to."""
+        return bool(self.files or self.lines)
+
+    def exceeded(self, files: int, lines: int) -> tuple[str, ...]:
+        """The limits that so many files and lines would break, as a person would name them."""
+        broken = []
+        if self.files and files > self.files:
+            broken.append(count(self.files, "file"))
+        if self.lines and lines > self.lines:
+            broken.append(count(self.lines, "line"))
+        return tuple(broken)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What one piece of work made of one file."""
+
+    path: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What could be mended and was left out because of the limits."""
+
+    places: frozenset[Place] = frozenset()
+    too_large: frozenset[Place] = frozenset()
+    """Those among them that no night has room for: one file's own fix is above the limit."""
+    because: tuple[str, ...] = ()
+
+    def __or__(self, other: "Waiting") -> "Waiting":
+        because = tuple(sorted({*self.because, *other.because}))
+        return Waiting(self.places | other.places, self.too_large | other.too_large, because)
+
+    def files(self) -> set[str]:
+        """The files that another night has room for."""
+        return {path for _, path in self.places - self.too_large}
+
+    def large_files(self) -> set[str]:
+        """The files that only a higher limit lets in."""
+        return {path for _, path in self.too_large}
+
+
+@dataclass
+class Budget:
+    """What has been spent of the limits; a piece that is taken back stays spent, so that nothing unplanned follows."""
+
+    limits: Limits
+    _begun: dict[str, bytes] = field(default_factory=dict)
+    _whole: dict[str, int] = field(default_factory=dict)
+    _step_by_step: int = 0
+    lines: int = 0
+    """How many lines differ between the beginning and now."""
+    _waiting: set[Place] = field(default_factory=set)
+    _too_large: set[Place] = field(default_factory=set)
+    _because: dict[str, None] = field(default_factory=dict)
+
+    def choose(self, key: str, edits: list[Edit]) -> frozenset[str]:
+        """Take the edits that fit, in their order and each as a whole, and tell their files; the others wait."""
+        steps = _sums([(e.before, e.after) for e in edits])
+        wholes = _sums([(self._begun.get(e.path, e.before), e.after) for e in edits])
+        chosen = set()
+        for edit, step, whole in zip(edits, steps, wholes, strict=True):
+            if broken := self._broken_by(edit.path, step, whole):
+                self._because |= dict.fromkeys(broken)
+                self._waiting.add((key, edit.path))
+                if self.limits.exceeded(1, step):
+                    self._too_large.add((key, edit.path))
+                continue
+            self._begun.setdefault(edit.path, edit.before)
+            self.lines += whole - self._whole.get(edit.path, 0)
+            self._whole[edit.path] = whole
+            self._step_by_step += step
+            chosen.add(edit.path)
+        return frozenset(chosen)
+
+    def waiting(self) -> Waiting:
+        """What did not fit so far."""
+        return Waiting(frozenset(self._waiting), frozenset(self._too_large), tuple(sorted(self._because)))
+
+    def _broken_by(self, path: str, step: int, whole: int) -> tuple[str, ...]:
+        # A line changed by two commits counts twice in their sum; git may also need more lines for the whole.
+        in_sum = self._step_by_step + step
+        in_total = self.lines - self._whole.get(path, 0) + whole
+        return self.limits.exceeded(len(self._begun) + (path not in self._begun), max(in_sum, in_total))
+
+
+def _sums(pairs: list[tuple[bytes, bytes]]) -> list[int]:
+    return [added + removed for added, removed in lines_between(pairs)]

@@ -1,0 +1,91 @@
+"""What a person may command while the night runs. A command is bound by scopes and budgets, not by the level."""
+
+from pathlib import Path
+from typing import Protocol
+
+from midwatch.errors import Refused, Unknown
+from midwatch.journal.events.house import WorkChanged
+from midwatch.journal.events.jobs import PullRequestMerged
+from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionResumed
+from midwatch.night.jobs import stop_events
+from midwatch.night.roles import Night
+from midwatch.night.timers import call_round
+from midwatch.terms.house import WorkStatus
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow
+
+
+class Merging(Protocol):
+    """What came of a merge."""
+
+    @property
+    def sha(self) -> str: ...  # noqa: D102
+    @property
+    def undo(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+class Merger(Protocol):
+    """A forge that can merge on a person's word."""
+
+    async def merge(  # noqa: D102 - each is one plain fact about one merge
+        self, project: str, source: Path, job: str, head: str, into: str, title: str
+    ) -> Merging: ...
+
+
+async def pause(night: Night, session: SessionRow, *, by: str, why: str) -> None:
+    """Hold the loop."""
+    if session.paused:
+        raise Refused(f"Night {session.number} is paused already: {session.why_paused}.", hint="midwatch resume")
+    await night.journal.record(SessionPaused(session=session.id, why=why), actor=by)
+
+
+async def resume(night: Night, session: SessionRow, *, by: str) -> None:
+    """Let the loop go on."""
+    if not session.paused:
+        raise Refused(f"Night {session.number} is not paused.")
+    await night.journal.record(SessionResumed(session=session.id), actor=by)
+
+
+async def think(night: Night, session: SessionRow, *, by: str) -> None:
+    """Call a round now."""
+    if session.paused:
+        raise Refused(f"Night {session.number} is paused.", hint="midwatch resume")
+    if session.round_active:
+        raise Refused("A round is under way already; one think at a time.")
+    await call_round(night, session.id, f"asked by {by}")
+
+
+async def say(night: Night, session: SessionRow, text: str, *, by: str) -> None:
+    """Take a message: it pauses the loop and counts as an update of the briefing (S7)."""
+    if not text.strip():
+        raise Refused("There is nothing in the message.")
+    said = MessageSaid(message=night.ids.new("msg"), session=session.id, by=by, text=text)
+    if session.paused:
+        await night.journal.record(said, actor=by)
+        return
+    why = f"{by} said something; resume or stop?"
+    await night.journal.record(said, SessionPaused(session=session.id, why=why), actor=by)
+
+
+async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
+    """Stop a job; whoever works on it is woken by the entry."""
+    events = await stop_events(night, job, by=by, why=why)
+    if not events:
+        raise Refused(f"Job {job.number} is over already: {job.state.value}.")
+    await night.journal.record(*events, actor=by)
+
+
+async def merge(night: Night, forge: Merger, job: JobRow, *, by: str) -> PullRequestRow:
+    """Merge a job's pull request, on a person's word only."""
+    opened = [row for row in await night.records.find(PullRequestRow, job=job.id) if row.state == "open"]
+    if not opened:
+        raise Unknown(f"Job {job.number} has no open pull request.", hint="See: midwatch job list")
+    row = opened[-1]
+    project = await night.records.get(ProjectRow, row.project)
+    merged = await forge.merge(row.project, Path(project.path), job.id, row.head, row.into, row.title)
+    await night.journal.record(
+        PullRequestMerged(pull_request=row.id, sha=merged.sha, by=by, undo=merged.undo),
+        WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {by}"),
+        actor=by,
+        key=f"merged:{row.id}",
+    )
+    return await night.records.get(PullRequestRow, row.id)

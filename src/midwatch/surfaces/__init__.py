@@ -1,0 +1,1 @@
+"""Where people and programs meet the house: the command line, the API; pages follow."""

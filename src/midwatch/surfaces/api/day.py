@@ -1,0 +1,258 @@
+"""Routes of the day: projects, goals, work, settings, the level."""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import JsonValue
+
+from midwatch.evening import house as by_day
+from midwatch.settings import diff, parse_value
+from midwatch.surfaces.api.access import Person, TheHouse
+from midwatch.terms.house import Flag, Horizon, WorkStatus
+from midwatch.terms.records import GoalRow, ProjectRow, SettingsRow, WorkRow
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Level
+
+router = APIRouter()
+Shown = dict[str, Any]
+
+
+def shown(row: Term) -> Shown:
+    """Give a record as JSON with its own, stable names."""
+    return row.model_dump(mode="json")
+
+
+class NewProject(Term):
+    """A repository to put on the books."""
+
+    path: str
+    name: str = ""
+    purpose: str = ""
+    checks: tuple[str, ...] = ()
+
+
+class ProjectEdit(Term):
+    """What to change; what is absent stays."""
+
+    purpose: str | None = None
+    checks: tuple[str, ...] | None = None
+    priority: int | None = None
+
+
+class FlagEdit(Term):
+    """A flag to pin or take off."""
+
+    flag: Flag
+    on: bool
+
+
+@router.get("/projects")
+async def projects(house: TheHouse) -> list[Shown]:
+    """List the projects."""
+    return [shown(row) for row in await house.records.find(ProjectRow, removed=False)]
+
+
+@router.post("/projects")
+async def add_project(house: TheHouse, person: Person, new: NewProject) -> Shown:
+    """Put a repository on the books."""
+    row = await by_day.add_project(
+        house.evening, Path(new.path), by=person, name=new.name, purpose=new.purpose, checks=new.checks
+    )
+    return shown(row)
+
+
+@router.get("/projects/{name}")
+async def project(house: TheHouse, name: str) -> Shown:
+    """Show one project with its goals and work."""
+    row = await house.records.get(ProjectRow, name)
+    goals = await house.records.find(GoalRow, project=row.id, current=True)
+    items = await house.records.find(WorkRow, project=row.id)
+    return shown(row) | {"goals": [shown(one) for one in goals], "work": [shown(one) for one in items]}
+
+
+@router.patch("/projects/{name}")
+async def change_project(house: TheHouse, person: Person, name: str, edit: ProjectEdit) -> Shown:
+    """Change a project."""
+    row = await by_day.change_project(
+        house.evening, name, by=person, purpose=edit.purpose, checks=edit.checks, priority=edit.priority
+    )
+    return shown(row)
+
+
+@router.post("/projects/{name}/flags")
+async def flag_project(house: TheHouse, person: Person, name: str, edit: FlagEdit) -> Shown:
+    """Protect, block or skip a project, or undo that."""
+    return shown(await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person))
+
+
+@router.delete("/projects/{name}")
+async def remove_project(house: TheHouse, person: Person, name: str) -> Shown:
+    """Take a project off the books."""
+    return shown(await by_day.remove_project(house.evening, name, by=person))
+
+
+class NewGoal(Term):
+    """A goal, or the next version of one."""
+
+    project: str
+    statement: str
+    horizon: Horizon = Horizon.SHORT
+    goal: str = ""
+
+
+class GoalEnd(Term):
+    """How a goal ends."""
+
+    reached: bool
+
+
+@router.get("/goals")
+async def goals(house: TheHouse, project: str = "") -> list[Shown]:
+    """List current goals."""
+    where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
+    return [shown(row) for row in await house.records.find(GoalRow, current=True, **where)]
+
+
+@router.post("/goals")
+async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> Shown:
+    """State a goal."""
+    row = await by_day.set_goal(
+        house.evening, new.project, new.statement, by=person, horizon=new.horizon, goal=new.goal
+    )
+    return shown(row)
+
+
+@router.post("/goals/{goal}/close")
+async def close_goal(house: TheHouse, person: Person, goal: str, end: GoalEnd) -> Shown:
+    """Close a goal."""
+    await by_day.close_goal(house.evening, goal, by=person, reached=end.reached)
+    return {"goal": goal, "status": "reached" if end.reached else "dropped"}
+
+
+class NewWork(Term):
+    """A work item."""
+
+    project: str
+    title: str
+    priority: int = 3
+
+
+class WorkEdit(Term):
+    """Where a work item moves."""
+
+    status: WorkStatus | None = None
+    next_step: str | None = None
+
+
+@router.get("/work")
+async def work(house: TheHouse, project: str = "") -> list[Shown]:
+    """List work items."""
+    where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
+    return [shown(row) for row in await house.records.find(WorkRow, **where)]
+
+
+@router.post("/work")
+async def add_work(house: TheHouse, person: Person, new: NewWork) -> Shown:
+    """Write a work item down."""
+    return shown(await by_day.add_work(house.evening, new.project, new.title, by=person, priority=new.priority))
+
+
+@router.patch("/work/{item}")
+async def move_work(house: TheHouse, person: Person, item: str, edit: WorkEdit) -> Shown:
+    """Move a work item."""
+    return shown(await by_day.move_work(house.evening, item, by=person, status=edit.status, next_step=edit.next_step))
+
+
+class NewSettings(Term):
+    """Changes by dotted key; texts are parsed as the key wants them."""
+
+    changes: dict[str, JsonValue]
+    note: str = ""
+
+
+@router.get("/settings")
+async def settings(house: TheHouse) -> list[Shown]:
+    """List every setting with its value, default and source."""
+    await house.reload_settings()
+    return [
+        {
+            "key": row.key,
+            "value": row.value,
+            "default": row.default,
+            "source": row.source,
+            "description": row.description,
+        }
+        for row in house.loaded.rows()
+    ]
+
+
+@router.get("/settings/proposals")
+async def proposals(house: TheHouse) -> list[Shown]:
+    """List proposed, applied and discarded changes."""
+    return [shown(row) for row in await house.records.find(SettingsRow)]
+
+
+@router.post("/settings/proposals")
+async def propose(house: TheHouse, person: Person, new: NewSettings) -> Shown:
+    """Propose a change and show what it would do."""
+    changes = {key: parse_value(key, value) if isinstance(value, str) else value for key, value in new.changes.items()}
+    await house.reload_settings()
+    differences = diff(house.loaded, changes)
+    row = await by_day.propose_settings(house.evening, changes, by=person, note=new.note)
+    return shown(row) | {"diff": [_difference(one) for one in differences]}
+
+
+@router.get("/settings/proposals/{name}/diff")
+async def proposal_diff(house: TheHouse, name: str) -> list[Shown]:
+    """Show what a proposal would change now."""
+    row = await house.records.get(SettingsRow, name)
+    await house.reload_settings()
+    return [_difference(one) for one in diff(house.loaded, row.changes)]
+
+
+@router.post("/settings/proposals/{name}/apply")
+async def apply(house: TheHouse, person: Person, name: str) -> Shown:
+    """Put a proposal in force."""
+    row = await house.records.get(SettingsRow, name)
+    diff(house.loaded, row.changes)  # refuses what contradicts today's settings
+    applied = await by_day.apply_settings(house.evening, name, by=person)
+    await house.reload_settings()
+    return shown(applied)
+
+
+@router.post("/settings/proposals/{name}/discard")
+async def discard(house: TheHouse, person: Person, name: str) -> Shown:
+    """Throw a proposal away."""
+    await by_day.discard_settings(house.evening, name, by=person)
+    return shown(await house.records.get(SettingsRow, name))
+
+
+def _difference(one: Any) -> Shown:
+    return {"key": one.key, "old": one.old, "new": one.new, "overruled_by": one.overruled_by}
+
+
+class LevelEdit(Term):
+    """A level to set."""
+
+    level: Level
+    force: bool = False
+    reason: str = ""
+
+
+@router.get("/level")
+async def level(house: TheHouse) -> Shown:
+    """Tell the level that stands."""
+    seen = await by_day.track_record(house.evening)
+    return {
+        "level": (await by_day.current_level(house.evening)).value,
+        "observed_rounds": seen.valid_rounds,
+        "clean_nights": seen.clean_nights,
+    }
+
+
+@router.put("/level")
+async def set_level(house: TheHouse, person: Person, edit: LevelEdit) -> Shown:
+    """Grant more or less."""
+    now = await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)
+    return {"level": now.value}

@@ -1,0 +1,109 @@
+"""Routes of the morning: the brief, the review, why, replay, rehearsal, and whether everything adds up."""
+
+import asyncio
+from dataclasses import asdict
+
+from fastapi import APIRouter
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events.session import ActJudged
+from midwatch.morning import review as verdicts
+from midwatch.rules.rehearsal import rehearse as rehearse_at
+from midwatch.surfaces.api.access import Person, TheHouse
+from midwatch.surfaces.api.day import Shown, shown
+from midwatch.surfaces.checking import every_entry, verify, violations
+from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, RunRow, SessionRow
+from midwatch.terms.report import Review
+from midwatch.terms.trust import Level
+from midwatch.views import timeline
+from midwatch.views import why as reasons
+from midwatch.views.advice import why_recommendation
+from midwatch.views.marks import Tag
+from midwatch.views.names import names_after
+
+router = APIRouter()
+
+
+@router.get("/morning")
+async def morning(house: TheHouse, night: str = "") -> Shown:
+    """Give the brief with its recommendations, evidence, assumptions and scores."""
+    session, report = await verdicts.last_report(house.morning, night)
+    runs = await house.records.find(RunRow, session=session.id)
+    mine = tuple(run.id for run in runs)
+    outcomes = {row.id: row.outcome for row in await house.records.find(OutcomeRow, session=session.id)}
+    return {
+        "session": session.id,
+        "night": session.number,
+        "state": session.state.value,
+        "report": report.id,
+        "brief": shown(report.brief),
+        "recommendations": [
+            shown(one) | {"outcome": outcomes.get(one.id, "pending")} for one in report.recommendations
+        ],
+        "decisions": list(report.decisions),
+        "evidence": [shown(row) for row in await house.records.find(EvidenceRow, run=mine)],
+        "assumptions": [shown(row) for row in await house.records.find(AssumptionRow, run=mine)],
+        "runs": [
+            {"id": run.id, "number": run.number, "score_pre": run.score_pre, "score_post": run.score_post}
+            for run in runs
+        ],
+    }
+
+
+@router.post("/morning/review")
+async def submit(house: TheHouse, person: Person, given: Review, night: str = "") -> Shown:
+    """Take the person's verdicts and tell what they changed."""
+    session = await verdicts.submit(house.morning, given, by=person, night=night)
+    runs = await house.records.find(RunRow, session=session.id)
+    return {
+        "session": session.id,
+        "night": session.number,
+        "state": session.state.value,
+        "scores": [{"run": run.number, "pre": run.score_pre, "post": run.score_post} for run in runs],
+    }
+
+
+@router.get("/rehearse")
+async def rehearse(house: TheHouse, level: Level, night: str = "") -> Shown:
+    """Run the recorded proposals through the same gate at another level."""
+    wanted = (await house.records.get(SessionRow, night)).id if night else ""
+    entries = await every_entry(house, kinds=("act.judged",))
+    judged = [one.event for one in entries if isinstance(one.event, ActJudged)]
+    rehearsed = rehearse_at([one for one in judged if not wanted or one.session == wanted], level)
+    return rehearsed.model_dump(mode="json")
+
+
+@router.get("/replay")
+async def replay(house: TheHouse, night: str = "", tag: Tag | None = None) -> list[Shown]:
+    """Give the timeline of a night, or of everything."""
+    entries = await every_entry(house)
+    before: tuple[Entry, ...] = ()
+    if night:
+        session = await house.records.get(SessionRow, night)
+        last = session.ended_at or house.clock.now()
+        before = tuple(one for one in entries if one.at < session.created_at)
+        entries = tuple(one for one in entries if session.created_at <= one.at <= last)
+    wanted: frozenset[Tag] = frozenset({tag}) if tag else frozenset()
+    return [one.model_dump(mode="json") for one in timeline.rows(entries, tags=wanted, names=names_after(before))]
+
+
+@router.get("/why/{name}")
+async def why(house: TheHouse, name: str) -> Shown:
+    """Answer `why this?` for an entry or a recommendation."""
+    entries = await every_entry(house)
+    if name.isdigit():
+        by_seq = {one.seq: one for one in entries}
+        return reasons.why(by_seq.get, int(name), entries).model_dump(mode="json")
+    return why_recommendation(entries, name).model_dump(mode="json")
+
+
+@router.get("/doctor/verify")
+async def doctor_verify(house: TheHouse) -> Shown:
+    """Walk the hash chain and compare the records with a rebuild."""
+    return await asyncio.to_thread(verify, house)
+
+
+@router.get("/doctor/invariants")
+async def doctor_invariants(house: TheHouse) -> list[Shown]:
+    """Check the invariants over journal and records."""
+    return [asdict(one) for one in await violations(house)]

@@ -1,0 +1,309 @@
+"""Routes of the evening's orders and the night itself: session, asks, jobs, entries."""
+
+import asyncio
+import contextlib
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse
+
+from midwatch.errors import Refused, Unknown
+from midwatch.evening import signing
+from midwatch.evening.orders_file import EXAMPLE, read_orders
+from midwatch.journal.entry import Entry
+from midwatch.night import commands, settling
+from midwatch.surfaces.api.access import Person, TheHouse
+from midwatch.surfaces.api.day import Shown, shown
+from midwatch.surfaces.checking import every_entry
+from midwatch.terms.asks import AskState
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import (
+    ActRow,
+    AskRow,
+    CheckInRow,
+    JobRow,
+    NoticeRow,
+    ProjectRow,
+    PullRequestRow,
+    ReportRow,
+    RunRow,
+    SessionRow,
+)
+from midwatch.terms.term import Term
+from midwatch.views.describe import describe
+from midwatch.views.names import Names, names_after
+
+router = APIRouter()
+LONGEST_WAIT = 25.0
+NAMING = (
+    "project.added",
+    "work.added",
+    "session.opened",
+    "run.started",
+    "job.created",
+    "ask.opened",
+    "pull_request.opened",
+    "act.judged",
+)
+"""Events that bring something with a name into the world."""
+ACTIVE = tuple(state for state in JobState if not state.over)
+
+
+@router.get("/status")
+async def status(house: TheHouse) -> Shown:
+    """Tell how things stand, in one object."""
+    records = house.records
+    sessions = await records.find(SessionRow)
+    last = sessions[-1] if sessions else None
+    running = await records.find(JobRow, state=ACTIVE)
+    asks = await records.find(AskRow, state=AskState.OPEN)
+    pull_requests = await records.find(PullRequestRow, state="open")
+    reports = await records.find(ReportRow, session=last.id) if last else ()
+    return {
+        "now": house.clock.now().isoformat(),
+        "seq": await records.head(),
+        "projects": len(await records.find(ProjectRow, removed=False)),
+        "night": _night(last, house.clock.now()) if last else None,
+        "jobs": [_job_line(job) for job in running],
+        "asks": [shown(ask) for ask in asks],
+        "pull_requests": [{"number": pr.number, "title": pr.title, "branch": pr.branch} for pr in pull_requests],
+        "headline": reports[-1].brief.headline if reports else "",
+    }
+
+
+def _night(session: SessionRow, now: datetime) -> Shown:
+    began = session.started_at
+    limits = session.orders.limits
+    ended = session.debrief_at or session.ended_at or now
+    return {
+        "id": session.id,
+        "number": session.number,
+        "state": session.state.value,
+        "paused": session.paused,
+        "why_paused": session.why_paused,
+        "level": session.level.value,
+        "goals": list(session.orders.goals),
+        "rounds": session.rounds,
+        "max_rounds": limits.rounds,
+        "decisions": session.decisions,
+        "actions": session.actions,
+        "minutes": round((ended - began).total_seconds() / 60, 1) if began else 0,
+        "max_minutes": limits.minutes,
+        "max_usd": limits.usd,
+        "ends_at": session.ends_at.isoformat() if session.ends_at else None,
+        "next_round_at": session.next_round_at.isoformat() if session.next_round_at else None,
+        "reason": session.reason,
+    }
+
+
+def _job_line(job: JobRow) -> Shown:
+    return {
+        "id": job.id,
+        "number": job.number,
+        "title": job.title,
+        "state": job.state.value,
+        "stage": job.stage.value,
+        "agent": job.agent,
+    }
+
+
+class OrdersText(Term):
+    """Orders as the file has them."""
+
+    toml: str
+    name: str = "orders.toml"
+
+
+@router.get("/orders/example")
+async def example() -> PlainTextResponse:
+    """Give a file to begin with."""
+    return PlainTextResponse(EXAMPLE)
+
+
+@router.get("/orders")
+async def orders(house: TheHouse) -> Shown:
+    """Show the draft that waits to be signed."""
+    return shown(await signing.current_draft(house.evening))
+
+
+@router.put("/orders")
+async def draft(house: TheHouse, person: Person, given: OrdersText) -> Shown:
+    """Put orders down as the draft for tonight."""
+    read = read_orders(given.toml, name=given.name)
+    return shown(await signing.draft(house.evening, read, by=person, source=given.name))
+
+
+@router.post("/sessions/start")
+async def start(house: TheHouse, person: Person) -> Shown:
+    """Sign the draft and begin."""
+    return shown(await signing.start(house.evening, by=person))
+
+
+class Why(Term):
+    """A reason, or something said."""
+
+    text: str = ""
+
+
+async def _current(house: TheHouse) -> SessionRow:
+    under_way = await house.records.find(SessionRow, state=SessionState.AUTONOMOUS)
+    if not under_way:
+        raise Refused("No night is under way.", hint="Begin one: midwatch start")
+    return under_way[-1]
+
+
+@router.post("/sessions/current/{verb}")
+async def steer(house: TheHouse, person: Person, verb: str, why: Why) -> Shown:
+    """Pause, resume, stop, think or say."""
+    session = await _current(house)
+    match verb:
+        case "pause":
+            await commands.pause(house.night, session, by=person, why=why.text or f"paused by {person}")
+        case "resume":
+            await commands.resume(house.night, session, by=person)
+        case "stop":
+            await settling.debrief(house.night, session.id, why.text or f"stopped by {person}", actor=person)
+        case "think":
+            await commands.think(house.night, session, by=person)
+        case "say":
+            await commands.say(house.night, session, why.text, by=person)
+        case _:
+            raise Unknown(f"A night cannot {verb}.", hint="pause, resume, stop, think, say")
+    return shown(await house.records.get(SessionRow, session.id))
+
+
+@router.get("/sessions")
+async def sessions(house: TheHouse) -> list[Shown]:
+    """List the nights."""
+    return [shown(row) for row in await house.records.find(SessionRow)]
+
+
+@router.get("/sessions/{name}")
+async def session(house: TheHouse, name: str) -> Shown:
+    """Show one night with its acts, check-ins and notices."""
+    row = await house.records.get(SessionRow, name)
+    records = house.records
+    return shown(row) | {
+        "acts": [shown(one) for one in await records.find(ActRow, session=row.id)],
+        "runs": [shown(one) for one in await records.find(RunRow, session=row.id)],
+        "check_ins": [shown(one) for one in await records.find(CheckInRow, session=row.id)],
+        "notices": [shown(one) for one in await records.find(NoticeRow, session=row.id)],
+    }
+
+
+@router.get("/runs")
+async def runs(house: TheHouse) -> list[Shown]:
+    """List the runs with their scores."""
+    return [shown(row) for row in await house.records.find(RunRow)]
+
+
+class AnswerGiven(Term):
+    """A person's answer."""
+
+    answer: str
+    text: str = ""
+    shown_hash: str = ""
+
+
+@router.get("/asks")
+async def asks(house: TheHouse, *, all: bool = False) -> list[Shown]:  # noqa: A002  the word people type
+    """List what needs a person, the most urgent first."""
+    rows = await house.records.find(AskRow) if all else await house.records.find(AskRow, state=AskState.OPEN)
+    return [shown(row) for row in sorted(rows, key=lambda row: (-row.priority, row.number))]
+
+
+@router.get("/asks/{name}")
+async def ask(house: TheHouse, name: str) -> Shown:
+    """Show one ask, with the plan it is about."""
+    row = await house.records.get(AskRow, name)
+    subject = await house.records.find(JobRow, id=row.subject)
+    plan = subject[0].plan if subject else None
+    return shown(row) | {"plan": shown(plan) if plan else None}
+
+
+@router.post("/asks/{name}/answer")
+async def answer(house: TheHouse, person: Person, name: str, given: AnswerGiven) -> Shown:
+    """Answer; the first answer wins."""
+    row = await settling.answer(house.night, name, given.answer, by=person, text=given.text, shown=given.shown_hash)
+    return shown(row)
+
+
+@router.get("/jobs")
+async def jobs(house: TheHouse) -> list[Shown]:
+    """List the jobs."""
+    return [shown(row) for row in await house.records.find(JobRow)]
+
+
+@router.get("/jobs/{name}")
+async def job(house: TheHouse, name: str) -> Shown:
+    """Show one job whole."""
+    row = await house.records.get(JobRow, name)
+    pull_requests = await house.records.find(PullRequestRow, job=row.id)
+    return shown(row) | {"pull_requests": [shown(one) for one in pull_requests]}
+
+
+@router.get("/jobs/{name}/log")
+async def job_log(house: TheHouse, name: str) -> PlainTextResponse:
+    """Read the agent's own log."""
+    row = await house.records.get(JobRow, name)
+    path = house.bench.log(row.id, "agent")
+    text = await asyncio.to_thread(path.read_text, errors="replace") if path.exists() else ""
+    return PlainTextResponse(text)
+
+
+@router.get("/jobs/{name}/diff")
+async def job_diff(house: TheHouse, name: str) -> PlainTextResponse:
+    """Read what the job changed."""
+    row = await house.records.get(JobRow, name)
+    if not row.diff_blob:
+        raise Unknown(f"Job {row.number} has no diff: {row.why or row.stage.value}.")
+    return PlainTextResponse((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
+
+
+@router.post("/jobs/{name}/stop")
+async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> Shown:
+    """Stop a job; its work is kept."""
+    row = await house.records.get(JobRow, name)
+    await commands.stop_job(house.night, row, by=person, why=why.text or f"stopped by {person}")
+    return shown(await house.records.get(JobRow, row.id))
+
+
+@router.post("/jobs/{name}/merge")
+async def job_merge(house: TheHouse, person: Person, name: str) -> Shown:
+    """Merge a job's pull request: a person's act, always."""
+    row = await house.records.get(JobRow, name)
+    merged = await commands.merge(house.night, house.forge, row, by=person)
+    return shown(merged)
+
+
+@router.get("/pull_requests")
+async def pull_requests(house: TheHouse) -> list[Shown]:
+    """List what was delivered."""
+    return [shown(row) for row in await house.records.find(PullRequestRow)]
+
+
+@router.get("/entries")
+async def entries(house: TheHouse, after: int = 0, limit: int = 200, wait: float = 0) -> list[Shown]:
+    """Read the journal from a place on; with `wait`, until something is there."""
+    page = await house.journal.entries(after=after, limit=min(limit, 1000))
+    if not page and wait > 0:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(min(wait, LONGEST_WAIT)):
+                async for _ in house.journal.tail(after=after):
+                    break
+        page = await house.journal.entries(after=after, limit=min(limit, 1000))
+    names = names_after(await every_entry(house, kinds=NAMING))
+    return [_entry(entry, names) for entry in page]
+
+
+def _entry(entry: Entry, names: Names) -> dict[str, Any]:
+    return {
+        "seq": entry.seq,
+        "at": entry.at.isoformat(),
+        "actor": entry.actor,
+        "because": list(entry.because),
+        "kind": entry.event.kind,
+        "text": describe(entry.event, names),
+    }

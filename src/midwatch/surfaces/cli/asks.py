@@ -1,0 +1,64 @@
+"""`asks`: what needs you, and your answers."""
+
+from typing import Any
+
+import typer
+
+from midwatch.surfaces.cli import client
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.screen import JSON_FLAG, clock, head, show_json, wanted
+
+
+def asks(
+    number: str = typer.Argument("", help="Show this one."),
+    answer: str = typer.Argument("", help="Answer it."),
+    text: str = typer.Option("", help="A word with the answer."),
+    *,
+    all_of_them: bool = typer.Option(False, "--all", help="Settled ones too."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """List what needs you, show one, or answer it.
+
+    Example: midwatch asks 3 approve
+    """
+    if answer:
+        shown = client.get(f"/asks/{client.part(number)}")
+        body = {"answer": answer, "text": text, "shown_hash": shown["shown_hash"]}
+        row = client.send("POST", f"/asks/{client.part(number)}/answer", body)
+        show_json(row) if as_json else typer.echo(f"Ask {row['number']}: {row['answer']}. Thank you.")
+    elif number:
+        row = client.get(f"/asks/{client.part(number)}")
+        show_json(row) if as_json else show_ask(row)
+    else:
+        rows = client.get("/asks", all=str(all_of_them).lower())
+        if as_json:
+            show_json(rows)
+            return
+        for row in rows:
+            typer.echo(wanted(f"{row['number']}. ") + f"[{row['kind']}, {row['state']}] {row['question']}")
+        if not rows:
+            typer.echo("Nothing needs you.")
+
+
+def show_ask(row: dict[str, Any]) -> None:
+    """Print one ask with everything the answer rests on."""
+    head(f"Ask {row['number']} · {row['kind']} · {row['state']}")
+    typer.echo(row["question"])
+    if row["rationale"]:
+        typer.echo(f"  why: {row['rationale']}")
+    plan = row.get("plan")
+    if plan:
+        for step in plan["approach"]:
+            typer.echo(f"  plan: {step}")
+        typer.echo(f"  files: {', '.join(plan['files'][:10])}{' ...' if len(plan['files']) > 10 else ''}")
+        for risk in plan["risks"]:
+            typer.echo(f"  risk: {risk}")
+        typer.echo(f"  undo: {plan['undo']}")
+    if row["state"] == "open":
+        due = f" until {clock(row['due_at'])}" if row["due_at"] else ""
+        typer.echo(f"  we would say {row['recommendation']}; answer {' or '.join(row['options'])}{due}")
+    else:
+        typer.echo(f"  {row['answer']} by {row['answered_by'] or 'nobody'} {row['answer_text']}".rstrip())
+
+
+VERBS = verbs(asks=asks)

@@ -1,0 +1,113 @@
+"""Talking to the server through its socket; without one, reading verbs look into the database themselves."""
+
+import http.client
+import json
+import socket
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import quote, urlencode
+
+from midwatch import errors
+from midwatch.settings.folder import data_folder
+
+SOCKET = "midwatch.sock"
+API = "/api/v1"
+BY_CODE = {
+    kind.code: kind
+    for kind in (
+        errors.Misuse,
+        errors.Unknown,
+        errors.Refused,
+        errors.Stale,
+        errors.Exhausted,
+        errors.Unavailable,
+        errors.Broken,
+        errors.Corrupt,
+    )
+}
+
+
+class SocketConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        """Connect to the file instead of a host."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
+
+
+def home() -> Path:
+    """Tell the data folder."""
+    return data_folder()
+
+
+def server_answers(timeout: float = 5.0) -> bool:
+    """Whether somebody is at the socket."""
+    try:
+        _over_socket("GET", "/healthz", None, timeout)
+    except (OSError, http.client.HTTPException):
+        return False
+    return True
+
+
+def get(path: str, **query: Any) -> Any:
+    """Read something; works without a server too."""
+    asked = {name: value for name, value in query.items() if value not in ("", None)}
+    target = API + path + (f"?{urlencode(asked)}" if asked else "")
+    try:
+        status, kind, body = _over_socket("GET", target, None, 60)
+    except (FileNotFoundError, ConnectionRefusedError):
+        from midwatch.surfaces.cli.offline import read_offline  # noqa: PLC0415  heavy, and rarely needed
+
+        status, kind, body = read_offline(home(), target)
+    return _understood(status, kind, body)
+
+
+def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
+    """Change something; needs the server."""
+    asked = {name: value for name, value in query.items() if value not in ("", None)}
+    target = API + path + (f"?{urlencode(asked)}" if asked else "")
+    try:
+        status, kind, answer = _over_socket(method, target, {} if body is None else body, 120)
+    except (FileNotFoundError, ConnectionRefusedError):
+        raise errors.Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach") from None
+    return _understood(status, kind, answer)
+
+
+def part(name: object) -> str:
+    """Make a name safe inside a path."""
+    return quote(str(name), safe="")
+
+
+def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[int, str, bytes]:
+    connection = SocketConnection(home() / SOCKET, timeout)
+    try:
+        payload = None if body is None else json.dumps(body)
+        connection.request(method, target, payload, {"Content-Type": "application/json"} if payload else {})
+        answer = connection.getresponse()
+        return answer.status, answer.headers.get("Content-Type", ""), answer.read()
+    finally:
+        connection.close()
+
+
+def _understood(status: int, kind: str, body: bytes) -> Any:
+    if status >= 400:
+        _raise(status, body)
+    return json.loads(body) if kind.startswith("application/json") else body.decode(errors="replace")
+
+
+def _raise(status: int, body: bytes) -> NoReturn:
+    try:
+        told = json.loads(body)["error"]
+    except (ValueError, KeyError, TypeError):
+        raise errors.Broken(
+            f"The server answered {status} without saying why.", hint="Its log: midwatch doctor"
+        ) from None
+    raise BY_CODE.get(told["code"], errors.MidwatchError)(
+        told["message"], hint=told["hint"], because=tuple(told["because"])
+    )

@@ -1,0 +1,70 @@
+"""`demo`: one compressed night on a sample repository, nothing faked."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import typer
+
+from midwatch.surfaces.cli import client
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.screen import good, head, wanted
+
+PLAYED = {"usefulness": 4, "trust": 4, "brevity": 5}
+
+
+def demo(
+    *,
+    as_json: bool = typer.Option(False, "--json", help="End with one JSON line; no colours before it."),
+    keep: Path | None = typer.Option(
+        None, "--home", help="Where the demo's house goes; <data folder>/demo by default."
+    ),
+) -> None:
+    """Run one compressed night on a sample repository: orders, plan, work, checks, pull request, brief, review.
+
+    Example: midwatch demo
+    """
+    import asyncio  # noqa: PLC0415  only the demo and the server run a loop
+
+    from midwatch.surfaces.demo_night import DemoNight  # noqa: PLC0415  heavy
+
+    began = time.monotonic()
+    home = (keep or client.home() / "demo").absolute()
+    night = DemoNight(home, say=_quiet if as_json else _say)
+    result = asyncio.run(night.run())
+    seconds = round(time.monotonic() - began, 1)
+    if as_json:
+        typer.echo(json.dumps(result | {"seconds": seconds}))
+        return
+    _ending(home, seconds)
+
+
+def _say(kind: str, text: str) -> None:
+    """Print one line of progress as it happens."""
+    match kind:
+        case "step":
+            head(f"\n{text}")
+        case "demo":
+            typer.echo(wanted(f"  demo: {text}"))
+        case "good":
+            typer.echo(good(f"  {text}"))
+        case _:
+            typer.echo(f"  {text}")
+
+
+def _quiet(_: str, text: str) -> None:
+    typer.echo(text.strip(), err=True)
+
+
+def _ending(home: Path, seconds: float) -> None:
+    mine = f"MIDWATCH_HOME={home} {Path(sys.argv[0]).name if sys.argv[0] else 'midwatch'}"
+    head(f"\nThat was a night, in {seconds:g} s. Look around:")
+    typer.echo(f"  the diff        {mine} job diff 1")
+    typer.echo(f"  every entry     {mine} replay")
+    typer.echo(f"  why this?       {mine} why 1")
+    typer.echo(f"  another level   {mine} rehearse --level full")
+    typer.echo(f"  does it add up? {mine} doctor --verify --invariants")
+
+
+VERBS = verbs(demo=demo)

@@ -1,0 +1,118 @@
+"""`doctor`: whether this machine, the data folder and the journal are in order."""
+
+import platform
+import shutil
+import subprocess
+from typing import Any
+
+import typer
+
+from midwatch.errors import Corrupt, MidwatchError
+from midwatch.surfaces.cli import client
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.screen import JSON_FLAG, bad, good, show_json, wanted
+
+MARKS = {"ok": good("ok  "), "look": wanted("look"), "bad": bad("bad ")}
+Finding = dict[str, str]
+
+
+def doctor(
+    *,
+    verify: bool = typer.Option(False, "--verify", help="Walk the hash chain and compare records with a rebuild."),
+    invariants: bool = typer.Option(False, "--invariants", help="Check what must always hold."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Check this machine, the data folder and the journal.
+
+    Example: midwatch doctor --verify --invariants
+    """
+    found = [*_machine(), *_folder(), *_sleep()]
+    if verify:
+        found += _verified()
+    if invariants:
+        found += _held()
+    if as_json:
+        show_json({"findings": found, "ok": not any(one["state"] == "bad" for one in found)})
+    else:
+        for one in found:
+            typer.echo(f"{MARKS[one['state']]} {one['text']}")
+            if one.get("hint"):
+                typer.echo(f"       {one['hint']}")
+    broken = [one for one in found if one["state"] == "bad"]
+    if any(one.get("corrupt") for one in broken):
+        raise Corrupt(broken[0]["text"], hint="Stop the server, and restore from a backup or a copy.")
+    if broken:
+        raise typer.Exit(5)
+
+
+def _finding(state: str, text: str, hint: str = "", *, corrupt: bool = False) -> Finding:
+    return {"state": state, "text": text, "hint": hint} | ({"corrupt": "yes"} if corrupt else {})
+
+
+def _machine() -> list[Finding]:
+    from midwatch.workshop import machine  # noqa: PLC0415  heavy
+
+    found = [_finding("ok", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")]
+    git = shutil.which("git")
+    if git is None:
+        found.append(_finding("bad", "git is not installed.", "apt install git, or your system's way"))
+    else:
+        said = subprocess.run([git, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        found.append(_finding("ok", said))
+    memory = machine.free_memory() / 2**30
+    state = "ok" if memory >= 2 else "look"
+    found.append(_finding(state, f"{memory:.1f} GiB of memory free", "" if state == "ok" else "Jobs wait for 2 GiB."))
+    return found
+
+
+def _folder() -> list[Finding]:
+    from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+    from midwatch.workshop import machine  # noqa: PLC0415
+
+    home = client.home()
+    if not home.exists():
+        return [_finding("look", f"The data folder {home} does not exist yet.", "midwatch up --detach makes it.")]
+    try:
+        load_settings(home)
+    except MidwatchError as error:
+        return [_finding("bad", error.message, error.hint)]
+    disk = machine.free_disk(home) / 2**30
+    state = "ok" if disk >= 5 else "look"
+    found = [_finding(state, f"{home}: {disk:.0f} GiB free", "" if state == "ok" else "Jobs wait for 5 GiB.")]
+    if client.server_answers():
+        found.append(_finding("ok", "the server is running and answers"))
+    else:
+        found.append(_finding("look", "the server is not running", "midwatch up --detach"))
+    return found
+
+
+def _sleep() -> list[Finding]:
+    from midwatch.workshop import machine  # noqa: PLC0415  heavy
+
+    risk = machine.sleep_risk()
+    state = {"no": "ok", "maybe": "look", "likely": "look"}[risk.will]
+    words = {"no": "will not sleep tonight", "maybe": "may sleep tonight", "likely": "will probably sleep tonight"}
+    return [_finding(state, f"this machine {words[risk.will]}: {' '.join(risk.why)}", " ".join(risk.what_to_do))]
+
+
+def _verified() -> list[Finding]:
+    told: dict[str, Any] = client.get("/doctor/verify")
+    if told["broken"]:
+        return [_finding("bad", told["broken"], corrupt=True)]
+    found = [_finding("ok", f"the chain holds over {told['entries']} entries")]
+    if told["differs"]:
+        tables = ", ".join(told["differs"])
+        found.append(_finding("bad", f"a rebuild would write {tables} differently", corrupt=True))
+    else:
+        found.append(_finding("ok", "records equal a rebuild from the journal"))
+    return found
+
+
+def _held() -> list[Finding]:
+    broken = client.get("/doctor/invariants")
+    if not broken:
+        return [_finding("ok", "every invariant holds")]
+    return [_finding("bad", f"{one['rule']}: {one['text']}", corrupt=True) for one in broken]
+
+
+VERBS = verbs(doctor=doctor)

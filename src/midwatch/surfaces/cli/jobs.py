@@ -1,0 +1,138 @@
+"""`job` and `run`."""
+
+from typing import Any
+
+import typer
+
+from midwatch.surfaces.cli import client
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.screen import JSON_FLAG, head, show_json, table
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def listing(ctx: typer.Context) -> None:
+    """Work with jobs; without a word after it, list them.
+
+    Example: midwatch job diff 1
+    """
+    if ctx.invoked_subcommand is None:
+        list_jobs(as_json=False)
+
+
+@app.command("list")
+def list_jobs(*, as_json: bool = JSON_FLAG) -> None:
+    """List the jobs.
+
+    Example: midwatch job list --json
+    """
+    rows = client.get("/jobs")
+    if as_json:
+        show_json(rows)
+    elif not rows:
+        typer.echo("No jobs yet.")
+    else:
+        lines = [(row["number"], row["state"], row["stage"], row["agent"], row["title"]) for row in rows]
+        table(lines, "#", "state", "stage", "agent", "title")
+
+
+@app.command()
+def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
+    """Show one job: plan, change, proof.
+
+    Example: midwatch job show 1
+    """
+    row = client.get(f"/jobs/{client.part(name)}")
+    if as_json:
+        show_json(row)
+        return
+    head(f"Job {row['number']} · {row['title']} · {row['state']} at {row['stage']}")
+    if row["why"]:
+        typer.echo(f"  {row['why']}")
+    if row["plan"]:
+        typer.echo(f"  plan v{row['plan_version']}: {row['plan']['summary']} (approved by {row['approved_by'] or '-'})")
+    for commit in (row["change"] or {}).get("commits", []):
+        typer.echo(f"  {commit['sha'][:10]} {commit['subject']} (+{commit['insertions']} -{commit['deletions']})")
+    _show_proof(row["proof"])
+    for finding in ((row["done"] or {}).get("left") or [])[:10]:
+        typer.echo(f"  left: {finding['path']}:{finding['line']} {finding['rule']} {finding['message']}")
+    for pr in row["pull_requests"]:
+        typer.echo(f"  pull request {pr['number']} [{pr['state']}] {pr['branch']} into {pr['into']}")
+
+
+def _show_proof(proof: dict[str, Any] | None) -> None:
+    if not proof:
+        return
+    typer.echo(f"  proof: {proof['verdict'].replace('_', ' ')}")
+    for check in proof["delivered"]:
+        typer.echo(f"    exit {check['exit_code']} in {check['seconds']:.1f} s: {check['command']}")
+
+
+@app.command()
+def log(name: str) -> None:
+    """Print the agent's own log.
+
+    Example: midwatch job log 1
+    """
+    typer.echo(client.get(f"/jobs/{client.part(name)}/log"), nl=False)
+
+
+@app.command()
+def diff(name: str) -> None:
+    """Print what the job changed.
+
+    Example: midwatch job diff 1 | less
+    """
+    typer.echo(client.get(f"/jobs/{client.part(name)}/diff"), nl=False)
+
+
+@app.command()
+def stop(name: str, why: str = typer.Option("", help="Kept with the job.")) -> None:
+    """Stop a job; its work is kept.
+
+    Example: midwatch job stop 2
+    """
+    row = client.send("POST", f"/jobs/{client.part(name)}/stop", {"text": why})
+    typer.echo(f"Job {row['number']} is {row['state']}.")
+
+
+@app.command()
+def merge(name: str) -> None:
+    """Merge a job's pull request into its branch, and print how to undo it.
+
+    Example: midwatch job merge 1
+    """
+    row = client.send("POST", f"/jobs/{client.part(name)}/merge")
+    typer.echo(f"Merged {row['branch']} into {row['into']} as {row['merged_sha'][:12]}.")
+    for command in row["undo"]:
+        typer.echo(f"  undo: {command}")
+
+
+def run(*, as_json: bool = JSON_FLAG) -> None:
+    """List the runs with their scores.
+
+    Example: midwatch run --json
+    """
+    rows = client.get("/runs")
+    if as_json:
+        show_json(rows)
+        return
+    lines = [
+        (
+            row["number"],
+            row["status"],
+            _score(row["score_pre"]),
+            _score(row["score_post"]),
+            row["contract"]["objective"],
+        )
+        for row in rows
+    ]
+    table(lines, "#", "status", "before", "after", "objective")
+
+
+def _score(score: float | None) -> str:
+    return "-" if score is None else f"{score:.2f}"
+
+
+VERBS = {"job": app, **verbs(run=run)}

@@ -1,0 +1,117 @@
+"""`midwatch`: verbs are loaded when they are called, so that a short command stays short."""
+
+import importlib
+import sys
+from typing import Any
+
+import typer
+import typer.core
+import typer.main
+
+from midwatch.errors import MidwatchError
+
+VERBS = {
+    "up": ("server", "Start the server here, or in the background."),
+    "down": ("server", "Stop the server."),
+    "demo": ("demo", "Run one compressed night on a sample repository."),
+    "doctor": ("doctor", "Check this machine, the data folder and the journal."),
+    "project": ("projects", "Repositories the house knows."),
+    "goal": ("goals", "What the projects are for."),
+    "work": ("goals", "Work items."),
+    "brief": ("evening", "Write tonight's orders."),
+    "start": ("evening", "Sign the orders and begin the night."),
+    "status": ("watching", "How things stand, in a few lines."),
+    "watch": ("watching", "Follow the night as it happens."),
+    "pause": ("steering", "Hold the loop; what runs goes on."),
+    "resume": ("steering", "Let the loop go on."),
+    "stop": ("steering", "End the night and write the brief."),
+    "say": ("steering", "Tell the night something; it pauses and asks how to go on."),
+    "think": ("steering", "Call a round now."),
+    "level": ("steering", "Show or set what the night may do without asking."),
+    "asks": ("asks", "What needs you; answer by number."),
+    "job": ("jobs", "Jobs: list, show, log, diff, merge, stop."),
+    "run": ("jobs", "Runs with their scores."),
+    "morning": ("morning", "The brief."),
+    "review": ("morning", "Give your verdicts, by keys or by flags."),
+    "authority": ("morning", "What each domain has earned."),
+    "replay": ("replay", "The night, entry by entry."),
+    "why": ("replay", "Why this entry, or this recommendation?"),
+    "rehearse": ("replay", "What another level would have done."),
+    "settings": ("settings", "Every setting with its source; propose, diff, apply."),
+}
+"""Each verb with the module it lives in and the line the overview shows."""
+
+
+class LazyGroup(typer.core.TyperGroup):
+    """Knows every verb's name and line, and loads a verb's module only to run it."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  typer calls it so
+        """Keep the order of the day."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Load one verb, or for the overview just its line."""
+        if cmd_name not in VERBS:
+            return None
+        module, line = VERBS[cmd_name]
+        if ctx.resilient_parsing is False and _only_listing(ctx):
+            return typer.core.TyperCommand(cmd_name, help=line)
+        loaded = importlib.import_module(f"midwatch.surfaces.cli.{module}")
+        command = typer.main.get_command(loaded.VERBS[cmd_name])
+        command.name = cmd_name
+        return command
+
+
+def _only_listing(ctx: Any) -> bool:
+    """The overview asks for every command before any was invoked."""
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    return ctx.parent is None and not words
+
+
+app = typer.Typer(
+    cls=LazyGroup, no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+
+
+@app.callback(invoke_without_command=True)
+def house(*, version: bool = typer.Option(False, "--version", help="Show the version and leave.")) -> None:
+    """The night watch for coding and research agents.
+
+    Example: midwatch demo
+    """
+    if version:
+        from importlib.metadata import version as installed  # noqa: PLC0415  only this flag needs it
+
+        typer.echo(f"midwatch {installed('midwatch')}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run, and turn our errors into one sentence, what to do, and an exit code."""
+    try:
+        app(prog_name="midwatch", standalone_mode=True)
+    except MidwatchError as error:
+        show_error(error)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def show_error(error: MidwatchError) -> None:
+    """Say what is wrong and what to do about it."""
+    typer.echo(typer.style("midwatch: ", fg="red") + error.message, err=True)
+    for reason in error.because[1:]:
+        typer.echo(f"  also: {reason}", err=True)
+    if error.hint:
+        typer.echo(f"  {error.hint}", err=True)
+
+
+def verbs(**commands: Any) -> dict[str, Any]:
+    """Wrap functions into single-command apps."""
+    made = {}
+    for name, function in commands.items():
+        one = typer.Typer(add_completion=False, rich_markup_mode=None)
+        one.command(name)(function)
+        made[name] = one
+    return made

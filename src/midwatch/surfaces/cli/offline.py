@@ -1,0 +1,64 @@
+"""Reading without a server: the same routes, in this process, on a database that cannot be written."""
+
+import asyncio
+from pathlib import Path
+
+from midwatch.compose import DATABASE, House, database_url
+from midwatch.errors import MidwatchError, Unavailable
+from midwatch.settings import load_settings
+from midwatch.store.engines import is_sqlite
+from midwatch.surfaces.api.app import make_app, problem
+
+
+def read_offline(home: Path, target: str) -> tuple[int, str, bytes]:
+    """Answer a GET from the database as it lies there."""
+    url = database_url(home, load_settings(home))
+    if is_sqlite(url) and not (home / DATABASE).exists():
+        raise Unavailable(
+            f"There is nothing in {home} yet.", hint="Look around first: midwatch demo; or begin: midwatch up --detach"
+        )
+    return asyncio.run(_answer(home, target))
+
+
+async def _answer(home: Path, target: str) -> tuple[int, str, bytes]:
+    house = House(home)
+    try:
+        await house.reload_settings()
+        return await _call(make_app(house), target)
+    except MidwatchError as error:
+        told = problem(error)
+        return told.status_code, "application/json", bytes(told.body)
+    finally:
+        await house.dispose()
+
+
+async def _call(app: object, target: str) -> tuple[int, str, bytes]:
+    path, _, query = target.partition("?")
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(b"host", b"localhost")],
+    }
+    status, kind, body = 500, "", b""
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, object]) -> None:
+        nonlocal status, kind, body
+        if message["type"] == "http.response.start":
+            status = int(str(message["status"]))
+            headers: list[tuple[bytes, bytes]] = message["headers"]  # type: ignore[assignment]
+            kind = next((value.decode() for name, value in headers if name.lower() == b"content-type"), "")
+        elif message["type"] == "http.response.body":
+            body += bytes(message.get("body", b""))  # type: ignore[call-overload]
+
+    await app(scope, receive, send)  # type: ignore[operator]
+    return status, kind, body

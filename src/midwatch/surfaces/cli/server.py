@@ -1,0 +1,143 @@
+"""`up` and `down`."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import typer
+
+from midwatch.errors import Broken, Refused
+from midwatch.surfaces.cli import client
+from midwatch.surfaces.cli.main import verbs
+
+UNIT = """\
+[Unit]
+Description=Midwatch, the night watch for coding agents
+
+[Service]
+ExecStart={python} -m midwatch up
+Environment=MIDWATCH_HOME={home}
+Restart=on-failure
+RestartSec=2
+
+[Install]
+WantedBy=default.target
+"""
+PATIENCE = 30.0
+
+
+def up(
+    *,
+    detach: bool = typer.Option(False, "--detach", "-d", help="Run in the background."),
+    install: bool = typer.Option(False, "--install", help="Install a systemd user unit that starts it at login."),
+    worker: bool = typer.Option(False, "--worker", help="Loops and engine only, no API: one more worker (PostgreSQL)."),
+) -> None:
+    """Start the server: loops, engine, API on the socket.
+
+    Example: midwatch up --detach
+    """
+    if install:
+        _install()
+    elif detach:
+        _detach()
+    else:
+        _here(api=not worker)
+
+
+def _here(*, api: bool) -> None:
+    import asyncio  # noqa: PLC0415  only the server needs it
+    import logging  # noqa: PLC0415
+
+    from midwatch.compose import open_house  # noqa: PLC0415
+    from midwatch.surfaces.api.server import serve  # noqa: PLC0415
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    for noisy in ("alembic", "dbos", "aiosqlite"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+    async def run() -> None:
+        async with open_house(client.home(), extra_worker=not api) as house:
+            where = client.home() / client.SOCKET if api else "worker only"
+            typer.echo(f"Midwatch is up ({where}). Stop it with Ctrl-C or: midwatch down", err=True)
+            await serve(house, api=api)
+
+    asyncio.run(run())
+
+
+def _detach() -> None:
+    if client.server_answers():
+        raise Refused(f"Midwatch is already running on {client.home()}.", hint="See: midwatch status")
+    home = client.home()
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    log = home / "server.log"
+    with log.open("ab") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "midwatch", "up"],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            said = log.read_text(errors="replace").strip().splitlines()[-3:]
+            raise Broken("Midwatch did not start: " + " ".join(said), hint=f"Its log: {log}")
+        if client.server_answers():
+            typer.echo(f"Midwatch is up (process {process.pid}). Its log: {log}")
+            return
+        time.sleep(0.05)
+    raise Broken(f"Midwatch did not answer within {PATIENCE:g} s.", hint=f"Its log: {log}")
+
+
+def _install() -> None:
+    folder = Path("~/.config/systemd/user").expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    unit = folder / "midwatch.service"
+    unit.write_text(UNIT.format(python=sys.executable, home=client.home()))
+    typer.echo(f"Wrote {unit}.")
+    if shutil.which("systemctl"):
+        typer.echo("Start it now and at every login: systemctl --user enable --now midwatch")
+        typer.echo("Keep it running when you log out: loginctl enable-linger")
+    else:
+        typer.echo("systemd is not here; start it by hand: midwatch up --detach")
+
+
+def down() -> None:
+    """Stop the server; what is under way is taken up at the next start.
+
+    Example: midwatch down
+    """
+    lock = client.home() / "server.lock"
+    pid = _owner(lock)
+    if pid is None:
+        raise Refused(f"Midwatch is not running on {client.home()}.")
+    os.kill(pid, signal.SIGTERM)
+    until = time.monotonic() + PATIENCE
+    while _owner(lock) == pid:
+        if time.monotonic() > until:
+            raise Broken(f"Process {pid} did not stop within {PATIENCE:g} s.", hint=f"Look at it: ps {pid}")
+        time.sleep(0.05)
+    typer.echo("Midwatch is down. What was under way goes on at the next start.")
+
+
+def _owner(lock: Path) -> int | None:
+    """Who holds the folder's lock, if anybody does."""
+    import fcntl  # noqa: PLC0415
+
+    if not lock.exists():
+        return None
+    with lock.open("r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            text = file.read().strip()
+            return int(text) if text.isdigit() else None
+    return None
+
+
+VERBS = verbs(up=up, down=down)

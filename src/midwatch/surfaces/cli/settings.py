@@ -1,0 +1,121 @@
+"""`settings`: list with sources, propose, diff, apply, discard."""
+
+from typing import Any
+
+import typer
+
+from midwatch.errors import Misuse
+from midwatch.surfaces.cli import client
+from midwatch.surfaces.cli.screen import JSON_FLAG, good, show_json, table
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def listing(
+    ctx: typer.Context,
+    *,
+    changed: bool = typer.Option(False, "--changed", help="Only what differs from its default."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Show every setting with its value and where it came from.
+
+    Example: midwatch settings --changed
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    rows = client.get("/settings")
+    if changed:
+        rows = [row for row in rows if row["source"] != "default"]
+    if as_json:
+        show_json(rows)
+        return
+    table(
+        [(row["key"], _value(row["value"]), row["source"], row["description"][:70]) for row in rows],
+        "key",
+        "value",
+        "source",
+        "what it is",
+    )
+
+
+def _value(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+@app.command()
+def propose(
+    changes: list[str] = typer.Argument(..., help="key=value, one or more"), note: str = typer.Option("", help="Why.")
+) -> None:
+    """Propose a change; nothing happens until it is applied.
+
+    Example: midwatch settings propose rounds.interval_seconds=120
+    """
+    asked = {}
+    for change in changes:
+        key, equals, value = change.partition("=")
+        if not equals:
+            raise Misuse(f"{change!r} is not key=value.", hint="midwatch settings propose rounds.interval_seconds=120")
+        asked[key.strip()] = value.strip()
+    row = client.send("POST", "/settings/proposals", {"changes": asked, "note": note})
+    show_diff(row["diff"])
+    typer.echo(f"Proposal {row['number']}. Put it in force: midwatch settings apply {row['number']}")
+
+
+@app.command()
+def proposals(*, as_json: bool = JSON_FLAG) -> None:
+    """List proposals and versions.
+
+    Example: midwatch settings proposals
+    """
+    rows = client.get("/settings/proposals")
+    if as_json:
+        show_json(rows)
+        return
+    table(
+        [(row["number"], row["state"], row["version"] or "-", row["actor"], str(row["changes"])) for row in rows],
+        "#",
+        "state",
+        "version",
+        "by",
+        "changes",
+    )
+
+
+@app.command()
+def diff(proposal: str) -> None:
+    """Show what a proposal would change.
+
+    Example: midwatch settings diff 1
+    """
+    show_diff(client.get(f"/settings/proposals/{client.part(proposal)}/diff"))
+
+
+@app.command()
+def apply(proposal: str) -> None:
+    """Put a proposal in force, as the next version.
+
+    Example: midwatch settings apply 1
+    """
+    row = client.send("POST", f"/settings/proposals/{client.part(proposal)}/apply")
+    typer.echo(good(f"Version {row['version']} is in force."))
+
+
+@app.command()
+def discard(proposal: str) -> None:
+    """Throw a proposal away.
+
+    Example: midwatch settings discard 1
+    """
+    row = client.send("POST", f"/settings/proposals/{client.part(proposal)}/discard")
+    typer.echo(f"Proposal {row['number']} is discarded.")
+
+
+def show_diff(rows: list[dict[str, Any]]) -> None:
+    """Print old and new values."""
+    for row in rows:
+        over = f"   (overruled by {row['overruled_by']})" if row["overruled_by"] else ""
+        typer.echo(f"  {row['key']}: {row['old']} -> {row['new']}{over}")
+
+
+VERBS = {"settings": app}

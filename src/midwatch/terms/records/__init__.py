@@ -1,0 +1,56 @@
+"""The house's records as rows: what the projectors write and everyone may read."""
+
+from midwatch.terms.records.house import GoalRow, ProjectRow, SettingsRow, StandingRow, WorkRow
+from midwatch.terms.records.morning import (
+    ArtifactRow,
+    AssumptionRow,
+    ClaimRow,
+    EvaluationRow,
+    EvidenceRow,
+    OutcomeRow,
+    ReportRow,
+)
+from midwatch.terms.records.night import (
+    ActRow,
+    AskRow,
+    CheckInRow,
+    DeliberationRow,
+    InvocationRow,
+    MessageRow,
+    NoticeRow,
+    PastAct,
+    RoundRow,
+    SessionRow,
+    TimerRow,
+)
+from midwatch.terms.records.work import JobRow, MissionRow, PullRequestRow, RunRow
+
+__all__ = [
+    "ActRow",
+    "ArtifactRow",
+    "AskRow",
+    "AssumptionRow",
+    "CheckInRow",
+    "ClaimRow",
+    "DeliberationRow",
+    "EvaluationRow",
+    "EvidenceRow",
+    "GoalRow",
+    "InvocationRow",
+    "JobRow",
+    "MessageRow",
+    "MissionRow",
+    "NoticeRow",
+    "OutcomeRow",
+    "PastAct",
+    "ProjectRow",
+    "PullRequestRow",
+    "ReportRow",
+    "RoundRow",
+    "RunRow",
+    "SessionRow",
+    "SettingsRow",
+    "StandingRow",
+    "TimerRow",
+    "WorkRow",
+]

@@ -1,0 +1,190 @@
+"""Rows about the night: sessions, rounds, acts, asks, notices, effects, waits."""
+
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from midwatch.terms.acts import Proposal
+from midwatch.terms.asks import AskKind, AskState, Silence
+from midwatch.terms.facts import Facts
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import RepositoryFacts
+from midwatch.terms.orders import Orders
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Level, Verdict
+
+
+class SessionRow(Term):
+    """A supervised stretch of time."""
+
+    id: str
+    number: int
+    state: SessionState
+    paused: bool
+    why_paused: str
+    orders: Orders
+    source: str
+    level: Level
+    signed_by: str
+    items: tuple[dict[str, str], ...]
+    repositories: tuple[RepositoryFacts, ...]
+    rounds: int
+    round_active: bool
+    round_wanted: bool
+    next_round_at: datetime | None
+    decisions: int
+    actions: int
+    reason: str
+    last_check_in_at: datetime | None
+    last_moved_at: datetime
+    created_at: datetime
+    started_at: datetime | None
+    ends_at: datetime | None
+    debrief_at: datetime | None
+    ended_at: datetime | None
+
+
+class MessageRow(Term):
+    """Something a person said."""
+
+    id: str
+    session: str
+    by: str
+    text: str
+    created_at: datetime
+
+
+class CheckInRow(Term):
+    """A check-in of the night."""
+
+    id: str
+    session: str
+    type: str
+    trigger: str
+    text: str
+    created_at: datetime
+
+
+class RoundRow(Term):
+    """One pass of the loop."""
+
+    id: str
+    session: str
+    number: int
+    brain: str
+    summary: str
+    state: str
+    error: str
+    created_at: datetime
+
+
+class ActRow(Term):
+    """One proposal, judged, with its end."""
+
+    id: str
+    number: int
+    session: str
+    round: int
+    kind: str
+    about: str
+    project: str
+    proposal: Proposal
+    facts: Facts
+    verdict: Verdict
+    state: str
+    text: str
+    result: str
+    judged_seq: int
+    judged_at: datetime
+    ended_at: datetime | None
+
+
+class PastAct(Term):
+    """An act as cooldowns and spin see it: no facts, no words."""
+
+    id: str
+    number: int
+    session: str
+    round: int
+    kind: str
+    about: str
+    project: str
+    state: str
+    result: str
+    judged_at: datetime
+    ended_at: datetime | None
+
+
+class DeliberationRow(Term):
+    """What the council said about one act."""
+
+    id: str
+    session: str
+    round: int
+    opinions: tuple[dict[str, str], ...]
+    decision: str
+    created_at: datetime
+
+
+class AskRow(Term):
+    """Something that needs a person."""
+
+    id: str
+    number: int
+    session: str
+    kind: AskKind
+    question: str
+    options: tuple[str, ...]
+    recommendation: str
+    rationale: str
+    priority: int
+    silence: Silence
+    blocking: bool
+    subject: str
+    project: str
+    shown_hash: str
+    state: AskState
+    answer: str
+    answer_text: str
+    answered_by: str
+    created_at: datetime
+    due_at: datetime | None
+    settled_at: datetime | None
+
+
+class NoticeRow(Term):
+    """Something we told a person."""
+
+    id: str
+    session: str
+    tier: int
+    text: str
+    subject: str
+    sent_by: str
+    created_at: datetime
+    sent_at: datetime | None
+
+
+class InvocationRow(Term):
+    """An effect that passed the door."""
+
+    id: str
+    tool: str
+    session: str
+    run: str
+    job: str
+    request: dict[str, JsonValue]
+    status: str
+    result: dict[str, JsonValue]
+    error: str
+    started_at: datetime
+    ended_at: datetime | None
+
+
+class TimerRow(Term):
+    """A wait: who is to be woken when."""
+
+    id: str
+    kind: str
+    subject: str
+    due_at: datetime

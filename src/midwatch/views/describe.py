@@ -1,0 +1,33 @@
+"""One plain English line for every entry, as a person reading a log at seven in the morning wants it."""
+
+from typing import assert_never
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.house import HouseEvent
+from midwatch.journal.events.jobs import JobEvent
+from midwatch.journal.events.morning import MorningEvent
+from midwatch.journal.events.session import SessionEvent
+from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
+from midwatch.views.names import Names
+from midwatch.views.plain import clean
+from midwatch.views.words import house, jobs, morning, session
+
+__all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
+
+NOBODY = Names()
+LONGEST = 480
+
+
+def describe(event: Event, names: Names = NOBODY) -> str:
+    """Say what happened in one line; with `names` jobs, asks and projects are called by theirs."""
+    if isinstance(event, HouseEvent):
+        line = house.told(event, names)
+    elif isinstance(event, SessionEvent):
+        line = session.told(event, names)
+    elif isinstance(event, JobEvent):
+        line = jobs.told(event, names)
+    elif isinstance(event, MorningEvent):
+        line = morning.told(event, names)
+    else:
+        assert_never(event)
+    return clean(line, LONGEST)

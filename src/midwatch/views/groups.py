@@ -1,0 +1,107 @@
+"""Events in small groups, so that a reader can go through one kind after the other and the type checker can count."""
+
+from midwatch.journal.events.house import (
+    GoalClosed,
+    GoalSet,
+    LevelChanged,
+    ProjectAdded,
+    ProjectChanged,
+    ProjectRemoved,
+    SettingsApplied,
+    SettingsDiscarded,
+    SettingsProposed,
+    WorkAdded,
+    WorkChanged,
+)
+from midwatch.journal.events.jobs import (
+    JobApproved,
+    JobClaimed,
+    JobCreated,
+    JobEnded,
+    JobExecuted,
+    JobPlanned,
+    JobPrepared,
+    JobQuarantined,
+    JobRepaired,
+    JobStopRequested,
+    JobStumbled,
+    JobVerified,
+    MissionCreated,
+    PullRequestClosed,
+    PullRequestMerged,
+    PullRequestOpened,
+    RunFinished,
+    RunStarted,
+)
+from midwatch.journal.events.morning import (
+    ArtifactKept,
+    AssumptionMade,
+    ClaimMade,
+    EvidenceFound,
+    ReportWritten,
+    ReviewSubmitted,
+    ReviewTimedOut,
+    RunScored,
+)
+from midwatch.journal.events.session import (
+    ActEnded,
+    ActJudged,
+    AskAnswered,
+    AskExpired,
+    AskOpened,
+    AskWithdrawn,
+    CheckInMade,
+    CouncilSpoke,
+    MessageSaid,
+    NoticeRaised,
+    NoticeSent,
+    OrdersChanged,
+    OrdersSigned,
+    RoundCalled,
+    RoundEnded,
+    RoundPlanned,
+    SessionDebriefing,
+    SessionEnded,
+    SessionOpened,
+    SessionPaused,
+    SessionResumed,
+    SessionStarted,
+    ToolCalled,
+    ToolFinished,
+)
+
+Books = ProjectAdded | ProjectChanged | ProjectRemoved | GoalSet | GoalClosed | WorkAdded | WorkChanged
+"""What the house knows and what is to be done."""
+
+Standing = SettingsProposed | SettingsApplied | SettingsDiscarded | LevelChanged
+"""What holds until somebody changes it."""
+
+Briefing = SessionOpened | OrdersChanged | OrdersSigned | SessionStarted
+"""From a draft to a night under way."""
+
+Course = SessionPaused | SessionResumed | SessionDebriefing | SessionEnded | MessageSaid | CheckInMade
+"""The session's own course."""
+
+Thinking = RoundCalled | RoundPlanned | CouncilSpoke | ActJudged | ActEnded | RoundEnded
+"""The loop."""
+
+Asking = AskOpened | AskAnswered | AskExpired | AskWithdrawn
+"""What needed a person."""
+
+Reaching = NoticeRaised | NoticeSent | ToolCalled | ToolFinished
+"""What left the house."""
+
+Setting = MissionCreated | RunStarted | RunFinished | JobCreated | JobClaimed | JobPrepared | JobStumbled
+"""Work is set going, and kept going."""
+
+Making = JobPlanned | JobApproved | JobExecuted | JobQuarantined | JobVerified | JobRepaired
+"""What the work came to."""
+
+Closing = JobStopRequested | JobEnded | PullRequestOpened | PullRequestMerged | PullRequestClosed
+"""How the work ended."""
+
+Receipts = EvidenceFound | ClaimMade | ArtifactKept | AssumptionMade
+"""What can be looked up again."""
+
+Reviewing = ReportWritten | RunScored | ReviewSubmitted | ReviewTimedOut
+"""What the morning is made of."""

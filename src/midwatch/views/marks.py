@@ -1,0 +1,119 @@
+"""Where an entry stands in the day, what it can be filtered by, and what the stream calls it."""
+
+from typing import Final, Literal
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobApproved, JobEnded, JobVerified
+from midwatch.journal.events.session import ActEnded, AskExpired, CheckInMade, RoundEnded, ToolFinished
+from midwatch.terms.asks import Silence
+
+Phase = Literal["evening", "sense", "plan", "act", "job", "ask", "morning", "house"]
+Tag = Literal["writes", "errors", "assumptions", "evidence", "decisions"]
+
+_KINDS: Final[dict[Phase, str]] = {
+    "house": """project.added project.changed project.removed goal.set goal.closed work.added work.changed
+        settings.proposed settings.applied settings.discarded level.changed""",
+    "evening": "session.opened orders.changed orders.signed session.started",
+    "sense": "round.called message.said",
+    "plan": "round.planned council.spoke",
+    "act": """act.judged act.ended round.ended checkin.made session.paused session.resumed
+        notice.raised notice.sent""",
+    "job": """mission.created run.started run.finished job.created job.claimed job.prepared job.planned job.approved
+        job.executed job.quarantined job.verified job.repaired job.stumbled job.stop_requested job.ended
+        pull_request.opened tool.called tool.finished evidence.found claim.made artifact.kept assumption.made""",
+    "ask": "ask.opened ask.answered ask.expired ask.withdrawn",
+    "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
+        pull_request.merged pull_request.closed""",
+}
+PHASES: Final[dict[str, Phase]] = {kind: phase for phase, kinds in _KINDS.items() for kind in kinds.split()}
+
+_ALWAYS: Final[dict[Tag, frozenset[str]]] = {
+    "writes": frozenset(
+        {
+            "job.executed",
+            "job.repaired",
+            "job.quarantined",
+            "pull_request.opened",
+            "pull_request.merged",
+            "tool.called",
+            "tool.finished",
+            "artifact.kept",
+        }
+    ),
+    "errors": frozenset({"job.stumbled"}),
+    "assumptions": frozenset({"assumption.made"}),
+    "evidence": frozenset({"evidence.found", "claim.made", "job.verified"}),
+    "decisions": frozenset(
+        {
+            "orders.signed",
+            "level.changed",
+            "council.spoke",
+            "act.judged",
+            "act.ended",
+            "ask.opened",
+            "ask.answered",
+            "ask.expired",
+            "job.approved",
+            "pull_request.merged",
+            "pull_request.closed",
+            "review.submitted",
+        }
+    ),
+}
+
+_SSE: Final[dict[str, str]] = {
+    "council.spoke": "deliberation",
+    "session.started": "phase",
+    "round.called": "phase",
+    "round.planned": "phase",
+    "round.ended": "phase",
+    "session.debriefing": "phase",
+    "act.judged": "action",
+    "act.ended": "action",
+    "ask.opened": "question",
+    "session.paused": "session_paused",
+    "session.ended": "session_ended",
+}
+
+
+def phase_of(event: Event) -> Phase:
+    """Say to which part of the day an entry belongs."""
+    return PHASES[event.kind]
+
+
+def sse_type(event: Event) -> str:
+    """Name an entry for the stream: seed 003's names where it has one, else `entry`."""
+    return _SSE.get(event.kind, "entry")
+
+
+def tags_of(event: Event) -> frozenset[Tag]:
+    """Say by which of the replay's filters an entry is found."""
+    tags: set[Tag] = {tag for tag, kinds in _ALWAYS.items() if event.kind in kinds}
+    if _went_wrong(event):
+        tags.add("errors")
+    if _by_silence(event):
+        tags.add("assumptions")
+    return frozenset(tags)
+
+
+def _went_wrong(event: Event) -> bool:
+    match event:
+        case JobEnded(state="failed") | ActEnded(end="failed") | CheckInMade(type="alert"):
+            return True
+        case ToolFinished(status=status):
+            return status != "ok"
+        case RoundEnded(error=error):
+            return bool(error)
+        case JobVerified(proof=proof):
+            return proof.verdict in {"worse", "red_when_restored"}
+        case _:
+            return False
+
+
+def _by_silence(event: Event) -> bool:
+    """Consent that nobody spoke is an assumption, whatever the orders say about it."""
+    match event:
+        case AskExpired(meant=Silence.APPROVED) | JobApproved(by="silence"):
+            return True
+        case _:
+            return False

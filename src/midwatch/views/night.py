@@ -1,0 +1,112 @@
+"""The newest night as one value, folded over the journal: live, in replay and after a restart the same."""
+
+from typing import assert_never
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import Event
+from midwatch.journal.events.house import HouseEvent, LevelChanged
+from midwatch.journal.events.jobs import JobEvent
+from midwatch.journal.events.morning import (
+    ArtifactKept,
+    AssumptionMade,
+    ClaimMade,
+    EvidenceFound,
+    MorningEvent,
+    ReportWritten,
+    ReviewSubmitted,
+    ReviewTimedOut,
+    RunScored,
+)
+from midwatch.journal.events.session import SessionEvent
+from midwatch.terms.house import SessionState
+from midwatch.views import night_course, night_jobs
+from midwatch.views.alike import normalised
+from midwatch.views.describe import describe
+from midwatch.views.groups import Receipts, Reviewing
+from midwatch.views.names import introduce
+from midwatch.views.seen import LastSeen, NightView, altered, changed
+
+__all__ = ["FOLD_NAME", "FOLD_VERSION", "NightView", "apply", "normalised", "start"]
+
+FOLD_NAME = "night"
+FOLD_VERSION = 1
+"""Raise it whenever the same entries would give another view: old snapshots are then ignored."""
+
+
+def start() -> NightView:
+    """Before the first entry there is no night."""
+    return NightView()
+
+
+def apply(view: NightView, entry: Entry) -> NightView:
+    """Let one entry happen to the view."""
+    event = entry.event
+    known = altered(view, names=introduce(view.names, event))
+    told = LastSeen(seq=entry.seq, at=entry.at, text=describe(event, known.names))
+    return altered(_happened(known, entry, event), last=told)
+
+
+def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
+    if isinstance(event, HouseEvent):
+        return _house(view, event)
+    if isinstance(event, SessionEvent):
+        return night_course.happened(view, entry, event)
+    if isinstance(event, JobEvent):
+        return night_jobs.happened(view, event)
+    if isinstance(event, MorningEvent):
+        return _morning(view, event)
+    assert_never(event)
+
+
+def _house(view: NightView, event: HouseEvent) -> NightView:
+    """Of the house only the level shows; a night under way follows it at once, a finished one keeps its own."""
+    if isinstance(event, LevelChanged) and view.state in {None, SessionState.AUTONOMOUS}:
+        return altered(view, level=event.level)
+    return view
+
+
+def _morning(view: NightView, event: MorningEvent) -> NightView:
+    return _receipts(view, event) if isinstance(event, Receipts) else _reviewing(view, event)
+
+
+def _receipts(view: NightView, event: Receipts) -> NightView:
+    if all(event.run != run.id for run in view.runs):
+        return view
+    match event:
+        case EvidenceFound():
+            after = altered(view, evidence=view.evidence + 1)
+        case ClaimMade():
+            after = altered(view, claims=view.claims + 1)
+        case ArtifactKept():
+            after = altered(view, artifacts=view.artifacts + 1)
+        case AssumptionMade():
+            after = altered(view, assumptions=view.assumptions + 1)
+        case _:
+            assert_never(event)
+    return after
+
+
+def _reviewing(view: NightView, event: Reviewing) -> NightView:
+    if isinstance(event, RunScored):
+        score = {"score_pre": event.score} if event.phase == "pre" else {"score_post": event.score}
+        return altered(view, runs=changed(view.runs, event.run, **score))
+    if event.session != view.session:
+        return view
+    match event:
+        case ReportWritten():
+            after = altered(
+                view,
+                headline=event.brief.headline,
+                words=event.brief.words,
+                recommendations=tuple(one.text for one in event.recommendations),
+                waiting=len(event.decisions),
+                review="pending",
+                review_due_at=event.review_due_at,
+            )
+        case ReviewSubmitted():
+            after = altered(view, review="submitted")
+        case ReviewTimedOut():
+            after = altered(view, review="timeout" if view.review == "pending" else view.review)
+        case _:
+            assert_never(event)
+    return after

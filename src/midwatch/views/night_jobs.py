@@ -1,0 +1,144 @@
+"""What missions, runs, jobs and pull requests do to the view."""
+
+from typing import assert_never
+
+from midwatch.journal.events.jobs import (
+    JobApproved,
+    JobClaimed,
+    JobCreated,
+    JobEnded,
+    JobEvent,
+    JobExecuted,
+    JobPlanned,
+    JobPrepared,
+    JobQuarantined,
+    JobRepaired,
+    JobStopRequested,
+    JobStumbled,
+    JobVerified,
+    MissionCreated,
+    PullRequestClosed,
+    PullRequestMerged,
+    PullRequestOpened,
+    RunFinished,
+    RunStarted,
+)
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.views.groups import Closing, Making, Setting
+from midwatch.views.seen import JobSeen, NightView, PullRequestSeen, RunSeen, altered, changed
+
+
+def happened(view: NightView, event: JobEvent) -> NightView:
+    """Let an event of the work happen; jobs of other sessions than the newest do not show."""
+    if isinstance(event, Setting):
+        return _setting(view, event)
+    return _making(view, event) if isinstance(event, Making) else _closing(view, event)
+
+
+def _job(view: NightView, name: str, **values: object) -> NightView:
+    return altered(view, jobs=changed(view.jobs, name, **values))
+
+
+def _of(view: NightView, name: str) -> JobSeen | None:
+    return next((job for job in view.jobs if job.id == name), None)
+
+
+def _setting(view: NightView, event: Setting) -> NightView:
+    match event:
+        case MissionCreated() | JobStumbled() | JobClaimed():
+            after = _taken_up(view, event)
+        case RunStarted():
+            new = RunSeen(id=event.run, number=view.names.count("run"))
+            after = altered(view, runs=(*view.runs, new)) if event.session == view.session else view
+        case RunFinished(run=run, status=status):
+            after = altered(view, runs=changed(view.runs, run, status=status))
+        case JobCreated():
+            after = _created(view, event) if event.session == view.session else view
+        case JobPrepared(job=job):
+            after = _job(view, job, stage=Stage.PLAN)
+        case _:
+            assert_never(event)
+    return after
+
+
+def _taken_up(view: NightView, event: MissionCreated | JobStumbled | JobClaimed) -> NightView:
+    job = None if isinstance(event, MissionCreated) else _of(view, event.job)
+    if job is None or isinstance(event, MissionCreated):
+        return view
+    if isinstance(event, JobStumbled):
+        return _job(view, job.id, stumbles=job.stumbles + 1)
+    state = JobState.STOPPING if job.state is JobState.STOPPING else JobState.RUNNING
+    return _job(view, job.id, attempts=job.attempts + 1, state=state)
+
+
+def _created(view: NightView, event: JobCreated) -> NightView:
+    new = JobSeen(
+        id=event.job,
+        number=view.names.count("job"),
+        title=event.title,
+        project=view.names.projects.get(event.project, event.project),
+        agent=event.agent,
+        retry_of=event.retry_of,
+    )
+    return altered(view, jobs=(*view.jobs, new))
+
+
+def _making(view: NightView, event: Making) -> NightView:
+    job = event.job
+    match event:
+        case JobPlanned(plan=plan):
+            after = _job(view, job, plan=plan.summary, stage=Stage.APPROVE, state=_waiting(view, job))
+        case JobApproved(by=by):
+            after = _job(view, job, approved_by=by, stage=Stage.EXECUTE, state=JobState.QUEUED)
+        case JobExecuted() | JobRepaired():
+            after = _job(view, job, stage=Stage.QUARANTINE)
+        case JobQuarantined(change=change):
+            after = _job(
+                view,
+                job,
+                stage=Stage.VERIFY,
+                commits=len(change.commits),
+                files=len(change.files),
+                insertions=change.insertions,
+                deletions=change.deletions,
+            )
+        case JobVerified(proof=proof, repair=repair):
+            after = _job(view, job, proof=proof.verdict, stage=Stage.REPAIR if repair else Stage.DELIVER)
+        case _:
+            assert_never(event)
+    return after
+
+
+def _waiting(view: NightView, name: str) -> JobState:
+    """One that was asked to stop meanwhile goes on stopping."""
+    job = _of(view, name)
+    going = job is None or job.state in {JobState.RUNNING, JobState.QUEUED}
+    return JobState.WAITING if going or job is None else job.state
+
+
+def _closing(view: NightView, event: Closing) -> NightView:
+    match event:
+        case JobStopRequested(job=job, why=why):
+            after = _job(view, job, state=JobState.STOPPING, why=why)
+        case JobEnded(job=job, why=why):
+            after = _job(view, job, state=JobState(event.state), why=why)
+        case PullRequestOpened():
+            after = _opened(view, event) if _of(view, event.job) else view
+        case PullRequestMerged(pull_request=name):
+            after = altered(view, pull_requests=changed(view.pull_requests, name, state="merged"))
+        case PullRequestClosed(pull_request=name):
+            after = altered(view, pull_requests=changed(view.pull_requests, name, state="closed"))
+        case _:
+            assert_never(event)
+    return after
+
+
+def _opened(view: NightView, event: PullRequestOpened) -> NightView:
+    new = PullRequestSeen(
+        id=event.pull_request,
+        number=view.names.count("pull request"),
+        title=event.title,
+        branch=event.branch,
+        job=event.job,
+    )
+    return altered(_job(view, event.job, branch=event.branch), pull_requests=(*view.pull_requests, new))

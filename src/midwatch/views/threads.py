@@ -1,0 +1,150 @@
+"""Which entry led to which: what an entry says of itself, and where it says nothing, the thing it is about."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobCreated
+from midwatch.journal.events.session import AskOpened
+
+_LEANS: Final[dict[str, str]] = {
+    "project.changed": "project",
+    "project.removed": "project",
+    "goal.set": "goal project",
+    "goal.closed": "goal",
+    "work.added": "project",
+    "work.changed": "item",
+    "settings.applied": "proposal",
+    "settings.discarded": "proposal",
+    "message.said": "session",
+    "round.called": "session",
+    "round.planned": "round",
+    "council.spoke": "round",
+    "act.judged": "round",
+    "act.ended": "act",
+    "round.ended": "round",
+    "ask.opened": "subject session",
+    "notice.raised": "subject session",
+    "notice.sent": "notice",
+    "tool.called": "job session",
+    "tool.finished": "invocation",
+    "mission.created": "session",
+    "run.started": "mission session",
+    "run.finished": "run",
+    "job.created": "act run session",
+    "evidence.found": "job run",
+    "claim.made": "run",
+    "artifact.kept": "job run",
+    "assumption.made": "run",
+    "run.scored": "run",
+    "pull_request.merged": "pull_request",
+    "pull_request.closed": "pull_request",
+}
+"""By kind: the things to lean on, the best first. Kinds not named lean on the first thing they speak for."""
+
+_SPEAKS: Final[dict[str, str]] = {
+    "project.added": "project",
+    "goal.set": "goal",
+    "work.added": "item",
+    "settings.proposed": "proposal",
+    "session.opened": "session",
+    "orders.changed": "session",
+    "orders.signed": "session",
+    "session.started": "session",
+    "session.paused": "session",
+    "session.resumed": "session",
+    "session.debriefing": "session",
+    "session.ended": "session",
+    "review.submitted": "session",
+    "review.timed_out": "session",
+    "report.written": "session report",
+    "round.called": "round",
+    "round.planned": "round",
+    "act.judged": "act",
+    "act.ended": "act",
+    "ask.opened": "ask",
+    "ask.answered": "ask",
+    "ask.expired": "ask",
+    "ask.withdrawn": "ask",
+    "notice.raised": "notice",
+    "tool.called": "invocation",
+    "mission.created": "mission",
+    "run.started": "run",
+    "job.created": "job",
+    "job.prepared": "job",
+    "job.planned": "job",
+    "job.approved": "job",
+    "job.executed": "job",
+    "job.quarantined": "job",
+    "job.verified": "job",
+    "job.repaired": "job",
+    "job.stop_requested": "job",
+    "job.ended": "job",
+    "pull_request.opened": "job pull_request",
+}
+"""By kind: the things of which this is now the last word. Claims and stumbles are none: they lead nowhere new."""
+
+_QUIETLY: Final = {"job.claimed": "job", "job.stumbled": "job", "checkin.made": "session"}
+
+
+class Threads:
+    """The causes of each entry, found in one pass."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.causes: dict[int, tuple[int, ...]] = {}
+        self._last_word: dict[str, int] = {}
+        self._belongs: dict[str, tuple[str, ...]] = {}
+        for entry in entries:
+            self._follow(entry)
+
+    def _follow(self, entry: Entry) -> None:
+        event = entry.event
+        found = self._nearer(entry.because, self._leaning(event))
+        self.causes[entry.seq] = tuple(seq for seq in found if seq < entry.seq)
+        match event:
+            case JobCreated(job=job, run=run, work_item=item):
+                self._belongs[job] = (run, item)
+            case AskOpened(ask=ask, draft=draft):
+                self._belongs[ask] = (draft.subject,)
+            case _:
+                pass
+        for thing in things(event, _SPEAKS.get(event.kind, "")):
+            self._say(thing, entry.seq)
+
+    def _say(self, thing: str, seq: int) -> None:
+        self._last_word[thing] = seq
+        for owner in self._belongs.get(thing, ()):
+            self._last_word[owner] = seq
+
+    def _leaning(self, event: Event) -> tuple[int, ...]:
+        wanted = _LEANS.get(event.kind) or _SPEAKS.get(event.kind) or _QUIETLY.get(event.kind, "")
+        known = [self._last_word[thing] for thing in things(event, wanted) if thing in self._last_word]
+        return tuple(known[:1])
+
+    def _nearer(self, because: tuple[int, ...], leaning: tuple[int, ...]) -> tuple[int, ...]:
+        """Entries written together all name what woke their writer; among themselves they are told step by step."""
+        if not because or not leaning or leaning[0] <= max(because):
+            return because or leaning
+        return (*leaning, *(cause for cause in because if not self._reaches(leaning[0], cause)))
+
+    def _reaches(self, seq: int, cause: int) -> bool:
+        return seq == cause or (seq > cause and any(self._reaches(one, cause) for one in self.causes.get(seq, ())))
+
+    def effects(self, seq: int) -> tuple[int, ...]:
+        """What followed directly."""
+        return tuple(later for later, causes in self.causes.items() if seq in causes)
+
+
+def things(event: Event, fields: str) -> list[str]:
+    """Name the things an event is about, by field."""
+    named = (_thing(event, field) for field in fields.split())
+    return [name for name in named if name]
+
+
+def _thing(event: Event, field: str) -> str:
+    if field == "round":
+        return f"{getattr(event, 'session', '')}.{getattr(event, 'number', '')}"
+    source = event.draft if field == "subject" and isinstance(event, AskOpened) else event
+    value = getattr(source, field, "")
+    return str(getattr(value, "id", value))

@@ -1,0 +1,83 @@
+"""A night as rows for replay: every entry in words, idle time folded away, filtered by what one looks for."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Literal
+
+from midwatch.journal.entry import Entry
+from midwatch.terms.term import Term
+from midwatch.views.describe import describe
+from midwatch.views.marks import Phase, Tag, phase_of, tags_of
+from midwatch.views.names import Names, introduce
+from midwatch.views.plain import clean
+
+IDLE = timedelta(minutes=5)
+"""A longer silence than this is folded into one row."""
+
+
+class Row(Term):
+    """One entry as a reader sees it."""
+
+    type: Literal["row"] = "row"
+    seq: int
+    at: datetime
+    phase: Phase
+    kind: str
+    text: str
+    actor: str
+    because: tuple[int, ...] = ()
+    tags: tuple[Tag, ...] = ()
+
+
+class Gap(Term):
+    """A stretch in which nothing was written."""
+
+    type: Literal["gap"] = "gap"
+    seconds: int
+
+
+def rows(
+    entries: Iterable[Entry], *, tags: frozenset[Tag] = frozenset(), names: Names | None = None
+) -> tuple[Row | Gap, ...]:
+    """Lay entries out in order; with `tags` only those that carry one of them, idle stretches kept between.
+
+    `names` is what was known before the first of the entries (see `names_after`), so that numbers are right in a part.
+    """
+    known = names or Names()
+    shown: list[Row | Gap] = []
+    before: datetime | None = None
+    for entry in entries:
+        known = introduce(known, entry.event)
+        if before is not None and entry.at - before > IDLE:
+            _idle(shown, entry.at - before)
+        before = entry.at
+        marks = tags_of(entry.event)
+        if not tags or marks & tags:
+            shown.append(_row(entry, known, marks))
+    while shown and isinstance(shown[-1], Gap):
+        shown.pop()
+    return tuple(shown)
+
+
+def _idle(shown: list[Row | Gap], span: timedelta) -> None:
+    """Stretches with nothing shown between them are one; before the first row there is nothing to fold."""
+    if not shown:
+        return
+    seconds = int(span.total_seconds())
+    if isinstance(last := shown[-1], Gap):
+        shown[-1] = Gap(seconds=last.seconds + seconds)
+    else:
+        shown.append(Gap(seconds=seconds))
+
+
+def _row(entry: Entry, names: Names, marks: frozenset[Tag]) -> Row:
+    return Row(
+        seq=entry.seq,
+        at=entry.at,
+        phase=phase_of(entry.event),
+        kind=entry.event.kind,
+        text=describe(entry.event, names),
+        actor=clean(entry.actor, 60),
+        because=entry.because,
+        tags=tuple(sorted(marks)),
+    )

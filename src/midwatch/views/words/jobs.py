@@ -1,0 +1,136 @@
+"""How missions, runs, jobs and pull requests are told."""
+
+from typing import assert_never
+
+from midwatch.journal.events.jobs import (
+    JobApproved,
+    JobClaimed,
+    JobCreated,
+    JobEnded,
+    JobEvent,
+    JobExecuted,
+    JobPlanned,
+    JobPrepared,
+    JobQuarantined,
+    JobRepaired,
+    JobStopRequested,
+    JobStumbled,
+    JobVerified,
+    MissionCreated,
+    PullRequestClosed,
+    PullRequestMerged,
+    PullRequestOpened,
+    RunFinished,
+    RunStarted,
+)
+from midwatch.terms.jobs import Change, Done
+from midwatch.views.groups import Closing, Making, Setting
+from midwatch.views.names import Names
+from midwatch.views.plain import clean, counted, spaced
+
+PROVEN = {
+    "green": "the checks pass on a fresh checkout",
+    "still_red": "the checks were red before and are no worse",
+    "no_checks": "no check could say whether it is right",
+    "worse": "the checks got worse",
+    "red_when_restored": "the checks pass only with the agent's own changes to them",
+}
+
+
+def told(event: JobEvent, names: Names) -> str:
+    """Say what happened to the work."""
+    if isinstance(event, Setting):
+        return _setting(event, names)
+    if isinstance(event, Making):
+        return _making(event, _name(event.job, names))
+    return _closing(event, names)
+
+
+def _name(job: str, names: Names) -> str:
+    called = names.of(job, "the job")
+    return called[0].upper() + called[1:]
+
+
+def _setting(event: Setting, names: Names) -> str:
+    match event:
+        case MissionCreated():
+            text = f"A mission in {names.project(event.project)}: {clean(event.title)}"
+        case RunStarted():
+            text = f"A run began in {names.project(event.project)}: {clean(event.contract.objective)}"
+        case RunFinished():
+            text = f"A run is {event.status}: {clean(event.summary)}"
+        case JobCreated():
+            again = " (again)" if event.retry_of else ""
+            where = names.project(event.project)
+            text = f"{_name(event.job, names)}{again} goes to {clean(event.agent)} in {where}: {clean(event.title)}"
+        case JobClaimed():
+            tries = f", try {event.attempt}" if event.attempt > 1 else ""
+            text = f"{_name(event.job, names)} is taken up at {event.stage.value}{tries}"
+        case JobPrepared(repository=facts):
+            dirty = f"; {counted(len(facts.dirty), 'uncommitted file')} left alone" if facts.dirty else ""
+            text = f"{_name(event.job, names)} stands on {clean(facts.branch)} at {clean(facts.head)[:12]}{dirty}"
+        case JobStumbled():
+            name = _name(event.job, names)
+            text = (
+                f"{name} stumbled at {event.stage.value} ({spaced(event.cause)}) and tries again: {clean(event.error)}"
+            )
+        case _:
+            assert_never(event)
+    return text
+
+
+def _making(event: Making, name: str) -> str:
+    match event:
+        case JobPlanned(plan=plan, version=version):
+            again = f" (version {version})" if version > 1 else ""
+            text = f"{name} is planned{again}: {clean(plan.summary, 360)}"
+        case JobApproved(by=by):
+            text = f"The plan of {name[0].lower()}{name[1:]} is approved by {clean(by)}"
+        case JobExecuted(done=done):
+            text = f"{name} says it is done: {_done(done)}"
+        case JobQuarantined(change=change):
+            text = f"{name} passed quarantine: {_change(change)}"
+        case JobVerified(proof=proof, repair=repair):
+            text = f"{name} was checked: {PROVEN.get(proof.verdict, spaced(proof.verdict))}"
+            text += "; it goes back for repair" if repair else ""
+        case JobRepaired(done=done):
+            text = f"{name} was mended, round {event.round}: {_done(done)}"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _closing(event: Closing, names: Names) -> str:
+    match event:
+        case JobStopRequested():
+            name = _name(event.job, names)
+            text = f"{name} is asked to stop by {clean(event.by)}: {clean(event.why)}; its work is kept"
+        case JobEnded():
+            cause = f" ({spaced(event.cause)})" if event.cause else ""
+            text = f"{_name(event.job, names)} is {event.state}{cause}: {clean(event.why)}"
+        case PullRequestOpened():
+            name = _name(event.pull_request, names) if event.pull_request in names.things else "A pull request"
+            text = f"{name} is ready on {clean(event.branch)}: {clean(event.title)}"
+        case PullRequestMerged(by=by, sha=sha):
+            text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
+        case PullRequestClosed(by=by):
+            why = f": {clean(event.why)}" if event.why else ""
+            text = f"{_pull_request(event.pull_request, names)} was closed by {clean(by)}{why}"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _pull_request(name: str, names: Names) -> str:
+    return names.of(name, "a pull request").capitalize()
+
+
+def _done(done: Done) -> str:
+    left = f"; {counted(len(done.left), 'finding')} left for a person" if done.left else ""
+    return f"{clean(done.summary).rstrip('.')} ({counted(len(done.commits), 'commit')}){left}"
+
+
+def _change(change: Change) -> str:
+    twice = f"; look twice at {clean(', '.join(change.flagged), 80)}" if change.flagged else ""
+    size = f"{counted(len(change.files), 'file')}, +{change.insertions} -{change.deletions}"
+    return f"{counted(len(change.commits), 'commit')}, {size}{twice}"

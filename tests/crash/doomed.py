@@ -1,0 +1,98 @@
+"""A real server process that kills itself at one journal entry, and its successor that finishes the night."""
+
+import argparse
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from midwatch.compose import House, open_house
+from midwatch.evening import house as by_day
+from midwatch.evening import signing
+from midwatch.journal.entry import Entry
+from midwatch.terms.house import SessionState
+from midwatch.terms.records import NoticeRow, ProjectRow, ReportRow, SessionRow
+from tests.nights.house import CHECK, orders
+
+FLAGS: dict[str, Any] = {
+    "asks.approve_plan_minutes": 0.01,
+    "server.queue_poll_seconds": 0.05,
+    "server.lease_seconds": 3.0,
+    "jobs.min_free_memory_mib": 64,
+    "jobs.min_free_disk_mib": 64,
+}
+
+
+def die() -> None:
+    """No farewell."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_after(house: House, seq: int) -> None:
+    """Die when the entry is committed and nobody has acted on it yet."""
+
+    def heard(entries: tuple[Entry, ...]) -> None:
+        if entries[-1].seq >= seq:
+            die()
+
+    house.journal.listeners.insert(0, heard)
+
+
+def die_before(house: House, seq: int) -> None:
+    """Die with the entry written and not committed."""
+
+    def committing(connection: sa.Connection) -> None:
+        head = connection.exec_driver_sql("select max(seq) from journal").scalar()
+        if head is not None and head >= seq:
+            die()
+
+    sa.event.listen(house.writer.sync_engine, "commit", committing)
+
+
+async def evening(house: House, source: Path, checks: tuple[str, ...]) -> None:
+    """What the person does; after a crash only what is missing is done again."""
+    if not await house.records.find(ProjectRow):
+        await by_day.add_project(house.evening, source, by="ann", name="sample", checks=checks)
+    sessions = await house.records.find(SessionRow)
+    if not sessions:
+        await signing.draft(house.evening, orders("Tidy up"), by="ann")
+        sessions = await house.records.find(SessionRow)
+    if sessions[-1].state is SessionState.BRIEFING:
+        await signing.start(house.evening, by="ann")
+
+
+async def until_the_brief(house: House) -> None:
+    """Wait for the report and for everything that follows from it."""
+    async for entry in house.journal.tail(after=0):
+        if entry.event.kind == "report.written":
+            break
+    while True:
+        unsent = await house.records.find(ReportRow)
+        waiting = [row for row in await house.records.find(NoticeRow) if not row.sent_by and row.tier < 4]
+        if unsent and not waiting:
+            return
+        await asyncio.sleep(0.02)
+
+
+async def main(asked: argparse.Namespace) -> None:
+    flags = FLAGS | ({"database.url": asked.url} if asked.url else {})
+    async with open_house(Path(asked.home), flags=flags) as house:
+        if asked.die_after:
+            die_after(house, asked.die_after)
+        if asked.die_before:
+            die_before(house, asked.die_before)
+        await evening(house, Path(asked.source), (CHECK,))
+        await until_the_brief(house)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("home")
+    parser.add_argument("source")
+    parser.add_argument("--url", default="")
+    parser.add_argument("--die-after", type=int, default=0)
+    parser.add_argument("--die-before", type=int, default=0)
+    asyncio.run(main(parser.parse_args()))

@@ -1,0 +1,55 @@
+"""What the gate says in a few cases worth knowing by heart."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midwatch.rules.gate import judge
+from midwatch.terms.acts import ActKind
+from midwatch.terms.trust import Isolation, Level, Outcome
+from tests.rules.worlds import FACTS, NOW, THOROUGH, easy, levels, world_for
+
+
+def test_a_cautious_stop_is_confirmed_in_five_minutes_or_not_done() -> None:
+    verdict = judge(easy(ActKind.STOP), world_for(ActKind.STOP, level=Level.CAUTIOUS))
+    assert (verdict.outcome, verdict.deadline_minutes, verdict.silence) == (Outcome.ASK_FIRST, 5, "not_done")
+
+
+def test_a_merge_waits_until_tomorrow_is_over_and_then_goes_into_the_brief() -> None:
+    verdict = judge(easy(ActKind.MERGE), FACTS)
+    until = NOW.replace(hour=0) + timedelta(days=2)
+    assert verdict.outcome is Outcome.ASK_FIRST
+    assert verdict.deadline_minutes == (until - NOW) / timedelta(minutes=1)
+    assert verdict.silence == "to_brief"
+
+
+@pytest.mark.parametrize(
+    ("isolation", "forced", "outcome"),
+    [
+        (Isolation.BUBBLEWRAP, False, Outcome.EXECUTE),
+        (Isolation.LANDLOCK, False, Outcome.EXECUTE_AND_TELL),
+        (Isolation.SEATBELT, False, Outcome.EXECUTE_AND_TELL),
+        (Isolation.NONE, False, Outcome.SAY_ONLY),
+        (Isolation.NONE, True, Outcome.EXECUTE_AND_TELL),
+    ],
+)
+def test_weak_walls_cap_model_driven_agents_and_spare_the_housekeeper(
+    isolation: Isolation, forced: bool, outcome: Outcome
+) -> None:
+    limits = FACTS.limits.model_copy(update={"forced_isolation": forced})
+    facts = FACTS.model_copy(update={"isolation": isolation, "limits": limits})
+    assert judge(easy(ActKind.START, agent="claude"), facts).outcome is outcome
+    assert judge(easy(ActKind.START), facts).outcome is Outcome.EXECUTE
+
+
+@THOROUGH
+@given(levels, st.floats(0, 1))
+def test_a_tainted_run_may_still_start_jobs_inside_its_scopes(level: Level, confidence: float) -> None:
+    facts = FACTS.model_copy(update={"level": level})
+    proposal = easy(
+        ActKind.START, tool="repo_write_pr", paths=("src/a.py",), writes=True, tainted=True, confidence=confidence
+    )
+    clean = proposal.model_copy(update={"tainted": False})
+    assert judge(proposal, facts) == judge(clean, facts)

@@ -1,0 +1,111 @@
+"""Random legal histories: a walk that tries events of every kind and keeps those that the projectors accept."""
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from midwatch.errors import MidwatchError
+from midwatch.journal.events import Event, jobs, morning, session
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import JobRow, SessionRow
+from tests.journal.samples import KINDS, sample
+from tests.store.opened import Store
+
+NAMED = {
+    "project": "prj", "session": "ses", "job": "job", "run": "run", "ask": "ask", "act": "act", "goal": "gol",
+    "item": "wrk", "mission": "mis", "notice": "ntc", "invocation": "inv", "proposal": "set", "message": "msg",
+    "pull_request": "pr", "artifact": "art", "report": "rep",
+}  # fmt: skip
+"""Fields that name something, with the prefix of its id."""
+FOR_STAGE: dict[Stage, type[Event]] = {
+    Stage.PREPARE: jobs.JobPrepared,
+    Stage.PLAN: jobs.JobPlanned,
+    Stage.APPROVE: jobs.JobApproved,
+    Stage.EXECUTE: jobs.JobExecuted,
+    Stage.QUARANTINE: jobs.JobQuarantined,
+    Stage.VERIFY: jobs.JobVerified,
+    Stage.REPAIR: jobs.JobRepaired,
+    Stage.DELIVER: jobs.JobEnded,
+}
+FOR_NIGHT: dict[SessionState, tuple[type[Event], ...]] = {
+    SessionState.BRIEFING: (session.OrdersChanged, session.OrdersSigned, session.SessionStarted),
+    SessionState.AUTONOMOUS: (session.RoundCalled, session.RoundPlanned, session.RoundEnded, session.SessionResumed),
+    SessionState.DEBRIEF: (morning.ReportWritten, session.SessionEnded),
+    SessionState.ENDED: (session.SessionOpened,),
+}
+
+
+@dataclass
+class Walk:
+    """A seeded walk over one store."""
+
+    store: Store
+    seed: int
+    accepted: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    _made: int = 0
+
+    def __post_init__(self) -> None:
+        self._dice = random.Random(self.seed)  # noqa: S311  a seed, not a secret
+
+    async def step(self) -> bool:
+        """Try one event; tell whether it was accepted."""
+        event = await self._pick()
+        because = sorted({self._dice.randint(1, 9) for _ in range(self._dice.randint(0, 2))})
+        try:
+            await self.store.journal.record(event, because=because, actor=self._dice.choice(["ann", "midwatch"]))
+        except MidwatchError:
+            self.refused[event.kind] += 1
+            return False
+        self.accepted[event.kind] += 1
+        return True
+
+    async def _pick(self) -> Event:
+        way = self._dice.random()
+        if way < 0.35 and (job := await self._newest_job()):
+            return self._next_for(job)
+        if way < 0.6:
+            nights = await self.store.records.find(SessionRow)
+            return self._next_for_night(nights[-1]) if nights else self._any(session.SessionOpened)
+        return self._any(KINDS[self._dice.choice(sorted(KINDS))])
+
+    async def _newest_job(self) -> JobRow | None:
+        live = [job for job in await self.store.records.find(JobRow) if not job.state.over]
+        return live[-1] if live else None
+
+    def _next_for(self, job: JobRow) -> Event:
+        if job.stage is not Stage.APPROVE and (job.state is not JobState.RUNNING or self._dice.random() < 0.2):
+            attempt, worker = job.attempt, f"w{job.epoch + 1}"
+            return jobs.JobClaimed(job=job.id, stage=job.stage, attempt=attempt, epoch=job.epoch + 1, worker=worker)
+        kind = jobs.JobStumbled if self._dice.random() < 0.1 else FOR_STAGE[job.stage]
+        if job.stage is Stage.DELIVER and self._dice.random() < 0.5:
+            kind = jobs.PullRequestOpened
+        given: dict[str, Any] = {"job": job.id, "epoch": job.epoch, "stage": job.stage, "plan_hash": "shown"}
+        given |= {"repair": self._dice.random() < 0.4, "pull_request": self._new("pr")}
+        return sample(kind, **{name: value for name, value in given.items() if name in kind.model_fields})
+
+    def _next_for_night(self, night: SessionRow) -> Event:
+        kind = self._dice.choice(FOR_NIGHT[night.state])
+        number = night.rounds + (0 if night.round_active else 1)
+        given = {"session": self._new("ses") if kind is session.SessionOpened else night.id, "number": number}
+        given["report"] = self._new("rep")
+        return sample(kind, **{name: value for name, value in given.items() if name in kind.model_fields})
+
+    def _any(self, kind: type[Event]) -> Event:
+        given: dict[str, Any] = {}
+        for name, info in kind.model_fields.items():
+            if name in NAMED and info.annotation is str:
+                fresh = self._dice.random() < 0.3
+                given[name] = self._new(NAMED[name]) if fresh else f"{NAMED[name]}_{self._dice.randint(1, 3)}"
+            elif info.annotation is int:
+                given[name] = self._dice.randint(1, 3)
+        event = sample(kind, **given)
+        inner = {name: part for name in event.__class__.model_fields if hasattr(part := getattr(event, name), "id")}
+        renamed = {name: part.model_copy(update={"id": self._new("x")}) for name, part in inner.items()}
+        return event.model_copy(update=renamed)
+
+    def _new(self, prefix: str) -> str:
+        self._made += 1
+        return f"{prefix}_n{self._made}"

@@ -1,0 +1,83 @@
+"""A store on a database of its own, with a clock that moves by looking and ids that count."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from midwatch.engine.clocks import SteppedClock
+from midwatch.store.engines import open_reader, open_sync_writer, open_writer
+from midwatch.store.folds import Folds
+from midwatch.store.journal import SqlJournal
+from midwatch.store.reading import SqlRecords
+from midwatch.store.rebuild import fingerprint
+from midwatch.store.tables import PROJECTED, journal, meta
+
+EVENING = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
+
+
+class CountedIds:
+    """Ids that are the same in every run."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def new(self, prefix: str) -> str:
+        self._last += 1
+        return f"{prefix}_{self._last:04}"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Everything a test needs to write, read and look behind."""
+
+    url: str
+    clock: SteppedClock
+    writer: AsyncEngine
+    reader: AsyncEngine
+    journal: SqlJournal
+    records: SqlRecords
+    folds: Folds
+    sync: sa.Engine
+
+    @contextmanager
+    def behind(self) -> Iterator[sa.Connection]:
+        """A connection past every promise, for looking and for tampering."""
+        with self.sync.begin() as connection:
+            yield connection
+
+    def everything(self) -> dict[str, str]:
+        """A hash of each table of records."""
+        with self.behind() as connection:
+            return fingerprint(connection)
+
+    def empty(self) -> None:
+        """Begin anew; quicker than another database."""
+        with self.behind() as connection:
+            for table in (journal, *PROJECTED):
+                connection.execute(table.delete())
+
+    def counts(self, *tables: str) -> tuple[int, ...]:
+        """How many rows each table has."""
+        with self.behind() as connection:
+            return tuple(
+                connection.execute(sa.select(sa.func.count()).select_from(meta.tables[name])).scalar_one()
+                for name in tables
+            )
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Store]:
+    """Open a store on a database that has today's shape."""
+    clock, writer, reader = SteppedClock(EVENING), open_writer(url), open_reader(url)
+    journal = SqlJournal(writer, reader, url=url, clock=clock, ids=CountedIds())
+    sync = open_sync_writer(url)
+    try:
+        yield Store(url, clock, writer, reader, journal, SqlRecords(reader), Folds(writer, reader), sync)
+    finally:
+        sync.dispose()
+        await writer.dispose()
+        await reader.dispose()

@@ -1,0 +1,53 @@
+"""Other processes, real ones: forked from a server without threads, killed without a word, awaited by condition."""
+
+import asyncio
+import multiprocessing
+import time
+from collections.abc import Awaitable, Callable
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+CONTEXT = multiprocessing.get_context("forkserver")
+# Imported once, in the server every child is forked from: a child then costs milliseconds, not a second.
+CONTEXT.set_forkserver_preload(["midwatch.compose", "alembic.autogenerate", "psycopg"])
+PATIENCE = 40.0
+"""Seconds after which a condition will never hold. No test measures time by it."""
+
+
+def start(target: Callable[..., None], *arguments: Any) -> BaseProcess:
+    """Start a child that dies with us."""
+    child = CONTEXT.Process(target=target, args=arguments, daemon=True)
+    child.start()
+    return child
+
+
+def finish(child: BaseProcess) -> int | None:
+    """Wait for a child's end and tell its exit code; negative is the signal that ended it."""
+    child.join(PATIENCE)
+    if child.exitcode is None:
+        child.kill()
+        raise AssertionError("the child never ended")
+    return child.exitcode
+
+
+def run(target: Callable[..., None], *arguments: Any) -> int | None:
+    """Run a child to its end."""
+    return finish(start(target, *arguments))
+
+
+def wait_until(condition: Callable[[], Any], what: str) -> Any:
+    """Look until the condition holds, and return what it gave."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"never happened: {what}"
+        time.sleep(0.02)
+    return found
+
+
+async def until(condition: Callable[[], Awaitable[Any]], what: str) -> Any:
+    """Look until the condition holds, and return what it gave, while the loop goes on."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := await condition()):
+        assert time.monotonic() < deadline, f"never happened: {what}"
+        await asyncio.sleep(0.02)
+    return found

@@ -1,0 +1,192 @@
+"""What may follow what: an event that does not fit the state is refused, and leaves nothing behind."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from midwatch.errors import MidwatchError, Refused, Stale, Unknown
+from midwatch.journal.events import Event, house, jobs, morning, session
+from midwatch.journal.follows import follows
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow, ProjectRow, SessionRow, TimerRow
+from midwatch.terms.report import Review
+from tests.store import scenes
+from tests.store.opened import Store
+from tests.store.scenes import AT_WORK, NIGHT, UNDER_WAY, of
+
+Case = tuple[Sequence[Event], Event, type[MidwatchError], str]
+PAUSE, RESUME = session.SessionPaused(session=NIGHT, why="rest"), session.SessionResumed(session=NIGHT)
+DEBRIEF, END = session.SessionDebriefing(session=NIGHT, reason="time"), session.SessionEnded(session=NIGHT, reason="")
+JUDGED = of(session.ActJudged, act="act_1", session=NIGHT)
+DONE = session.ActEnded(act="act_1", end="done", text="")
+EXPIRED = of(session.AskExpired, ask="ask_1")
+TOLD = of(session.NoticeRaised, notice="ntc_1")
+SENT = session.NoticeSent(notice="ntc_1", channel="log")
+CALLED, OVER = of(session.ToolCalled, invocation="inv_1"), of(session.ToolFinished, invocation="inv_1")
+PROPOSED, APPLIED = of(house.SettingsProposed, proposal="set_1"), house.SettingsApplied(proposal="set_1")
+GOAL, REACHED = of(house.GoalSet, goal="gol_1"), house.GoalClosed(goal="gol_1", status="reached")
+RUN, FINISHED = of(jobs.RunStarted, run="run_1"), of(jobs.RunFinished, run="run_1")
+STOP = jobs.JobStopRequested(job="job_1", by="ann", why="enough")
+MERGED, CLOSED = (of(kind, pull_request="pr_1") for kind in (jobs.PullRequestMerged, jobs.PullRequestClosed))
+DELIVERED = (*AT_WORK, scenes.delivered(2))
+WORKED = (*AT_WORK, scenes.approved(), scenes.claim(3, Stage.EXECUTE), scenes.executed(3))
+REVIEW = Review.model_validate({"usefulness": 3, "trust": 3, "brevity": 3, "outcomes": [
+    {"recommendation": "nobody's", "outcome": "accepted"}]})  # fmt: skip
+
+CASES: dict[str, Case] = {
+    "a second project of that name": ([scenes.project()], scenes.project(id_="prj_2"), Refused, "sample"),
+    "changing a removed project": (
+        [scenes.project(), house.ProjectRemoved(project="prj_1")],
+        house.ProjectChanged(project="prj_1", priority=1),
+        Stale,
+        "projects",
+    ),
+    "changing work nobody wrote down": ([], house.WorkChanged(item="wrk_1", priority=1), Stale, "work_items"),
+    "closing a goal twice": ([GOAL, REACHED], REACHED, Stale, "goals"),
+    "applying settings twice": ([PROPOSED, APPLIED], APPLIED, Stale, "settings"),
+    "discarding applied settings": ([PROPOSED, APPLIED], house.SettingsDiscarded(proposal="set_1"), Stale, "settings"),
+    "a briefing during a night": (UNDER_WAY, scenes.brief("ses_2"), Refused, "Night 1 is under way"),
+    "the same briefing twice": ([scenes.brief()], scenes.brief(), Stale, "ses_1 is there already"),
+    "starting unsigned": ([scenes.brief()], scenes.begin(), Stale, "not signed"),
+    "starting what nobody opened": ([], scenes.begin(), Unknown, "no session ses_1"),
+    "starting twice": (UNDER_WAY, scenes.begin(), Stale, "sessions"),
+    "editing signed orders": (
+        [scenes.brief(), scenes.sign()],
+        of(session.OrdersChanged, session=NIGHT),
+        Stale,
+        "sessions",
+    ),
+    "signing a night under way": (UNDER_WAY, scenes.sign(), Stale, "sessions"),
+    "pausing a briefing": ([scenes.brief()], PAUSE, Stale, "sessions"),
+    "pausing twice": ([*UNDER_WAY, PAUSE], PAUSE, Stale, "sessions"),
+    "resuming what goes on": (UNDER_WAY, RESUME, Stale, "sessions"),
+    "debriefing twice": ([*UNDER_WAY, DEBRIEF], DEBRIEF, Stale, "sessions"),
+    "debriefing a briefing": ([scenes.brief()], DEBRIEF, Stale, "sessions"),
+    "ending twice": ([*UNDER_WAY, END], END, Stale, "sessions"),
+    "a round while one is active": ([*UNDER_WAY, scenes.call(1)], scenes.call(2), Stale, "round_active"),
+    "a round while paused": ([*UNDER_WAY, PAUSE], scenes.call(1), Stale, "sessions"),
+    "a round out of count": (UNDER_WAY, scenes.call(2), Stale, "sessions"),
+    "a round in the debrief": ([*UNDER_WAY, DEBRIEF], scenes.call(1), Stale, "sessions"),
+    "planning a round twice": (
+        [*UNDER_WAY, scenes.call(1), of(session.RoundPlanned, session=NIGHT, number=1)],
+        of(session.RoundPlanned, session=NIGHT, number=1),
+        Stale,
+        "rounds",
+    ),
+    "ending a round twice": ([*UNDER_WAY, scenes.call(1), scenes.end_round(1)], scenes.end_round(1), Stale, "rounds"),
+    "ending an act twice": ([*UNDER_WAY, JUDGED, DONE], DONE, Stale, "acts"),
+    "judging an act twice": ([*UNDER_WAY, JUDGED], JUDGED, Stale, "act_1 is there already"),
+    "answering twice": ([scenes.ask(), scenes.answer()], scenes.answer("no", "bob"), Refused, "answered 'yes' by ann"),
+    "answering after silence": ([scenes.ask(), EXPIRED], scenes.answer(), Refused, "by silence"),
+    "silence after an answer": ([scenes.ask(), scenes.answer()], EXPIRED, Refused, "settled already"),
+    "answering nothing": ([], scenes.answer(), Unknown, "no ask ask_1"),
+    "sending a notice twice": ([TOLD, SENT], SENT, Stale, "notices"),
+    "finishing an effect twice": ([CALLED, OVER], OVER, Stale, "tool_invocations"),
+    "finishing a run twice": ([RUN, FINISHED], FINISHED, Stale, "runs"),
+    "a second job in a project": (AT_WORK, scenes.job("job_2"), Stale, "Job 1 is at work"),
+    "claiming an epoch twice": (AT_WORK[:6], scenes.claim(1), Stale, "epoch"),
+    "skipping an epoch": (AT_WORK[:5], scenes.claim(2), Stale, "epoch"),
+    "claiming a stage that is past": (AT_WORK, scenes.claim(3, Stage.PREPARE), Stale, "it is at approve"),
+    "speaking for a superseded epoch": ([*AT_WORK[:6], scenes.claim(2)], scenes.prepared(1), Stale, "epoch 1"),
+    "preparing twice": (AT_WORK[:7], scenes.prepared(1), Stale, "stage prepare"),
+    "working before approval": (AT_WORK, scenes.executed(2), Stale, "stage execute"),
+    "approving another plan": (AT_WORK, scenes.approved("p2"), Stale, "plan_hash"),
+    "approving twice": ([*AT_WORK, scenes.approved()], scenes.approved(), Stale, "stage approve"),
+    "verifying before quarantine": (WORKED, scenes.verified(3), Stale, "stage verify"),
+    "stumbling at another stage": (
+        WORKED,
+        of(jobs.JobStumbled, job="job_1", epoch=3, stage=Stage.PLAN),
+        Stale,
+        "stage plan",
+    ),
+    "claiming a job that is over": ([*AT_WORK, scenes.ended(2)], scenes.claim(3, Stage.APPROVE), Stale, "jobs"),
+    "ending a job twice": ([*AT_WORK, scenes.ended(2)], scenes.ended(2), Stale, "jobs"),
+    "stopping a job that is over": ([*AT_WORK, scenes.ended(2)], STOP, Stale, "jobs"),
+    "delivering for a superseded epoch": (AT_WORK, scenes.delivered(1), Stale, "not the newest"),
+    "delivering twice": (DELIVERED, scenes.delivered(2, "pr_2"), Stale, "delivered already"),
+    "merging twice": ([*DELIVERED, MERGED], MERGED, Stale, "pull_requests"),
+    "closing what was merged": ([*DELIVERED, MERGED], CLOSED, Stale, "pull_requests"),
+    "scoring an unknown run": ([], of(morning.RunScored, run="run_9"), Unknown, "no run run_9"),
+    "a verdict on somebody else's advice": (
+        UNDER_WAY,
+        morning.ReviewSubmitted(session=NIGHT, by="ann", review=REVIEW),
+        Stale,
+        "recommendation",
+    ),
+}
+
+
+async def test_what_does_not_fit_is_refused_and_leaves_nothing_behind(store: Store, subtests: pytest.Subtests) -> None:
+    for case, (history, event, error, words) in CASES.items():
+        store.empty()
+        with subtests.test(case):
+            if history:
+                await store.journal.record(*history)
+            before, head = store.everything(), await store.records.head()
+            with pytest.raises(error, match=words) as refused:
+                await store.journal.record(event)
+            assert refused.value.hint
+            assert store.everything() == before
+            assert await store.records.head() == head
+
+
+STAGE_HISTORY: list[tuple[Stage, Event]] = [
+    (Stage.PREPARE, scenes.prepared(1)),
+    (Stage.PLAN, scenes.planned(2)),
+    (Stage.APPROVE, scenes.approved()),
+    (Stage.EXECUTE, scenes.executed(3)),
+    (Stage.QUARANTINE, of(jobs.JobQuarantined, job="job_1", epoch=4)),
+    (Stage.VERIFY, scenes.verified(5, repair=True)),
+    (Stage.REPAIR, of(jobs.JobRepaired, job="job_1", epoch=6, round=1)),
+    (Stage.QUARANTINE, of(jobs.JobQuarantined, job="job_1", epoch=7)),
+    (Stage.VERIFY, scenes.verified(8)),
+]
+
+
+async def test_the_stage_that_is_queued_is_the_stage_the_job_is_at(store: Store) -> None:
+    await store.journal.record(*UNDER_WAY, scenes.job())
+    epoch = 0
+    for stage, event in STAGE_HISTORY:
+        if stage is not Stage.APPROVE:
+            epoch += 1
+            await store.journal.record(scenes.claim(epoch, stage))
+        await store.journal.record(event)
+        row = await store.records.get(JobRow, "job_1")
+        queued: list[Any] = [work.args["stage"] for work in follows(event)]
+        assert queued == ([] if row.state is JobState.WAITING else [row.stage.value])
+    assert (row.stage, row.repairs, row.work_epoch) == (Stage.DELIVER, 1, 6)
+
+
+async def test_a_newer_briefing_replaces_an_older_one(store: Store) -> None:
+    await store.journal.record(scenes.brief("ses_1"))
+    await store.journal.record(scenes.brief("ses_2"))
+    assert [(row.state, row.number) for row in await store.records.find(SessionRow)] == [("ended", 1), ("briefing", 2)]
+
+
+async def test_the_name_of_a_removed_project_is_free_again(store: Store) -> None:
+    await store.journal.record(scenes.project(), house.ProjectRemoved(project="prj_1"), scenes.project(id_="prj_2"))
+    assert (await store.records.get(ProjectRow, "sample")).id == "prj_2"
+
+
+async def test_settling_an_ask_clears_its_timer_and_calls_a_round(store: Store) -> None:
+    await store.journal.record(*UNDER_WAY, scenes.call(1), scenes.end_round(1), scenes.ask())
+    assert {row.id for row in await store.records.find(TimerRow)} == {"ask:ask_1", f"round:{NIGHT}", f"limit:{NIGHT}"}
+    (entry,) = await store.journal.record(scenes.answer())
+    timers = {row.id: row.due_at for row in await store.records.find(TimerRow)}
+    assert set(timers) == {f"round:{NIGHT}", f"limit:{NIGHT}"}
+    assert timers[f"round:{NIGHT}"] == entry.at
+    assert (await store.records.get(AskRow, "1")).settled_at == entry.at
+
+
+async def test_what_happens_during_a_round_is_thought_about_right_after_it(store: Store) -> None:
+    await store.journal.record(*UNDER_WAY, scenes.ask(), scenes.call(1), scenes.answer())
+    assert (await store.records.get(SessionRow, NIGHT)).round_wanted
+    (entry,) = await store.journal.record(scenes.end_round(1))
+    night = await store.records.get(SessionRow, NIGHT)
+    assert (night.next_round_at, night.round_wanted) == (entry.at, False)
+
+
+async def test_a_stopping_job_stays_so_when_it_is_claimed(store: Store) -> None:
+    await store.journal.record(*AT_WORK[:7], STOP, scenes.claim(2, Stage.PLAN))
+    assert (await store.records.get(JobRow, "job_1")).state is JobState.STOPPING
