@@ -1,28 +1,164 @@
+"""Whole nights from the signed orders to the brief, on both databases."""
+
 from pathlib import Path
 
-from midwatch.terms.house import SessionState
-from midwatch.terms.records import ActRow, AskRow, JobRow, PullRequestRow, ReportRow, RunRow
+from midwatch.errors import Refused
+from midwatch.evening import signing
+from midwatch.store.audit import audit
+from midwatch.surfaces.checking import violations
+from midwatch.terms.acts import ActKind
+from midwatch.terms.asks import AskState
+from midwatch.terms.house import SessionState, WorkStatus
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import (
+    ActRow,
+    AskRow,
+    EvidenceRow,
+    JobRow,
+    NoticeRow,
+    PullRequestRow,
+    ReportRow,
+    RunRow,
+    SessionRow,
+    WorkRow,
+)
 from midwatch.terms.trust import Level
-from tests.nights.house import a_house, git, orders, sample_repository
+from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
 
 
-async def test_a_fresh_install_delivers_a_pull_request_the_first_night(tmp_path: Path) -> None:
+async def all_is_well(house: TestHouse) -> None:
+    """What must hold after every end-to-end test."""
+    assert await violations(house.house) == ()
+    found = audit(house.house.url)
+    assert (found.broken, found.differs) == ("", ())
+
+
+def everything_but_agent_refs(source: Path) -> tuple[str, ...]:
+    refs = git(source, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+    others = [ref for ref in refs if not ref.startswith("refs/heads/agent/")]
+    return (*others, git(source, "status", "--porcelain"), git(source, "symbolic-ref", "HEAD"))
+
+
+async def test_a_fresh_install_at_cautious_delivers_a_pull_request_the_first_night(
+    tmp_path: Path, database_url: str
+) -> None:
+    """A2, A3, A4, A7, A8, N13, N15, X8."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    (source / "scratch.txt").write_text("not committed\n")
+    before = everything_but_agent_refs(source)
+    async with a_house(tmp_path / "home", database_url) as house:
         await house.project(source)
         await house.begin(orders("Tidy up", level=Level.CAUTIOUS))
         session = await house.to_the_brief()
         records = house.house.records
-        print([(j.state, j.stage, j.why) for j in await records.find(JobRow)])
-        print([(a.kind, a.state, a.text) for a in await records.find(ActRow)])
-        print([(a.kind, a.state, a.question) for a in await records.find(AskRow)])
         assert session.state is SessionState.DEBRIEF
-        assert [pr.branch for pr in await records.find(PullRequestRow)]
-        report = (await records.find(ReportRow))[0]
-        print(report.brief.headline)
-        for section in report.brief.sections:
-            print("##", section.title)
-            for line in section.lines:
-                print("  ", line)
-        print(report.brief.words, [(r.score_pre, r.scores) for r in await records.find(RunRow)])
-        print(git(source, "branch", "-a"))
+        assert session.reason == "everything ordered is settled"
+        (job,) = await records.find(JobRow)
+        assert (job.state, job.approved_by) == (JobState.DONE, "silence")
+        assert job.proof is not None
+        assert job.proof.verdict == "green"
+        (pr,) = await records.find(PullRequestRow)
+        assert pr.branch == f"agent/{job.id}"
+        assert git(source, "rev-parse", pr.branch) == pr.head
+        (report,) = await records.find(ReportRow)
+        assert report.brief.words <= 400
+        assert "1 of 1 delivered" in report.brief.headline
+        assert "scratch.txt" in str(report.brief)
+        assert [one.text.split()[0] for one in report.recommendations] == ["Merge", "Look"]
+        (run,) = await records.find(RunRow)
+        assert run.score_pre is not None
+        assert 0.5 < run.score_pre <= 1
+        (item,) = await records.find(WorkRow)
+        assert (item.status, item.owner) == (WorkStatus.IN_PROGRESS, "human")
+        assert {row.kind.value for row in await records.find(EvidenceRow)} == {"benchmark", "repo"}
+        await all_is_well(house)
+    assert everything_but_agent_refs(source) == before
+
+
+async def test_at_observe_there_is_nothing_but_words(tmp_path: Path, database_url: str) -> None:
+    """O4: proposals are judged and said, nothing is touched."""
+    source = sample_repository(tmp_path / "sample")
+    refs = git(source, "for-each-ref")
+    async with a_house(tmp_path / "home", database_url) as house:
+        await house.project(source)
+        await house.begin(orders("Tidy up", level=Level.OBSERVE))
+        await house.to_the_brief()
+        records = house.house.records
+        assert await records.find(JobRow) == ()
+        said = [act for act in await records.find(ActRow) if act.kind == ActKind.START]
+        assert [act.state for act in said] == ["said"]
+        assert any("Would start" in row.text for row in await records.find(NoticeRow))
+        (report,) = await records.find(ReportRow)
+        assert "nothing was touched" in report.brief.headline
+        await all_is_well(house)
+    assert git(source, "for-each-ref") == refs
+    assert not (tmp_path / "home" / "checkouts").exists()
+
+
+async def test_at_full_a_plan_inside_its_scopes_waits_for_nobody(tmp_path: Path) -> None:
+    source = sample_repository(tmp_path / "sample")
+    async with a_house(tmp_path / "home") as house:
+        await house.project(source)
+        began = house.clock.now()
+        await house.begin(orders("Tidy up", level=Level.FULL))
+        session = await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        assert job.approved_by == "level full"
+        assert session.debrief_at is not None
+        assert (session.debrief_at - began).total_seconds() < 60
+        assert await house.house.records.find(AskRow) == ()
+        await all_is_well(house)
+
+
+async def test_a_plan_nobody_may_approve_by_silence_waits_until_the_night_is_over(tmp_path: Path) -> None:
+    """X6, S8: the ask says so, the time limit ends the night, the brief asks for the decision."""
+    source = sample_repository(tmp_path / "sample")
+    async with a_house(tmp_path / "home") as house:
+        await house.project(source)
+        careful = orders("Tidy up", permissions={"silence_approves": False}, limits={"minutes": 60})
+        await house.begin(careful)
+        await house.pass_time(minutes=59)
+        (ask,) = await house.house.records.find(AskRow)
+        assert (ask.state, ask.due_at) == (AskState.OPEN, None)
+        await house.pass_time(minutes=2)
+        session = (await house.house.records.find(SessionRow))[0]
+        assert session.reason == "the night's time is used up"
+        (job,) = await house.house.records.find(JobRow)
+        assert job.state is JobState.STOPPED
+        (report,) = await house.house.records.find(ReportRow)
+        assert "0 of 1" in report.brief.headline
+        await all_is_well(house)
+
+
+async def test_two_orders_for_one_project_are_done_one_after_the_other(tmp_path: Path) -> None:
+    """RULES 3: one job per project; the second starts when the first is over and the cooldown has passed."""
+    source = sample_repository(tmp_path / "sample")
+    async with a_house(tmp_path / "home") as house:
+        await house.project(source)
+        await house.begin(orders("First", "Second", level=Level.MODERATE))
+        await house.to_the_brief()
+        first, second = await house.house.records.find(JobRow)
+        assert first.ended_at is not None
+        assert second.started_at is not None
+        assert second.started_at >= first.ended_at
+        assert [job.state for job in (first, second)] == [JobState.DONE, JobState.DONE]
+        await all_is_well(house)
+
+
+async def test_a_second_night_cannot_begin_while_one_is_under_way(tmp_path: Path) -> None:
+    """S11."""
+    source = sample_repository(tmp_path / "sample")
+    async with a_house(tmp_path / "home") as house:
+        await house.project(source)
+        await house.begin(orders("Tidy up"))
+        try:
+            await signing.draft(house.house.evening, orders("Again"), by="ann")
+        except Refused as refused:
+            assert "under way" in refused.message
+        else:
+            raise AssertionError("it should have been refused")
+        await house.to_the_brief()
+        await house.begin(orders("Again"))
+        first, second = await house.house.records.find(SessionRow)
+        assert (first.state, second.state) == (SessionState.ENDED, SessionState.AUTONOMOUS)
+        await all_is_well(house)

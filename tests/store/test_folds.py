@@ -91,11 +91,11 @@ async def test_a_snapshot_with_a_wrong_chain_is_ignored_and_replaced(full: Store
     assert await full.folds.view(heard()) == (WHOLE, MANY)
 
 
-@pytest.mark.parametrize("upto", [0, 1, 7, 20, MANY])
-async def test_a_view_of_the_past_does_not_see_what_came_later(full: Store, upto: int) -> None:
+async def test_a_view_of_the_past_does_not_see_what_came_later(full: Store) -> None:
     await full.folds.view(heard())
-    state, seq = await full.folds.view(heard(), upto=upto)
-    assert (state.words, seq) == (WHOLE.words[:upto], upto)
+    for upto in (0, 1, 7, 20, MANY):
+        state, seq = await full.folds.view(heard(), upto=upto)
+        assert (state.words, seq) == (WHOLE.words[:upto], upto)
 
 
 async def test_a_snapshot_of_the_past_serves_the_present(full: Store) -> None:

@@ -6,7 +6,7 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import JobCreated, MissionCreated, RunStarted
-from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised
+from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
 from midwatch.night.contracts import contract_for
 from midwatch.night.jobs import stop_events
 from midwatch.night.roles import Night
@@ -14,13 +14,15 @@ from midwatch.night.wording import within
 from midwatch.night.world import World, look
 from midwatch.rules.asks import deadline_at
 from midwatch.rules.gate import judge
+from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.records import ActRow, SessionRow
-from midwatch.terms.trust import Outcome
+from midwatch.terms.trust import Outcome, Verdict
 
+SPIN = "gate.spin"
 Hand = Callable[[Night, World, ActRow], Awaitable[tuple[list[Event], str]]]
 
 
@@ -50,6 +52,23 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
     except Stale as moved:
         failed = ActEnded(act=act.id, end="failed", text=moved.message)
         await night.journal.record(failed, key=key, because=because)
+
+
+def pause_on_spin(night: Night, world: World, verdict: Verdict) -> tuple[Event, ...]:
+    """Three times the same with nothing new: hold the loop and wake the person (L4)."""
+    if verdict.first.code != SPIN or world.session.paused:
+        return ()
+    text = f"Night {world.session.number} is paused: {verdict.first.text} Go on with: midwatch resume"
+    return (
+        SessionPaused(session=world.session.id, why=verdict.first.text),
+        NoticeRaised(
+            notice=night.ids.new("ntc"),
+            session=world.session.id,
+            tier=tier_of(NoticeKind.SPIN_PAUSE),
+            text=text,
+            subject=world.session.id,
+        ),
+    )
 
 
 async def ask_first(night: Night, act_id: str) -> None:

@@ -97,6 +97,7 @@ async def _judge(night: Night, session_id: str, number: int, proposed: Proposed)
     ]
     if verdict.outcome is Outcome.REFUSE:
         events.append(ActEnded(act=proposed.act, end="refused", text=verdict.first.text))
+        events += acts.pause_on_spin(night, world, verdict)
     if verdict.outcome is Outcome.SAY_ONLY:
         words = acts.in_words(proposal, world.name_of(proposal.project))
         events.append(ActEnded(act=proposed.act, end="said", text=f"Would {words}: {verdict.first.text}"))

@@ -60,11 +60,11 @@ class World:
         tried = [job for job in self.jobs if job.work_item == item["work_item"]]
         ordered = item_for(self.session, item["work_item"])
         state, last = "todo", tried[-1] if tried else None
-        ended = [act for act in self.acts if act.about == item["work_item"] and act.state in {"said", "dropped"}]
+        judged = [act for act in self.acts if act.about == item["work_item"]]
         if last is not None:
             state = _state_of(last)
-        elif ended:
-            state = ended[-1].state
+        elif judged and (judged[-1].state in {"said", "dropped"} or _for_good(judged[-1])):
+            state = judged[-1].state
         tries = len(tried)
         step = next_step(_cause(last), tries, self.settings.jobs.max_retries)
         return ItemSense(
@@ -184,6 +184,19 @@ class World:
         return is_quiet(local_time(self.settings, self.now), start=start, end=end)
 
 
+PASSING = frozenset(
+    f"gate.{code}"
+    for code in (
+        "busy",
+        "cooldown_action",
+        "cooldown_project",
+        "crowded",
+        "disk_short",
+        "memory_short",
+        "running_already",
+    )
+)
+"""Reasons that pass by themselves; any other refusal stands until a person changes something."""
 WAITING_KINDS = frozenset(kind.value for kind in WAITING)
 QUIET_KINDS = WAITING_KINDS | {ActKind.NOTIFY.value, ActKind.REPORT.value, ActKind.ASK_USER.value, ActKind.NOTE.value}
 
@@ -224,6 +237,11 @@ def _state_of(job: JobRow) -> str:
 
 def _cause(job: JobRow | None) -> Cause:
     return Cause(job.cause) if job is not None and job.cause in set(Cause) else Cause.UNKNOWN
+
+
+def _for_good(act: PastAct) -> bool:
+    """Whether asking again tonight would only get the same answer."""
+    return act.state == "refused" and act.code not in PASSING
 
 
 def _failures_in_a_row(jobs: list[JobRow]) -> int:

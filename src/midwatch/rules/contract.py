@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from midwatch.terms.contract import (
-    AuthorityPolicy,
     Constraints,
     OutputRequirements,
     RunContract,
@@ -11,7 +10,6 @@ from midwatch.terms.contract import (
     ToolScope,
 )
 from midwatch.terms.orders import OrderedWork, Orders
-from midwatch.terms.trust import Level
 
 NEVER = ("prod_deploy", "external_email")
 WRITE = "repo_write_pr"
@@ -68,7 +66,6 @@ def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults
         ),
         success_criteria=orders.success_criteria,
         output_requirements=OutputRequirements(),
-        authority_policy=AuthorityPolicy(allow_autonomous_write_actions=orders.level is not Level.OBSERVE),
         external_effects=permitted.external,
         checks=work.checks or behind.checks,
         paths=work.paths,

@@ -65,7 +65,7 @@ def _copy_first(url: str, now: str) -> str:
     draft = target.with_suffix(".part")
     try:
         draft.unlink(missing_ok=True)
-        address = f"{source.absolute().as_uri()}?mode=ro"  # quoted: a folder may be called what?
+        address = f"{source.absolute().as_uri()}?mode=ro"  # quoted: a folder may be called 100% #1
         with closing(sqlite3.connect(address, uri=True)) as old, closing(sqlite3.connect(draft)) as new:
             old.backup(new)
         draft.replace(target)

@@ -17,7 +17,7 @@ class ItemSense(Term):
     title: str
     agent: str = "housekeeper"
     state: str = "todo"
-    """todo, working, waiting, delivered, nothing_to_do, failed, stopped, declined or said."""
+    """todo, working, waiting, delivered, nothing_to_do, failed, stopped, declined, said, dropped or refused."""
     job: str = ""
     cause: str = ""
     tries: int = 0

@@ -129,7 +129,14 @@ class Threads:
         return (*leaning, *(cause for cause in because if not self._reaches(leaning[0], cause)))
 
     def _reaches(self, seq: int, cause: int) -> bool:
-        return seq == cause or (seq > cause and any(self._reaches(one, cause) for one in self.causes.get(seq, ())))
+        seen, left = set[int](), [seq]
+        while left:
+            here = left.pop()
+            if here == cause:
+                return True
+            left += [one for one in self.causes.get(here, ()) if one >= cause and one not in seen]
+            seen.add(here)
+        return False
 
     def effects(self, seq: int) -> tuple[int, ...]:
         """What followed directly."""

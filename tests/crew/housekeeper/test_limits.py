@@ -102,6 +102,8 @@ def test_more_work_in_a_file_that_changes_is_told_apart_from_more_files(repo: An
     told = "1 more file and more work in 1 changed file wait for another night: the limit is 2 lines; nothing is left"
     assert told in plan.summary
     assert told in repo.execute("--most-lines", "2").summary
+    assert repo.git("status", "--porcelain") == ""
+    assert repo.read("a.py") == b"\nprint(1)  \n"
 
 
 def test_both_limits_are_named_where_both_were_reached(repo: Any) -> None:

@@ -251,6 +251,7 @@ def act_judged(c: sa.Connection, entry: Entry, event: ev.ActJudged) -> None:
         facts=event.facts,
         verdict=event.verdict,
         state="judged",
+        code=event.verdict.first.code,
         text="",
         result="",
         judged_seq=entry.seq,

@@ -92,6 +92,8 @@ class ActRow(Term):
     facts: Facts
     verdict: Verdict
     state: str
+    code: str
+    """Of the reason that decided."""
     text: str
     result: str
     judged_seq: int
@@ -110,6 +112,7 @@ class PastAct(Term):
     about: str
     project: str
     state: str
+    code: str
     result: str
     judged_at: datetime
     ended_at: datetime | None

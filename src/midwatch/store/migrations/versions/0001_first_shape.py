@@ -18,7 +18,8 @@ depends_on = None
 TABLES = {
     "acts": (
         "id:text! number:big session:text* round:big kind:text about:text project:text proposal:text "
-        "facts:text verdict:text state:text text:text result:text judged_seq:big judged_at:big ended_at:big?"
+        "facts:text verdict:text state:text code:text text:text result:text judged_seq:big judged_at:big "
+        "ended_at:big?"
     ),
     "artifacts": (
         "id:text! run:text* project:text job:text type:text title:text format:text blob:text summary:text "
@@ -117,7 +118,7 @@ def upgrade() -> None:
                 op.create_index(f"ix_{table}_{name}", table, [name])
 
 
-def _column(word: str) -> sa.Column[object]:
+def _column(word: str) -> sa.Column[Any]:
     name, kind = word.rstrip("!?*+").split(":")
     return sa.Column(
         name,

@@ -1,0 +1,113 @@
+"""Two workers, one PostgreSQL, one data folder: one is killed or frozen in mid-stage, the other delivers, once."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from midwatch.compose import House
+from midwatch.engine.lease import LOST_LEASE
+from midwatch.evening import house as by_day
+from midwatch.evening import signing
+from midwatch.journal.events.jobs import JobClaimed
+from midwatch.store.migrate import migrate
+from midwatch.surfaces.checking import every_entry, violations
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import JobRow, PullRequestRow, ReportRow
+from tests.crash.doomed import FLAGS
+from tests.nights.house import git, orders, sample_repository
+
+ROOT = Path(__file__).parents[2]
+SLOW_CHECK = "sleep 2 && python3 check.py"
+PATIENCE = 60
+
+
+@contextmanager
+def worker(home: Path, url: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.crash.worker", str(home), url]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+async def until_claimed(house: House, stage: Stage) -> JobClaimed:
+    async for entry in house.journal.tail(after=0):
+        if isinstance(entry.event, JobClaimed) and entry.event.stage is stage:
+            return entry.event
+    raise AssertionError
+
+
+async def until_reported(house: House) -> None:
+    async for entry in house.journal.tail(after=0):
+        if entry.event.kind == "report.written":
+            return
+
+
+async def night(house: House, source: Path, workers: list[subprocess.Popen[str]], blow: signal.Signals) -> float:
+    await by_day.add_project(house.evening, source, by="ann", name="sample", checks=(SLOW_CHECK,))
+    await signing.draft(house.evening, orders("Tidy up"), by="ann")
+    await signing.start(house.evening, by="ann")
+    claimed = await until_claimed(house, Stage.VERIFY)
+    victim = next(one for one in workers if f"-{one.pid}-" in claimed.worker)
+    os.kill(victim.pid, blow)
+    hit = time.monotonic()
+    survivor = next(one for one in workers if one is not victim)
+    async for entry in house.journal.tail(after=0):
+        if isinstance(entry.event, JobClaimed) and f"-{survivor.pid}-" in entry.event.worker:
+            if entry.event.epoch > claimed.epoch:
+                break
+    taken = time.monotonic() - hit
+    await until_reported(house)
+    if blow is signal.SIGSTOP:
+        os.kill(victim.pid, signal.SIGCONT)
+        assert await asyncio.to_thread(victim.wait, PATIENCE) == LOST_LEASE
+    return taken
+
+
+@pytest.mark.crash
+@pytest.mark.postgres
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
+async def test_the_other_worker_takes_over_and_delivers_once(
+    tmp_path: Path, postgres_url: str, blow: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = sample_repository(tmp_path / "sample")
+    home = tmp_path / "home"
+    home.mkdir()
+    migrate(postgres_url)
+    with worker(home, postgres_url) as first, worker(home, postgres_url) as second:
+        house = House(home, flags=FLAGS | {"database.url": postgres_url})
+        house.journal.queue = queue(house)
+        async with asyncio.timeout(PATIENCE):
+            taken = await night(house, source, [first, second], blow)
+        with capsys.disabled():
+            sys.stdout.write(f"\ntaken over {taken:.1f} s after {blow.name}\n")
+        (job,) = await house.records.find(JobRow)
+        assert job.state is JobState.DONE
+        assert len(await house.records.find(PullRequestRow)) == 1
+        assert len(await house.records.find(ReportRow)) == 1
+        assert await violations(house) == ()
+        epochs = [e.event.epoch for e in await every_entry(house) if isinstance(e.event, JobClaimed)]
+        assert epochs == sorted(set(epochs))
+        assert git(source, "for-each-ref", "--format=%(refname)", "refs/heads/agent").count("\n") == 0
+        await house.dispose()
+
+
+def queue(house: House) -> object:
+    from midwatch.engine.work_engine import DbosQueue
+    from midwatch.store.engines import open_for_engine
+
+    return DbosQueue(open_for_engine(house.url))

@@ -1,0 +1,15 @@
+"""What engine tests begin with: the same fresh store as the store's own tests."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from midwatch.store.migrate import migrate
+from tests.store.opened import Store, opened
+
+
+@pytest.fixture
+async def store(database_url: str) -> AsyncIterator[Store]:
+    migrate(database_url)
+    async with opened(database_url) as fresh:
+        yield fresh

@@ -1,0 +1,128 @@
+"""One promise, two engines: work exists if and only if its entry does, and is carried out once."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+import sqlalchemy as sa
+
+from midwatch.engine.inline import InlineEngine
+from midwatch.engine.work_engine import SCHEMA, SINGLE, WorkEngine
+from midwatch.engine.workflows import Args
+from midwatch.errors import Stale
+from midwatch.journal.follows import stage_work
+from midwatch.journal.port import Work
+from midwatch.store.engines import is_sqlite, open_for_engine
+from midwatch.terms.jobs import Stage
+from tests.store import scenes
+from tests.store.opened import Store
+from tests.store.processes import PATIENCE
+
+
+class Office:
+    """An engine at work, and what it was asked to do."""
+
+    def __init__(self, engine: InlineEngine | WorkEngine) -> None:
+        self.engine = engine
+        self.done: list[tuple[str, Args]] = []
+        self._moved = asyncio.Event()
+
+    async def perform(self, name: str, args: Args) -> None:
+        self.done.append((name, args))
+        self._moved.set()
+
+    async def has_done(self, work: Work) -> None:
+        """Return when this was carried out."""
+        if isinstance(self.engine, InlineEngine):
+            await self.engine.run_ready()
+            assert (work.name, work.args) in self.done
+        async with asyncio.timeout(PATIENCE):
+            while (work.name, work.args) not in self.done:
+                await self._moved.wait()
+                self._moved.clear()
+
+
+@pytest.fixture(params=["inline", "durable"])
+async def office(request: pytest.FixtureRequest, store: Store) -> AsyncIterator[Office]:
+    sync = open_for_engine(store.url)
+    engine = InlineEngine() if request.param == "inline" else WorkEngine(sync, executor=SINGLE, poll_seconds=0.05)
+    office = Office(engine)
+    await engine.start(office.perform)
+    store.journal.queue = engine.queue
+    yield office
+    await engine.stop()
+    sync.dispose()
+
+
+def prepare(job: str) -> Work:
+    return stage_work(job, Stage.PREPARE)
+
+
+async def test_committed_work_is_carried_out_once_and_refused_work_never(office: Office, store: Store) -> None:
+    await store.journal.record(scenes.job("job_1"), key="k")
+    with pytest.raises(Stale):  # its first event is fine, its second is not, so neither is queued
+        await store.journal.record(scenes.job("job_2", of="prj_2"), scenes.job("job_3", of="prj_2"))
+    await store.journal.record(scenes.job("job_1"), key="k")
+    await store.journal.record(scenes.brief(), scenes.sign(), scenes.begin(), scenes.call(1))
+    await store.journal.record(scenes.job("job_4", of="prj_4"))
+    last = prepare("job_4")
+    await office.has_done(last)
+    first, thought = prepare("job_1"), Work("round", {"session": scenes.NIGHT, "number": 1})
+    await office.has_done(first)
+    await office.has_done(thought)
+    assert sorted(office.done, key=str) == sorted(((one.name, one.args) for one in (first, thought, last)), key=str)
+
+
+async def test_work_in_a_transaction_that_is_rolled_back_never_happens(office: Office, store: Store) -> None:
+    class ChangedMind(Exception):
+        """The caller thought better of it."""
+
+    gone, stays = Work("close", {"job": "gone"}), Work("close", {"job": "stays"})
+    with pytest.raises(ChangedMind):
+        async with store.writer.begin() as tx:
+            await tx.run_sync(office.engine.queue.put, gone, seq=1)
+            raise ChangedMind
+    async with store.writer.begin() as tx:
+        await tx.run_sync(office.engine.queue.put, stays, seq=2)
+    await office.has_done(stays)
+    assert office.done == [("close", {"job": "stays"})]
+
+
+async def test_work_may_record_what_follows(office: Office, store: Store) -> None:
+    async def perform(name: str, args: Args) -> None:
+        if args["job"] == "job_1":
+            await store.journal.record(scenes.job("job_2", of="prj_2"), key="from job_1")
+        await Office.perform(office, name, args)
+
+    await office.engine.start(perform) if isinstance(office.engine, InlineEngine) else _swap(perform)
+    await store.journal.record(scenes.job("job_1"))
+    await office.has_done(prepare("job_2"))
+    assert len(office.done) == 2
+
+
+def _swap(perform: object) -> None:
+    from midwatch.engine.workflows import set_performer  # noqa: PLC0415
+
+    set_performer(perform)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("office", ["durable"], indirect=True)
+async def test_the_engine_keeps_plain_json_and_no_pickle(office: Office, store: Store) -> None:
+    await store.journal.record(scenes.job("job_1"))
+    await office.has_done(prepare("job_1"))
+    schema = None if is_sqlite(store.url) else SCHEMA
+    names = ("status", "inputs", "output", "serialization")
+    status = sa.table("workflow_status", *(sa.column(name) for name in names), schema=schema)
+
+    async def succeeded() -> list[sa.Row[tuple[object, ...]]]:
+        async with store.reader.connect() as connection:
+            rows = (await connection.execute(sa.select(status))).all()
+        return [row for row in rows if row.status == "SUCCESS"]
+
+    from tests.store.processes import until  # noqa: PLC0415
+
+    (row,) = await until(succeeded, "the workflow is written down as done")
+    assert row.serialization == "portable_json"
+    assert json.loads(row.output) == {"done": "stage"}
+    assert "job_1" in json.dumps(json.loads(row.inputs))

@@ -1,0 +1,87 @@
+"""What the children of engine tests do; module-level, so that another process can find it by name."""
+
+import asyncio
+import os
+import signal
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from midwatch.engine.folder_lock import FolderLock
+from midwatch.engine.lease import Lease
+from midwatch.engine.work_engine import SINGLE, WorkEngine
+from midwatch.engine.workflows import Args
+from midwatch.store.engines import is_sqlite, open_for_engine, open_writer
+from tests.store import scenes
+from tests.store.opened import opened
+
+LEASE_SECONDS = 3.0
+POLL_SECONDS = 0.1
+
+
+class Diary:
+    """What the workers wrote down: who began and who finished which job."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lines, self._gate = folder / "diary", folder / "gate"
+
+    def note(self, what: str, args: Args) -> None:
+        """One line, appended whole."""
+        with self._lines.open("a") as lines:
+            lines.write(f"{what} {args['job']} {os.getpid()}\n")
+
+    def jobs(self, what: str, pid: int | None = None) -> list[str]:
+        """The jobs that were begun or finished, by one worker or by any."""
+        lines = [line.split() for line in self._lines.read_text().splitlines()] if self._lines.exists() else []
+        return sorted(job for did, job, by in lines if did == what and pid in {None, int(by)})
+
+    def open_gate(self) -> None:
+        """Let work come to its end from now on."""
+        self._gate.touch()
+
+    async def labour(self, _: str, args: Args) -> None:
+        """Begin, wait at the gate, finish."""
+        self.note("began", args)
+        while not self._gate.exists():  # noqa: ASYNC110  another process opens it
+            await asyncio.sleep(0.02)
+        self.note("finished", args)
+
+
+def work(url: str, folder: Path) -> None:
+    """Be a worker until killed: on PostgreSQL with a lease, on SQLite as the single one."""
+
+    async def body() -> None:
+        engine, writer = open_for_engine(url), open_writer(url)
+        executor = SINGLE if is_sqlite(url) else f"worker-{os.getpid()}"
+        worker = WorkEngine(engine, executor=executor, poll_seconds=POLL_SECONDS)
+        lease = Lease(writer, executor=executor, seconds=LEASE_SECONDS, recover=worker.recover)
+        if not is_sqlite(url):
+            await lease.take()
+        await worker.start(Diary(folder).labour)
+        (folder / f"ready-{os.getpid()}").touch()
+        await (asyncio.Event().wait() if is_sqlite(url) else lease.keep())
+
+    asyncio.run(body())
+
+
+def stop_inside_record(url: str) -> None:
+    """Begin to record, and fall asleep while holding the append lock."""
+
+    def fall_asleep(_: object, __: object, statement: str, *___: object) -> None:
+        if "advisory" in statement:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    async def body() -> None:
+        async with opened(url) as store:
+            sa.event.listen(store.writer.sync_engine, "after_cursor_execute", fall_asleep)
+            await store.journal.record(scenes.said("sleeper"))
+
+    asyncio.run(body())
+
+
+def hold_the_folder(home: Path, out: Connection) -> None:
+    """Take the folder's lock and keep it until killed."""
+    FolderLock(home).take()
+    out.send(os.getpid())
+    signal.pause()

@@ -1,0 +1,79 @@
+"""Agents with behaviour: each does one thing in its checkout, well or badly, as a real agent might."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from midwatch.errors import Broken, Unavailable
+from midwatch.night.roles import Assignment
+from midwatch.terms.jobs import Commit, Done, Plan
+from tests.nights.house import git
+
+Edit = Callable[[Path], None]
+
+
+class ScriptedAgent:
+    """Plans to touch some files, then makes one edit and commits it."""
+
+    def __init__(
+        self, edit: Edit, *, files: tuple[str, ...] = ("sample/greet.py",), repair: Edit | None = None
+    ) -> None:
+        self._edit = edit
+        self._repair = repair
+        self._files = files
+        self.repairs = 0
+
+    async def plan(self, assignment: Assignment) -> Plan:
+        return Plan(summary="Edit something.", files=self._files, estimate_files=len(self._files))
+
+    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+        return self._commit(assignment.checkout, self._edit)
+
+    async def repair(self, assignment: Assignment, base: str, failure: str) -> Done:
+        self.repairs += 1
+        return self._commit(assignment.checkout, self._repair or (lambda _: None), base=base)
+
+    def _commit(self, checkout: Path, edit: Edit, base: str = "") -> Done:
+        before = base or git(checkout, "rev-parse", "HEAD")
+        edit(checkout)
+        git(checkout, "add", "-A")
+        git(checkout, "commit", "-q", "--allow-empty", "-m", "Edit something")
+        head = git(checkout, "rev-parse", "HEAD")
+        return Done(
+            summary="Edited something.", base=before, head=head, commits=(Commit(sha=head, subject="Edit something"),)
+        )
+
+
+class FailingAgent(ScriptedAgent):
+    """Never gets as far as a plan."""
+
+    def __init__(self, *, message: str = "network timed out", times: int = 99) -> None:
+        super().__init__(lambda _: None)
+        self._message = message
+        self.tries = 0
+        self._times = times
+
+    async def plan(self, assignment: Assignment) -> Plan:
+        self.tries += 1
+        if self.tries <= self._times:
+            raise (Unavailable if "timed out" in self._message else Broken)(self._message)
+        return await super().plan(assignment)
+
+
+class BuggyAgent(ScriptedAgent):
+    """Falls over in a way nobody foresaw."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: None)
+
+    async def plan(self, assignment: Assignment) -> Plan:
+        raise ZeroDivisionError("an agent's own bug")
+
+
+def write(name: str, text: str) -> Edit:
+    """An edit that writes one file."""
+
+    def edit(checkout: Path) -> None:
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text(text)
+
+    return edit
