@@ -204,11 +204,13 @@ async def open_house(
     try:
         await asyncio.to_thread(migrate, url)
         house = House(home, flags=flags, parts=parts)
-        await house.reload_settings()
-        house.journal.listeners.append(house.heard)
-        async with _engine(house):
-            yield house
-        await house.dispose()
+        try:
+            await house.reload_settings()
+            house.journal.listeners.append(house.heard)
+            async with _engine(house):
+                yield house
+        finally:
+            await house.dispose()
     finally:
         lock.release()
 

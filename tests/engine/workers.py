@@ -40,7 +40,7 @@ class Diary:
         """Let work come to its end from now on."""
         self._gate.touch()
 
-    async def labour(self, _: str, args: Args) -> None:
+    async def labour(self, _: str, args: Args, __: int) -> None:
         """Begin, wait at the gate, finish."""
         self.note("began", args)
         while not self._gate.exists():  # noqa: ASYNC110  another process opens it
@@ -82,6 +82,7 @@ def stop_inside_record(url: str) -> None:
 
 def hold_the_folder(home: Path, out: Connection) -> None:
     """Take the folder's lock and keep it until killed."""
-    FolderLock(home).take()
+    lock = FolderLock(home)
+    lock.take()
     out.send(os.getpid())
     signal.pause()

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -6,7 +7,7 @@ from midwatch.rules.gate import judge
 from midwatch.rules.kinds import TOUCHING
 from midwatch.rules.rehearsal import Tally, rehearse
 from midwatch.terms.acts import ActKind, Proposal, Proposer
-from midwatch.terms.facts import Facts
+from midwatch.terms.facts import CouncilFacts, Facts
 from midwatch.terms.trust import Level, Outcome
 from tests.rules.worlds import easy, levels, proposals, world_for, worlds
 
@@ -25,6 +26,26 @@ def test_at_the_level_that_was_in_force_nothing_changes(night: list[ActJudged]) 
         assert not told.changed
         assert told.happened == told.would
         assert told.rows[0].then == told.rows[0].would
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        {"spin": 4},
+        {"jobs_running": 6},
+        {"free_memory_bytes": 0},
+        {"in_session": False},
+        {"contract": None},
+        {"council": CouncilFacts(support=1, objections=3)},
+    ],
+    ids=lambda fact: next(iter(fact)),
+)
+def test_what_stood_in_the_way_then_stands_in_the_way_in_rehearsal(fact: dict[str, object]) -> None:
+    start = easy(ActKind.START, writes=True, tool="repo_write_pr", paths=("src/a.py",))
+    then = recorded(start, world_for(ActKind.START, level=Level.MODERATE, **fact))
+    assert not then.verdict.outcome.acts
+    for level in (Level.MODERATE, Level.FULL):
+        assert rehearse([then], level).rows[0].would.code == then.verdict.first.code
 
 
 @given(st.lists(st.builds(recorded, proposals(by=Proposer.BRAIN), worlds()), max_size=8))

@@ -161,3 +161,4 @@ def test_a_page_as_it_was_is_the_fold_of_what_was_written_then(entries: tuple[En
     assert then.last is not None
     assert then.last.seq == upto
     assert fold(entries[upto:], then) == fold(entries)
+    assert [job.project for job in fold(entries).jobs] == ["sample"]

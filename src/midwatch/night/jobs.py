@@ -39,7 +39,9 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         log.info("job %s, epoch %s: %s", job.number, epoch, fenced.message)
         return
     except MidwatchError as error:
-        events = _after(night, job, error, stopped=bell.is_set())
+        # Look again: somebody may have asked it to stop meanwhile, and said why. The epoch stays ours.
+        now = (await night.records.get(JobRow, job_id)).model_copy(update={"epoch": epoch})
+        events = _after(night, now, error, stopped=bell.is_set())
     finally:
         night.bells.put_away(job.id)
     try:

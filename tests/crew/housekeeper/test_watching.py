@@ -17,13 +17,19 @@ def test_a_long_silent_check_gives_signs_of_life(repo: Any, tmp_path: Path) -> N
     words = ["--plan", str(tmp_path / "plan.json"), "--check", f"cat {pipe}", "--pulse-seconds", "0.05"]
     with subprocess.Popen(repo.command("execute", *words), stdout=subprocess.PIPE, text=True) as working:
         assert working.stdout is not None
-        said = (json.loads(line)["text"] for line in working.stdout)
-        assert f"Running `cat {pipe}`" in said
-        for _ in range(3):
-            assert "is still running after" in next(said)
-        # The check has been silent all the time; only now may it end.
-        pipe.write_text("")
-        list(said)
+        try:
+            said = (json.loads(line)["text"] for line in working.stdout)
+            assert f"Running `cat {pipe}`" in said
+            for _ in range(3):
+                assert "is still running after" in next(said)
+            # The check has been silent all the time; only now may it end.
+            pipe.write_text("")
+            list(said)
+        except BaseException:
+            # Both ends at once never block, and let a check that still waits come to its end.
+            os.close(os.open(pipe, os.O_RDWR))
+            working.kill()
+            raise
     assert working.returncode == 0
     assert repo.result("execute")["checks_after"][0]["exit_code"] == 0
 

@@ -15,11 +15,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from midwatch.compose import House
 from midwatch.errors import Misuse
+from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
 from midwatch.surfaces.api.app import make_app
 
-SOCKET = "midwatch.sock"
-LONGEST_SOCKET_PATH = 107
-"""The kernel's limit; a longer path fails with a riddle, so we say it in plain words first."""
 
 
 class OwnersOnly(H11Protocol):
@@ -46,13 +44,18 @@ class QuietServer(uvicorn.Server):
         yield
 
 
-def open_socket(home: Path) -> socket.socket:
-    """Bind the socket for its owner only."""
-    path = home / SOCKET
-    if len(str(path).encode()) > LONGEST_SOCKET_PATH:
+def refuse_long_path(path: Path) -> None:
+    """Say it before anything is opened: a socket's path has a limit."""
+    if len(bytes(path)) > LONGEST_SOCKET_PATH:
         raise Misuse(
             f"The data folder's path is too long for a socket ({path}).", hint="Choose a shorter MIDWATCH_HOME."
         )
+
+
+def open_socket(home: Path) -> socket.socket:
+    """Bind the socket for its owner only."""
+    path = home / SOCKET
+    refuse_long_path(path)
     path.unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX)
     before = os.umask(0o177)

@@ -6,7 +6,7 @@ import typer
 
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import JSON_FLAG, clock, head, show_json, wanted
+from midwatch.surfaces.cli.screen import JSON_FLAG, clock, head, line, show_json, wanted
 
 
 def asks(
@@ -35,30 +35,40 @@ def asks(
             show_json(rows)
             return
         for row in rows:
-            typer.echo(wanted(f"{row['number']}. ") + f"[{row['kind']}, {row['state']}] {row['question']}")
+            typer.echo(wanted(f"Ask {row['number']}") + f" · {_plain(row['kind'])} · {row['state']}")
+            line(row["question"])
         if not rows:
             typer.echo("Nothing needs you.")
 
 
 def show_ask(row: dict[str, Any]) -> None:
     """Print one ask with everything the answer rests on."""
-    head(f"Ask {row['number']} · {row['kind']} · {row['state']}")
-    typer.echo(row["question"])
-    if row["rationale"]:
-        typer.echo(f"  why: {row['rationale']}")
+    head(f"Ask {row['number']} · {_plain(row['kind'])} · {row['state']}")
+    line(row["question"], indent="")
     plan = row.get("plan")
     if plan:
-        for step in plan["approach"]:
-            typer.echo(f"  plan: {step}")
-        typer.echo(f"  files: {', '.join(plan['files'][:10])}{' ...' if len(plan['files']) > 10 else ''}")
-        for risk in plan["risks"]:
-            typer.echo(f"  risk: {risk}")
-        typer.echo(f"  undo: {plan['undo']}")
+        _show_plan(plan)
+    elif row["rationale"]:
+        line(row["rationale"], first="  why: ")
     if row["state"] == "open":
         due = f" until {clock(row['due_at'])}" if row["due_at"] else ""
         typer.echo(f"  we would say {row['recommendation']}; answer {' or '.join(row['options'])}{due}")
     else:
-        typer.echo(f"  {row['answer']} by {row['answered_by'] or 'nobody'} {row['answer_text']}".rstrip())
+        typer.echo(f"  {_plain(row['answer'])} by {row['answered_by'] or 'silence'} {row['answer_text']}".rstrip())
+
+
+def _show_plan(plan: dict[str, Any]) -> None:
+    for step in plan["approach"]:
+        line(step, first="  plan: ")
+    more = f" and {len(plan['files']) - 10} more" if len(plan["files"]) > 10 else ""
+    line(f"{', '.join(plan['files'][:10])}{more}", first="  files: ")
+    for risk in plan["risks"]:
+        line(risk, first="  risk: ")
+    line(plan["undo"], first="  undo: ")
+
+
+def _plain(word: str) -> str:
+    return word.replace("_", " ")
 
 
 VERBS = verbs(asks=asks)

@@ -9,9 +9,11 @@ from urllib.parse import quote, urlencode
 
 from midwatch import errors
 from midwatch.settings.folder import data_folder
+from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
 
-SOCKET = "midwatch.sock"
 API = "/api/v1"
+NOBODY = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
+"""What it looks like when no server is at the socket."""
 BY_CODE = {
     kind.code: kind
     for kind in (
@@ -36,6 +38,8 @@ class SocketConnection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         """Connect to the file instead of a host."""
+        if len(bytes(self._path)) > LONGEST_SOCKET_PATH:
+            raise FileNotFoundError(self._path)  # no server can be there: the kernel would not let it in
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(self.timeout)
         self.sock.connect(str(self._path))
@@ -61,10 +65,12 @@ def get(path: str, **query: Any) -> Any:
     target = API + path + (f"?{urlencode(asked)}" if asked else "")
     try:
         status, kind, body = _over_socket("GET", target, None, 60)
-    except (FileNotFoundError, ConnectionRefusedError):
+    except NOBODY:
         from midwatch.surfaces.cli.offline import read_offline  # noqa: PLC0415  heavy, and rarely needed
 
         status, kind, body = read_offline(home(), target)
+    except (OSError, http.client.HTTPException) as error:
+        raise _unanswered(error) from error
     return _understood(status, kind, body)
 
 
@@ -74,9 +80,22 @@ def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
     target = API + path + (f"?{urlencode(asked)}" if asked else "")
     try:
         status, kind, answer = _over_socket(method, target, {} if body is None else body, 120)
-    except (FileNotFoundError, ConnectionRefusedError):
+    except NOBODY:
         raise errors.Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise _unanswered(error) from error
     return _understood(status, kind, answer)
+
+
+def _unanswered(error: Exception) -> errors.MidwatchError:
+    """Say why a server that is there gave no answer."""
+    if isinstance(error, PermissionError | ConnectionResetError):
+        return errors.Refused(
+            f"Midwatch in {home()} answers only its owner.", hint="Use your own: set MIDWATCH_HOME to a folder of yours."
+        )
+    return errors.Unavailable(
+        f"Midwatch did not answer: {error or type(error).__name__}.", hint="See what it does: midwatch doctor"
+    )
 
 
 def part(name: object) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 import typer
 
+from midwatch.errors import Misuse
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import JSON_FLAG, head, show_json, wanted
+from midwatch.surfaces.cli.screen import JSON_FLAG, counted, head, line, show_json, wanted
 
 REFUSED = "push to a protected branch, deploy, pay, mail strangers, merge without you"
 
@@ -29,24 +30,29 @@ def brief(
         typer.echo(EXAMPLE, nl=False)
         return
     if file is not None:
-        session = client.send("PUT", "/orders", {"toml": _read(file), "name": file.name})
+        name = "standard input" if str(file) == "-" else file.name
+        session = client.send("PUT", "/orders", {"toml": _read(file), "name": name})
     else:
         session = client.get("/orders")
     if as_json:
         show_json(session)
         return
     show_sheet(session)
-    typer.echo(wanted("Sign and begin: midwatch start"))
+    missing = [part for part in ("goals", "work") if not session["orders"][part]]
+    if missing:
+        typer.echo(wanted(f"Not complete: no {' and no '.join(missing)} yet. Add it and run midwatch brief --file again."))
+    else:
+        typer.echo(wanted("Sign and begin: midwatch start"))
 
 
 def _read(file: Path) -> str:
-    if str(file) == "-":
-        return sys.stdin.read()
     try:
-        return file.read_text(encoding="utf-8")
+        if str(file) != "-":
+            return file.read_text(encoding="utf-8")
+        if sys.stdin is None:  # the shell closed it
+            raise Misuse("There is nothing to read: standard input is closed.", hint="Name a file: midwatch brief -f FILE")
+        return sys.stdin.read()
     except (OSError, UnicodeDecodeError) as error:
-        from midwatch.errors import Misuse  # noqa: PLC0415
-
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise Misuse(f"{file} cannot be read: {reason}.", hint="Begin with: midwatch brief --example") from error
 
@@ -57,20 +63,23 @@ def show_sheet(session: dict[str, Any]) -> None:
     limits, permissions = orders["limits"], orders["permissions"]
     head(f"Orders for night {session['number']} · level {orders['level']}")
     for goal in orders["goals"]:
-        typer.echo(f"  goal: {goal}")
+        line(goal, first="  goal: ")
     for item in orders["work"]:
         scope = f" in {', '.join(item['paths'])}" if item["paths"] else ""
-        typer.echo(f"  work: {item['project']}: {item['title']}{scope} ({item['agent']})")
+        line(f"{item['project']}: {item['title']}{scope} ({item['agent']})", first="  work: ")
     typer.echo(
-        f"  limits: {limits['minutes']} min, {limits['usd']:g} USD, {limits['tokens']} tokens, "
+        f"  limits: {limits['minutes']} min, {limits['usd']:g} USD, {limits['tokens']:,} tokens, "
         f"{limits['rounds']} rounds"
     )
-    typer.echo(f"  may: {', '.join(permissions['tools'])}; outside: {', '.join(permissions['external']) or 'nothing'}")
+    if orders["until"]:
+        typer.echo(f"  until: {orders['until']}")
+    outside = ", ".join(permissions["external"]) or "nothing"
+    line(f"{', '.join(permissions['tools']) or 'nothing'}; outside: {outside}", first="  may: ")
     if orders["do_not_touch"]:
-        typer.echo(f"  never touches: {', '.join(orders['do_not_touch'])}")
+        line(", ".join(orders["do_not_touch"]), first="  never touches: ")
     silence = "counts as a yes after its deadline" if permissions["silence_approves"] else "is a no: the plan waits"
     typer.echo(f"  silence on a plan {silence}")
-    typer.echo(f"  will not: {REFUSED}")
+    line(REFUSED, first="  will not: ")
 
 
 def start(*, as_json: bool = JSON_FLAG) -> None:
@@ -82,10 +91,11 @@ def start(*, as_json: bool = JSON_FLAG) -> None:
     if as_json:
         show_json(session)
         return
-    typer.echo(f"Night {session['number']} has begun at level {session['level']}. Follow it: midwatch watch")
+    typer.echo(f"Night {session['number']} has begun at level {session['level']}.")
     for seen in session["repositories"]:
         if seen["dirty"]:
-            typer.echo(f"  {seen['path']}: {len(seen['dirty'])} uncommitted files stay out of it.")
+            line(f"{seen['path']}: {counted(len(seen['dirty']), 'uncommitted file')} left out of it.")
+    typer.echo("Follow it: midwatch watch")
 
 
 VERBS = verbs(brief=brief, start=start)

@@ -1,5 +1,6 @@
 """`midwatch`: verbs are loaded when they are called, so that a short command stays short."""
 
+import errno
 import importlib
 import sys
 from typing import Any
@@ -8,7 +9,8 @@ import typer
 import typer.core
 import typer.main
 
-from midwatch.errors import MidwatchError
+from midwatch.errors import Broken, Exhausted, MidwatchError, Misuse
+from midwatch.surfaces.cli.quick import spare
 
 VERBS = {
     "up": ("server", "Start the server here, or in the background."),
@@ -42,6 +44,9 @@ VERBS = {
 """Each verb with the module it lives in and the line the overview shows."""
 
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
 class LazyGroup(typer.core.TyperGroup):
     """Knows every verb's name and line, and loads a verb's module only to run it."""
 
@@ -59,7 +64,12 @@ class LazyGroup(typer.core.TyperGroup):
         loaded = importlib.import_module(f"midwatch.surfaces.cli.{module}")
         command = typer.main.get_command(loaded.VERBS[cmd_name])
         command.name = cmd_name
-        return command
+        return spare(command)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read our own flags without loading anything for it."""
+        spare(self)
+        return super().parse_args(ctx, args)
 
 
 def _only_listing(ctx: Any) -> bool:
@@ -96,6 +106,20 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        named = plainly(error)
+        show_error(named)
+        sys.exit(named.exit_code)
+
+
+def plainly(error: OSError) -> MidwatchError:
+    """Name what the operating system refused."""
+    what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+    if error.errno in FULL:
+        return Exhausted(f"There is no room left on the disk ({what}).", hint="Free some space and do it again.")
+    if isinstance(error, PermissionError | FileNotFoundError | NotADirectoryError | FileExistsError):
+        return Misuse(f"{what}.", hint="Check the path; MIDWATCH_HOME names the data folder.")
+    return Broken(f"The system said no: {what}.", hint="Check this machine: midwatch doctor")
 
 
 def show_error(error: MidwatchError) -> None:

@@ -1,12 +1,16 @@
 """Plain output for people and scripts: aligned columns, quiet colour, JSON on request."""
 
 import json
+import shutil
+import textwrap
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import typer
 
+LEAST = 24
+"""A column narrower than this is harder to read than a line that runs over."""
 JSON_FLAG = typer.Option(False, "--json", help="Print one JSON object for scripts.")
 
 
@@ -15,13 +19,40 @@ def show_json(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def width() -> int:
+    """Tell how wide the screen is; 0 where nobody said, as in a pipe: then no line is broken."""
+    return shutil.get_terminal_size((0, 24)).columns
+
+
+def line(text: str, *, first: str = "", indent: str = "  ") -> None:
+    """Print one thing that may be long, broken at words, with the rest under its beginning."""
+    for number, piece in enumerate(_broken(text, max(len(first), len(indent)))):
+        typer.echo((first or indent if number == 0 else " " * max(len(first), len(indent))) + piece)
+
+
+def _broken(text: str, taken: int) -> list[str]:
+    room = width() - taken
+    if room < LEAST:
+        return [text]
+    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def counted(number: int, noun: str) -> str:
+    """Say how many, in one or in many."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def table(rows: Sequence[Sequence[object]], *heads: str) -> None:
-    """Print aligned columns; the last one may be long."""
+    """Print aligned columns; the last one may be long and is broken at words."""
     texts = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in [list(heads), *texts]) for at in range(len(heads))]
     typer.echo(typer.style(_line(heads, widths), dim=True))
+    taken = sum(widths[:-1]) + 2 * (len(widths) - 1)
     for row in texts:
-        typer.echo(_line(row, widths))
+        pieces = _broken(row[-1], taken)
+        typer.echo(_line([*row[:-1], pieces[0]], widths))
+        for piece in pieces[1:]:
+            typer.echo(" " * taken + piece)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -51,6 +82,11 @@ def bad(text: str) -> str:
 def clock(stamp: str | None) -> str:
     """Show a moment on this machine's clock."""
     return datetime.fromisoformat(stamp).astimezone().strftime("%H:%M:%S") if stamp else ""
+
+
+def day(stamp: str) -> str:
+    """Show which day a moment falls on, on this machine's clock."""
+    return datetime.fromisoformat(stamp).astimezone().strftime("%A, %d %B %Y")
 
 
 def until(stamp: str | None, now: str) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import typer
 
-from midwatch.errors import Broken, Refused
+from midwatch.errors import Broken, Corrupt, Exhausted, MidwatchError, Misuse, Refused
+from midwatch.surfaces.address import SOCKET
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
 
@@ -53,15 +54,17 @@ def _here(*, api: bool) -> None:
     import logging  # noqa: PLC0415
 
     from midwatch.compose import open_house  # noqa: PLC0415
-    from midwatch.surfaces.api.server import serve  # noqa: PLC0415
+    from midwatch.surfaces.api.server import refuse_long_path, serve  # noqa: PLC0415
 
+    if api:
+        refuse_long_path(client.home() / SOCKET)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     for noisy in ("alembic", "dbos", "aiosqlite"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
     async def run() -> None:
         async with open_house(client.home(), extra_worker=not api) as house:
-            where = client.home() / client.SOCKET if api else "worker only"
+            where = client.home() / SOCKET if api else "worker only"
             typer.echo(f"Midwatch is up ({where}). Stop it with Ctrl-C or: midwatch down", err=True)
             await serve(house, api=api)
 
@@ -75,6 +78,7 @@ def _detach() -> None:
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = home / "server.log"
     with log.open("ab") as out:
+        begins = out.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", "midwatch", "up"],
             stdin=subprocess.DEVNULL,
@@ -85,13 +89,23 @@ def _detach() -> None:
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         if process.poll() is not None:
-            said = log.read_text(errors="replace").strip().splitlines()[-3:]
-            raise Broken("Midwatch did not start: " + " ".join(said), hint=f"Its log: {log}")
+            raise _why(log.read_bytes()[begins:].decode(errors="replace"), process.returncode, log)
         if client.server_answers():
             typer.echo(f"Midwatch is up (process {process.pid}). Its log: {log}")
             return
         time.sleep(0.05)
     raise Broken(f"Midwatch did not answer within {PATIENCE:g} s.", hint=f"Its log: {log}")
+
+
+def _why(said: str, code: int, log: Path) -> MidwatchError:
+    """Tell what the process said before it ended, with its own exit code."""
+    lines = said.strip().splitlines()
+    begins = max((number for number, text in enumerate(lines) if text.startswith("midwatch: ")), default=None)
+    kind = next((one for one in (Misuse, Refused, Exhausted, Broken, Corrupt) if one.exit_code == code), Broken)
+    if begins is None:
+        return kind(f"Midwatch did not start: {lines[-1] if lines else 'it said nothing'}.", hint=f"Its log: {log}")
+    hint = " ".join(text.strip() for text in lines[begins + 1 :]) or f"Its log: {log}"
+    return kind(lines[begins].removeprefix("midwatch: "), hint=hint)
 
 
 def _install() -> None:
@@ -115,7 +129,7 @@ def down() -> None:
     lock = client.home() / "server.lock"
     pid = _owner(lock)
     if pid is None:
-        raise Refused(f"Midwatch is not running on {client.home()}.")
+        raise Refused(f"Midwatch is not running on {client.home()}.", hint="Start it: midwatch up --detach")
     os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + PATIENCE
     while _owner(lock) == pid:

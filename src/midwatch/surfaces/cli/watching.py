@@ -4,9 +4,13 @@ from typing import Any
 
 import typer
 
+from midwatch.errors import Unavailable
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import JSON_FLAG, clock, good, head, show_json, until, wanted
+from midwatch.surfaces.cli.screen import JSON_FLAG, clock, counted, good, head, line, show_json, until, wanted
+
+WAIT = 20
+"""Seconds one look at the journal may stay open."""
 
 
 def status(*, as_json: bool = JSON_FLAG) -> None:
@@ -24,29 +28,39 @@ def status(*, as_json: bool = JSON_FLAG) -> None:
 def show_status(now: dict[str, Any]) -> None:
     """Print a status in a few lines, what needs the person first."""
     for ask in now["asks"]:
-        typer.echo(wanted(f"ask {ask['number']}: ") + ask["question"])
-        typer.echo(
-            f"  answer: midwatch asks {ask['number']} {ask['options'][0] if ask['options'] else '...'}"
-            f"   (silence counts {until(ask['due_at'], now['now'])})"
-        )
+        typer.echo(wanted(f"Ask {ask['number']} is for you ({silence(ask, now['now'])}):"))
+        line(ask["question"])
+        typer.echo(f"  answer: midwatch asks {ask['number']} {' | '.join(ask['options']) or '...'}")
     night = now["night"]
     if night is None:
-        typer.echo(f"No night yet; {now['projects']} projects. Begin: midwatch brief --example > orders.toml")
+        typer.echo(f"No night yet; {counted(now['projects'], 'project')}.")
+        begin = "midwatch brief --example > orders.toml" if now["projects"] else "midwatch project add PATH"
+        typer.echo(f"  Begin: {begin}")
         return
     mode = "paused: " + night["why_paused"] if night["paused"] else night["state"]
     head(f"Night {night['number']} · {mode} · level {night['level']}")
     typer.echo(
         f"  {night['minutes']:g} of {night['max_minutes']} min · round {night['rounds']} · "
-        f"{night['decisions']} decisions, {night['actions']} done"
+        f"{counted(night['decisions'], 'decision')}, {night['actions']} done"
     )
     for job in now["jobs"]:
-        typer.echo(f"  job {job['number']} {job['title']}: {job['stage']} ({job['state']}, {job['agent']})")
+        line(f"job {job['number']} {job['title']}: {job['stage']} ({job['state']}, {job['agent']})")
     for pr in now["pull_requests"]:
-        typer.echo(good(f"  pull request {pr['number']} ") + f"{pr['title']} ({pr['branch']})")
+        typer.echo(good(f"  pull request {pr['number']} ") + pr["title"])
+        typer.echo(f"    on {pr['branch']}")
     if now["headline"]:
-        typer.echo(f"  {now['headline']}")
+        line(now["headline"])
+    if night["state"] == "briefing":
+        typer.echo(wanted("  The orders wait for your signature: midwatch brief, then midwatch start"))
     if night["state"] == "debrief":
         typer.echo(wanted("  The brief waits: midwatch morning, then midwatch review"))
+
+
+def silence(ask: dict[str, Any], now: str) -> str:
+    """Say what happens to an ask nobody answers, and when."""
+    if not ask["due_at"] or ask["silence"] == "waits":
+        return "it waits for you"
+    return f"silence means {ask['silence'].replace('_', ' ')} {until(ask['due_at'], now)}"
 
 
 def watch(after: int = typer.Option(-1, help="Begin after this entry; by default with the newest 20.")) -> None:
@@ -57,9 +71,12 @@ def watch(after: int = typer.Option(-1, help="Begin after this entry; by default
     seq = after if after >= 0 else max(0, client.get("/status")["seq"] - 20)
     try:
         while True:
-            for entry in client.get("/entries", after=seq, wait=20):
+            here = client.server_answers()
+            for entry in client.get("/entries", after=seq, wait=WAIT if here else ""):
                 seq = entry["seq"]
-                typer.echo(f"{clock(entry['at'])}  {entry['seq']:>5}  {entry['text']}")
+                line(entry["text"], first=f"{clock(entry['at'])}  {entry['seq']:>5}  ")
+            if not here:
+                raise Unavailable("Midwatch is not running: nothing more will come.", hint="midwatch up --detach")
     except KeyboardInterrupt:
         typer.echo("")
 
