@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import shutil
 import socket
@@ -19,7 +20,7 @@ from midwatch.engine.folder_lock import FolderLock
 from midwatch.engine.inline import InlineEngine
 from midwatch.engine.lease import Lease
 from midwatch.engine.work_engine import SINGLE, WorkEngine
-from midwatch.errors import Broken, Exhausted
+from midwatch.errors import Broken, Corrupt, Exhausted, MidwatchError, Misuse
 from midwatch.evening.roles import Evening
 from midwatch.forges.local import LocalForge
 from midwatch.gateway.door import TracedDoor
@@ -47,6 +48,9 @@ from midwatch.workshop.bench import Bench
 from midwatch.workshop.errand import run_leashed
 
 DATABASE = "midwatch.db"
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+ROOM = 2 * 2**20
+"""Bytes that must be free to begin at all: an empty house's database and its log of writes."""
 
 
 class ThisMachine:
@@ -173,16 +177,17 @@ def database_url(home: Path, loaded: Loaded) -> str:
 
 def prepare_folder(home: Path) -> None:
     """Make the data folder, for its owner only, and see that there is room to write."""
+    probe = home / ".probe"
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        probe = home / ".probe"
-        probe.write_bytes(b"x" * 65536)
+        probe.write_bytes(b"x" * ROOM)
         probe.unlink()
     except OSError as error:
-        raise Exhausted(
-            f"The data folder {home} cannot be written: {error.strerror or error}.",
-            hint="Free some disk space or name another folder with MIDWATCH_HOME.",
-        ) from error
+        said = f"The data folder {home} cannot be written: {error.strerror or error}."
+        if error.errno not in FULL:
+            raise Misuse(said, hint="Name a folder of yours with MIDWATCH_HOME.") from error
+        probe.unlink(missing_ok=True)
+        raise Exhausted(said, hint="Free some disk space or name another folder with MIDWATCH_HOME.") from error
     if shutil.which("git") is None:
         raise Broken("git is not installed.", hint="Install it, for example: apt install git")
 
@@ -202,17 +207,50 @@ async def open_house(
     if is_sqlite(url) or not extra_worker:
         lock.take()
     try:
-        await asyncio.to_thread(migrate, url)
+        await asyncio.to_thread(_in_shape, url)
         house = House(home, flags=flags, parts=parts)
         try:
             await house.reload_settings()
             house.journal.listeners.append(house.heard)
             async with _engine(house):
                 yield house
+        except BaseExceptionGroup as group:
+            raise _the_one(group) from group
         finally:
             await house.dispose()
     finally:
         lock.release()
+
+
+def _the_one(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Find our own error among those a task group tied together: it has the sentence."""
+    ours, _ = group.split(MidwatchError)
+    while ours is not None:
+        first = ours.exceptions[0]
+        if not isinstance(first, BaseExceptionGroup):
+            return first
+        ours = first
+    return group
+
+
+def _in_shape(url: str) -> None:
+    """Migrate, and say plainly what is wrong with a file that is no database of ours."""
+    try:
+        migrate(url)
+    except Exception as error:
+        said = str(getattr(error, "orig", ""))  # only the store knows the driver's errors by name
+        if not said:
+            raise
+        if "disk is full" in said:
+            raise Exhausted(
+                "There is no room left for the database; nothing was changed.", hint="Free some disk space, then start."
+            ) from error
+        if "not a database" in said or "malformed" in said:
+            raise Corrupt(
+                f"The database cannot be read: {said}.",
+                hint=f"Put a copy in its place ({DATABASE}.before-*, or a backup), or move it away to begin anew.",
+            ) from error
+        raise Broken(f"The database cannot be opened: {said}.", hint="Check database.url: midwatch doctor") from error
 
 
 @contextlib.asynccontextmanager
@@ -243,7 +281,9 @@ async def _engine(house: House) -> AsyncIterator[None]:
                 for task in running:
                     task.cancel()
     finally:
+        house.performer.leave()
         await engine.stop()
+        house.performer.left()
         if lease is not None:
             await lease.give_up()
         if sync is not None:

@@ -77,6 +77,13 @@ async def until_the_brief(house: House) -> None:
         await asyncio.sleep(0.02)
 
 
+async def until_entry(house: House, seq: int) -> None:
+    """Wait for an entry, then leave in good order, as on SIGTERM."""
+    async for entry in house.journal.tail(after=0):
+        if entry.seq >= seq or entry.event.kind == "report.written":
+            return
+
+
 async def main(asked: argparse.Namespace) -> None:
     flags = FLAGS | ({"database.url": asked.url} if asked.url else {})
     async with open_house(Path(asked.home), flags=flags) as house:
@@ -85,7 +92,10 @@ async def main(asked: argparse.Namespace) -> None:
         if asked.die_before:
             die_before(house, asked.die_before)
         await evening(house, Path(asked.source), (CHECK,))
-        await until_the_brief(house)
+        if asked.leave_after:
+            await until_entry(house, asked.leave_after)
+        else:
+            await until_the_brief(house)
 
 
 if __name__ == "__main__":
@@ -95,4 +105,5 @@ if __name__ == "__main__":
     parser.add_argument("--url", default="")
     parser.add_argument("--die-after", type=int, default=0)
     parser.add_argument("--die-before", type=int, default=0)
+    parser.add_argument("--leave-after", type=int, default=0)
     asyncio.run(main(parser.parse_args()))

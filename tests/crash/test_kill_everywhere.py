@@ -75,8 +75,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any
 def killed_and_restarted(folder: Path, mode: str, seq: int) -> dict[str, Any]:
     source = sample_repository(folder / "sample")
     home = folder / "home"
-    killed = run(home, source, f"--die-{mode}", str(seq)) == -signal.SIGKILL
-    if killed:
+    option = "--leave-after" if mode == "left" else f"--die-{mode}"
+    killed = run(home, source, option, str(seq)) == -signal.SIGKILL
+    if killed or mode == "left":
         assert run(home, source) == 0
     check_the_world(home, source)
     return told(home)[0]
@@ -86,8 +87,10 @@ def test_the_short_night_has_about_as_many_entries_as_we_kill_at(undisturbed: tu
     assert abs(undisturbed[1] - ENTRIES) <= 10
 
 
+MODES = ("after", "before", "left")
+"""Killed with the entry committed, killed with it uncommitted, or told to stop right after it."""
 SAMPLE = sorted(
-    random.Random(20261115).sample([(mode, seq) for mode in ("after", "before") for seq in range(1, ENTRIES)], 5)
+    random.Random(20261115).sample([(mode, seq) for mode in MODES for seq in range(1, ENTRIES)], 6)  # noqa: S311
 )
 
 
@@ -102,7 +105,7 @@ def test_a_night_killed_at_an_entry_ends_the_same(
 @pytest.mark.crash
 @pytest.mark.sweep
 @pytest.mark.parametrize("seq", range(1, ENTRIES + 10))
-@pytest.mark.parametrize("mode", ["after", "before"])
+@pytest.mark.parametrize("mode", MODES)
 def test_a_night_killed_at_any_entry_ends_the_same(
     tmp_path: Path, undisturbed: tuple[dict[str, Any], int], mode: str, seq: int
 ) -> None:

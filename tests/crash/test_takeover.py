@@ -14,9 +14,11 @@ import pytest
 
 from midwatch.compose import House
 from midwatch.engine.lease import LOST_LEASE
+from midwatch.engine.work_engine import DbosQueue
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
 from midwatch.journal.events.jobs import JobClaimed
+from midwatch.store.engines import open_for_engine
 from midwatch.store.migrate import migrate
 from midwatch.surfaces.checking import every_entry, violations
 from midwatch.terms.jobs import JobState, Stage
@@ -67,9 +69,9 @@ async def night(house: House, source: Path, workers: list[subprocess.Popen[str]]
     hit = time.monotonic()
     survivor = next(one for one in workers if one is not victim)
     async for entry in house.journal.tail(after=0):
-        if isinstance(entry.event, JobClaimed) and f"-{survivor.pid}-" in entry.event.worker:
-            if entry.event.epoch > claimed.epoch:
-                break
+        event = entry.event
+        if isinstance(event, JobClaimed) and f"-{survivor.pid}-" in event.worker and event.epoch > claimed.epoch:
+            break
     taken = time.monotonic() - hit
     await until_reported(house)
     if blow is signal.SIGSTOP:
@@ -90,7 +92,7 @@ async def test_the_other_worker_takes_over_and_delivers_once(
     migrate(postgres_url)
     with worker(home, postgres_url) as first, worker(home, postgres_url) as second:
         house = House(home, flags=FLAGS | {"database.url": postgres_url})
-        house.journal.queue = queue(house)
+        house.journal.queue = DbosQueue(open_for_engine(house.url))
         async with asyncio.timeout(PATIENCE):
             taken = await night(house, source, [first, second], blow)
         with capsys.disabled():
@@ -104,10 +106,3 @@ async def test_the_other_worker_takes_over_and_delivers_once(
         assert epochs == sorted(set(epochs))
         assert git(source, "for-each-ref", "--format=%(refname)", "refs/heads/agent").count("\n") == 0
         await house.dispose()
-
-
-def queue(house: House) -> object:
-    from midwatch.engine.work_engine import DbosQueue
-    from midwatch.store.engines import open_for_engine
-
-    return DbosQueue(open_for_engine(house.url))

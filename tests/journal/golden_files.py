@@ -1,7 +1,7 @@
 """What each kind of event looks like in a journal. `python -m tests.journal.golden_files` writes those still missing.
 
-`<kind>.json` is today's shape. When a shape changes, rename the file to `<kind>.before-<n>.json`, keep it for ever, add an
-upcast and write the new one: journals of that age exist and must stay readable.
+`<kind>.json` is today's shape. When a shape changes, rename the file to `<kind>.before-<n>.json`, keep it for ever, add
+an upcast and write the new one: journals of that age exist and must stay readable.
 """
 
 import json

@@ -93,9 +93,10 @@ def _strategy(annotation: Any, info: FieldInfo | None = None) -> st.SearchStrate
 
 
 def _number(annotation: Any, bounds: list[Any]) -> st.SearchStrategy[Any]:
-    least = [bound.ge for bound in bounds if isinstance(bound, Ge)] + [1 for bound in bounds if isinstance(bound, Gt)]
-    most = [bound.le for bound in bounds if isinstance(bound, Le)]
-    limits = {"min_value": (least or [None])[0], "max_value": (most or [None])[0]}
+    least: list[Any] = [bound.ge for bound in bounds if isinstance(bound, Ge)]
+    least += [1 for bound in bounds if isinstance(bound, Gt)]
+    most: list[Any] = [bound.le for bound in bounds if isinstance(bound, Le)]
+    limits: dict[str, Any] = {"min_value": least[0] if least else None, "max_value": most[0] if most else None}
     return st.integers(**limits) if annotation is int else st.floats(**limits, allow_nan=False, allow_infinity=False)
 
 

@@ -46,6 +46,7 @@ class Walk:
     accepted: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     _made: int = 0
+    _met: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._dice = random.Random(self.seed)  # noqa: S311  a seed, not a secret
@@ -60,22 +61,29 @@ class Walk:
             self.refused[event.kind] += 1
             return False
         self.accepted[event.kind] += 1
+        for name, prefix in NAMED.items():
+            value = getattr(event, name, None)
+            if isinstance(known := getattr(value, "id", value), str):
+                self._met.setdefault(prefix, []).append(known)
         return True
 
     async def _pick(self) -> Event:
         way = self._dice.random()
         if way < 0.35 and (job := await self._newest_job()):
             return self._next_for(job)
-        if way < 0.6:
+        if way < 0.55:
             nights = await self.store.records.find(SessionRow)
             return self._next_for_night(nights[-1]) if nights else self._any(session.SessionOpened)
-        return self._any(KINDS[self._dice.choice(sorted(KINDS))])
+        rare = min(self._dice.sample(sorted(KINDS), 8), key=lambda kind: self.accepted[kind])
+        return self._any(KINDS[rare])
 
     async def _newest_job(self) -> JobRow | None:
         live = [job for job in await self.store.records.find(JobRow) if not job.state.over]
         return live[-1] if live else None
 
     def _next_for(self, job: JobRow) -> Event:
+        if job.state is JobState.STOPPING and self._dice.random() < 0.5:
+            return jobs.JobEnded(job=job.id, epoch=job.epoch, state="stopped", why="asked to")
         if job.stage is not Stage.APPROVE and (job.state is not JobState.RUNNING or self._dice.random() < 0.2):
             attempt, worker = job.attempt, f"w{job.epoch + 1}"
             return jobs.JobClaimed(job=job.id, stage=job.stage, attempt=attempt, epoch=job.epoch + 1, worker=worker)
@@ -97,14 +105,21 @@ class Walk:
         given: dict[str, Any] = {}
         for name, info in kind.model_fields.items():
             if name in NAMED and info.annotation is str:
-                fresh = self._dice.random() < 0.3
-                given[name] = self._new(NAMED[name]) if fresh else f"{NAMED[name]}_{self._dice.randint(1, 3)}"
+                met = self._met.get(NAMED[name], [])[-3:]
+                given[name] = self._new(NAMED[name]) if not met or self._dice.random() < 0.2 else self._dice.choice(met)
             elif info.annotation is int:
                 given[name] = self._dice.randint(1, 3)
+        if kind is morning.ReviewSubmitted:
+            given["review"] = {"usefulness": 4, "trust": 3, "brevity": 5}
         event = sample(kind, **given)
         inner = {name: part for name in event.__class__.model_fields if hasattr(part := getattr(event, name), "id")}
-        renamed = {name: part.model_copy(update={"id": self._new("x")}) for name, part in inner.items()}
-        return event.model_copy(update=renamed)
+        return event.model_copy(update={name: self._renamed(name, part) for name, part in inner.items()})
+
+    def _renamed(self, name: str, part: Any) -> Any:
+        if name != "project":
+            return part.model_copy(update={"id": self._new("x")})
+        new = f"prj_{self._dice.randint(1, 3)}"
+        return part.model_copy(update={"id": new, "name": new})
 
     def _new(self, prefix: str) -> str:
         self._made += 1

@@ -1,4 +1,4 @@
-"""The chain: whoever changes what was written is found, and the first wrong entry is named. Redaction is not tampering."""
+"""The chain: whoever changes what was written is found and the entry named. Redaction is not tampering."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.store.opened import Store
 TAMPERING = {
     "payload": ("update journal set payload = replace(payload, 'm3', 'm9') where seq = 3", "content of entry 3"),
     "payload and hash": (
-        f"update journal set payload = '{{}}', payload_hash = '{digest('{}')}' where seq = 3",
+        f"update journal set payload = '{{}}', payload_hash = '{digest('{}')}' where seq = 3",  # noqa: S608
         "Entry 3 does not follow",
     ),
     "time": ("update journal set at = at + 1 where seq = 3", "Entry 3 does not follow"),

@@ -132,7 +132,7 @@ async def test_a_database_newer_than_the_code_is_refused_and_left_alone(
     migrate(database_url)
     monkeypatch.undo()
     before = shape(database_url)
-    with pytest.raises(Refused, match="newer midwatch .*9999") as refused:
+    with pytest.raises(Refused, match=r"newer midwatch .*9999") as refused:
         migrate(database_url)
     assert "Update midwatch" in refused.value.hint
     assert shape(database_url) == before

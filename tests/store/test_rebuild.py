@@ -47,7 +47,7 @@ async def test_the_fingerprint_sees_every_table_and_every_change(store: Store) -
     assert rebuilt(store) == before
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [4, 6])
 async def test_a_random_legal_history_rebuilds_to_the_same_records(store: Store, seed: int) -> None:
     walk = Walk(store, seed)
     then: dict[int, dict[str, str]] = {}
@@ -61,7 +61,7 @@ async def test_a_random_legal_history_rebuilds_to_the_same_records(store: Store,
         else:
             assert await store.records.head() == head
             assert not look or store.everything() == before
-    assert len(walk.accepted) > len(KINDS) * 0.7, set(KINDS) - set(walk.accepted)
+    assert len(walk.accepted) > len(KINDS) * 0.8, set(KINDS) - set(walk.accepted)
     assert rebuilt(store) == store.everything()
     for seq, hashes in then.items():
         assert rebuilt(store, upto=seq) == hashes, f"as of {seq}"

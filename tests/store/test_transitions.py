@@ -155,6 +155,7 @@ async def test_the_stage_that_is_queued_is_the_stage_the_job_is_at(store: Store)
         row = await store.records.get(JobRow, "job_1")
         queued: list[Any] = [work.args["stage"] for work in follows(event)]
         assert queued == ([] if row.state is JobState.WAITING else [row.stage.value])
+    row = await store.records.get(JobRow, "job_1")
     assert (row.stage, row.repairs, row.work_epoch) == (Stage.DELIVER, 1, 6)
 
 

@@ -27,7 +27,7 @@ def make_engine_tables(url: str) -> None:
     asyncio.run(body())
 
 
-async def _nothing(name: str, args: Any) -> None:
+async def _nothing(name: str, args: Any, seq: int) -> None:
     """Nobody asked for anything."""
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from midwatch.errors import Misuse, Refused
+from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.evening.roles import Evening
 from midwatch.journal.events.house import (
     GoalClosed,
@@ -98,9 +98,11 @@ async def set_goal(
 ) -> GoalRow:
     """State a goal, or state one anew: that is its next version."""
     row = await evening.records.get(ProjectRow, project)
+    if not statement.strip():
+        raise Misuse("A goal needs a statement.", hint='midwatch goal set PROJECT "Fewer warnings"')
+    if goal and (await _goal(evening, goal)).project != row.id:
+        raise Misuse(f"The goal {goal} belongs to another project.", hint="List them: midwatch goal")
     name = goal or evening.ids.new("goal")
-    if goal and not await evening.records.find(GoalRow, goal=goal):
-        raise Misuse(f"There is no goal {goal!r}.", hint="List them: midwatch goal")
     stated = GoalSet(goal=name, project=row.id, horizon=horizon, statement=statement)
     await evening.journal.record(stated, actor=by)
     return (await evening.records.find(GoalRow, goal=name, current=True))[0]
@@ -108,8 +110,18 @@ async def set_goal(
 
 async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> None:
     """Say that a goal is reached, or given up."""
-    closed = GoalClosed(goal=goal.split(".", maxsplit=1)[0], status="reached" if reached else "dropped")
+    row = await _goal(evening, goal.split(".", maxsplit=1)[0])
+    if row.status != "open":
+        raise Refused(f"The goal is {row.status} already.", hint="List them: midwatch goal")
+    closed = GoalClosed(goal=row.goal, status="reached" if reached else "dropped")
     await evening.journal.record(closed, actor=by)
+
+
+async def _goal(evening: Evening, goal: str) -> GoalRow:
+    found = await evening.records.find(GoalRow, goal=goal, current=True)
+    if not found:
+        raise Unknown(f"There is no goal {goal!r}.", hint="List them: midwatch goal")
+    return found[0]
 
 
 async def add_work(evening: Evening, project: str, title: str, *, by: str, priority: int = 3) -> WorkRow:
@@ -139,7 +151,7 @@ async def propose_settings(evening: Evening, changes: dict[str, JsonValue], *, b
 
 async def apply_settings(evening: Evening, name: str, *, by: str) -> SettingsRow:
     """Put a proposal in force."""
-    row = await evening.records.get(SettingsRow, name)
+    row = await _open_proposal(evening, name)
     check_changes(row.changes)
     await evening.journal.record(SettingsApplied(proposal=row.id), actor=by)
     return await evening.records.get(SettingsRow, row.id)
@@ -147,8 +159,15 @@ async def apply_settings(evening: Evening, name: str, *, by: str) -> SettingsRow
 
 async def discard_settings(evening: Evening, name: str, *, by: str) -> None:
     """Throw a proposal away."""
-    row = await evening.records.get(SettingsRow, name)
+    row = await _open_proposal(evening, name)
     await evening.journal.record(SettingsDiscarded(proposal=row.id), actor=by)
+
+
+async def _open_proposal(evening: Evening, name: str) -> SettingsRow:
+    row = await evening.records.get(SettingsRow, name)
+    if row.state != "proposed":
+        raise Refused(f"Proposal {row.number} is {row.state} already.", hint="List them: midwatch settings proposals")
+    return row
 
 
 async def current_level(evening: Evening) -> Level:

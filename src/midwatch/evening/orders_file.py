@@ -44,7 +44,9 @@ def read_orders(text: str, *, name: str = "orders.toml") -> Orders:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Misuse(f"{name} is not valid TOML: {error}.", hint="Compare: midwatch brief --example") from error
+        raise Misuse(
+            f"{name} is not valid TOML: {_no_code(str(error))}.", hint="Compare: midwatch brief --example"
+        ) from error
     try:
         orders = Orders.model_validate(data)
     except ValidationError as error:
@@ -60,9 +62,20 @@ def _named(error: ValidationError, text: str, name: str) -> Misuse:
     where = tuple(part for part in first["loc"])
     field = ".".join(str(part) for part in where)
     line = _line_of(text, where)
-    problem = f"there is no such key {field!r}" if first["type"] == "extra_forbidden" else f"{field}: {first['msg']}"
+    problem = _problem(first["type"], field, first["msg"])
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return Misuse(f"{name}, line {line}: {problem}{more}.", hint="Compare: midwatch brief --example")
+
+
+def _problem(kind: str, field: str, said: str) -> str:
+    """Say it in the words of the file, not of the program."""
+    if kind == "extra_forbidden":
+        return f"there is no such key {field!r}"
+    if kind == "missing":
+        return f"{field!r} is missing"
+    if kind == "tuple_type":
+        return f'{field} must be a list, as in ["..."]'
+    return f"{field}: {said}"
 
 
 def _line_of(text: str, where: tuple[int | str, ...]) -> int:
@@ -83,6 +96,10 @@ def _line_of(text: str, where: tuple[int | str, ...]) -> int:
         if re.match(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=\]]", lines[number]):
             return number + 1
     return start + 1
+
+
+def _no_code(said: str) -> str:
+    return said.replace("'\\n'", "end of line")
 
 
 def _with_zone(at: datetime) -> str:

@@ -26,6 +26,7 @@ from midwatch.terms.records import ProjectRow, SessionRow, WorkRow
 async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") -> SessionRow:
     """Open a briefing with these orders, or put them in place of the draft that is open."""
     await _check(evening, orders)
+    _refuse_past(evening, orders)
     open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
     if open_drafts and not open_drafts[-1].signed_by:
         changed = OrdersChanged(session=open_drafts[-1].id, orders=orders)
@@ -72,9 +73,8 @@ async def _events(
     orders = session.orders
     now = evening.clock.now()
     ends_at = now + timedelta(minutes=orders.limits.minutes)
+    _refuse_past(evening, orders)
     if orders.until is not None:
-        if orders.until <= now:
-            raise Misuse("The orders end in the past.", hint="Set `until` to a later time, or leave it out.")
         ends_at = min(ends_at, orders.until)
     items, added = await _items(evening, orders, projects)
     before = await current_level(evening)
@@ -126,6 +126,11 @@ async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
                 f"The orders name an unknown agent {ordered.agent!r}.", hint=f"Agents: {', '.join(evening.agents)}."
             )
     return tuple(found)
+
+
+def _refuse_past(evening: Evening, orders: Orders) -> None:
+    if orders.until is not None and orders.until <= evening.clock.now():
+        raise Misuse("The orders end in the past.", hint="Set `until` to a later time, or leave it out.")
 
 
 def _distinct(projects: tuple[ProjectRow, ...]) -> list[ProjectRow]:

@@ -39,8 +39,10 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
     because = (act.judged_seq,)
     hand = HANDS.get(act.proposal.kind)
     if not verdict.outcome.acts or hand is None:
-        why = verdict.first.text if not verdict.outcome.acts else f"No tool for {act.proposal.kind.value} exists yet."
-        await night.journal.record(ActEnded(act=act.id, end="refused", text=why), key=key, because=because)
+        code, why = verdict.first.code, verdict.first.text
+        if verdict.outcome.acts:
+            code, why = "acts.no_tool", f"No tool for {act.proposal.kind.value} exists yet."
+        await night.journal.record(ActEnded(act=act.id, end="refused", text=why, code=code), key=key, because=because)
         return
     events, result = await hand(night, world, act)
     words = in_words(act.proposal, world.name_of(act.proposal.project))

@@ -48,6 +48,15 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         await night.journal.record(*events, key=f"stage:{job.id}:{epoch}", actor=night.worker)
     except Stale as fenced:
         log.info("job %s, epoch %s came too late: %s", job.number, epoch, fenced.message)
+        await _stop_if_asked(night, job_id, epoch)
+
+
+async def _stop_if_asked(night: Night, job_id: str, epoch: int) -> None:
+    """A stop that came between the work and its record must not leave the job hanging."""
+    now = await night.records.get(JobRow, job_id)
+    if now.epoch == epoch and now.state is JobState.STOPPING:
+        ended = JobEnded(job=job_id, epoch=epoch, state="stopped", why=now.why or "stopped; the work is kept")
+        await night.journal.record(ended, key=f"stopped:{job_id}:{epoch}", actor=night.worker)
 
 
 def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:

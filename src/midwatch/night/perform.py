@@ -1,5 +1,6 @@
 """Carrying out queued work, whatever it is. The step is one of the three places where errors are caught."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -27,6 +28,16 @@ class Performer:
         self._night = night
         self._close_job = close_job
         self._debrief = debrief
+        self._leaving = False
+        self._left = asyncio.Event()
+
+    def leave(self) -> None:
+        """The server is going: from now on nothing fails, it only stays undone for the next start."""
+        self._leaving = True
+
+    def left(self) -> None:
+        """The engine is gone: nobody is there to be told that something was cut off."""
+        self._left.set()
 
     async def perform(self, name: str, args: Args, seq: int) -> None:
         """Carry out the work that entry `seq` asked for; what it records names that entry as its cause."""
@@ -34,11 +45,9 @@ class Performer:
         try:
             await self._perform(caused, name, {key: str(value) for key, value in args.items()})
         except MidwatchError as error:
-            log.warning("%s %s: %s", name, args, error.message)
             await self._mend(name, args, error)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  the step is where surprises end
             # A bug must not strand what waits for this work: say so, and let the item fail in the open.
-            log.exception("%s %s", name, args)
             await self._mend(name, args, Unavailable(f"{type(error).__name__}: {error}"))
 
     async def _perform(self, night: Night, name: str, args: dict[str, str]) -> None:
@@ -60,6 +69,12 @@ class Performer:
 
     async def _mend(self, name: str, args: Args, error: MidwatchError) -> None:
         """Leave nothing hanging: a round that broke ends, a stage that broke fails its job."""
+        if self._leaving:
+            # What the closing house broke is not broken. Unfinished, the engine takes it up again at the next start;
+            # so wait until it cannot hear us any more, then go.
+            await self._left.wait()
+            raise asyncio.CancelledError
+        log.warning("%s %s: %s", name, args, error.message, exc_info=error)
         if name == "round":
             session = await self._night.records.get(SessionRow, str(args["session"]))
             if session.round_active and session.rounds == int(str(args["number"])):

@@ -29,7 +29,7 @@ from midwatch.rules.paths import inside, touches
 from midwatch.settings import ask_minutes
 from midwatch.terms.acts import ActKind, External, Proposal
 from midwatch.terms.asks import AskDraft, AskKind, Silence
-from midwatch.terms.contract import RunContract
+from midwatch.terms.contract import RunContract, ToolScope
 from midwatch.terms.jobs import Plan, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
 from midwatch.terms.trust import Verdict
@@ -116,9 +116,7 @@ async def execute(night: Night, job: JobRow) -> Events:
 async def quarantine(night: Night, job: JobRow) -> Events:
     """Look at what really arrived before anybody believes it."""
     contract = await _contract(night, job)
-    scope = contract.constraints.tool_policy.scopes.get(WRITE)
-    if scope is None:
-        raise Refused("The orders do not allow writing (repo_write_pr).", hint="Name it in [permissions] tools.")
+    scope = _scope(contract)
     place = Place(project=job.project, job=job.id, epoch=job.work_epoch)
     change = await night.bench.collect(place, _base(job), scope, contract.constraints.do_not_touch)
     diff = await night.bench.diff(job.project, change.base, change.head)
@@ -247,8 +245,8 @@ async def _assign(night: Night, job: JobRow, contract: RunContract, commit: str)
         known = ", ".join(sorted(night.agents))
         raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
     place = Place(project=job.project, job=job.id, epoch=job.epoch)
+    scope = _scope(contract)
     checkout = await night.bench.clone(place, commit)
-    scope = contract.constraints.tool_policy.scopes.get(WRITE)
     return agent, Assignment(
         job=job.id,
         title=job.title,
@@ -257,12 +255,20 @@ async def _assign(night: Night, job: JobRow, contract: RunContract, commit: str)
         checks=contract.checks,
         paths=contract.paths,
         avoid=contract.constraints.do_not_touch,
-        most_files=(scope.max_files_changed or 0) if scope else 0,
-        most_lines=(scope.max_diff_lines or 0) if scope else 0,
+        most_files=scope.max_files_changed or 0,
+        most_lines=scope.max_diff_lines or 0,
         wall=_wall(contract),
         idle=timedelta(minutes=night.settings().execution.idle_minutes),
         stop=night.bells.of(job.id),
     )
+
+
+def _scope(contract: RunContract) -> ToolScope:
+    """How far the work may reach; a limit of nothing means that nothing may be written."""
+    scope = contract.constraints.tool_policy.scopes.get(WRITE)
+    if scope is None or 0 in {scope.max_files_changed, scope.max_diff_lines}:
+        raise Refused("The orders do not allow writing (repo_write_pr).", hint="Name it in [permissions] tools.")
+    return scope
 
 
 def _base(job: JobRow) -> str:

@@ -31,8 +31,10 @@ class TimerLoop:
         while True:
             self._bell.clear()  # before looking: a ring during the look is kept
             wait = await self.serve_due()
+            # Not wait_for: on Python 3.11 it swallows a cancellation that meets the bell in the same moment.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._bell.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._bell.wait()
 
     async def serve_due(self) -> float:
         """Wake everyone who is due; return how many real seconds until the next."""

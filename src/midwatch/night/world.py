@@ -15,7 +15,7 @@ from midwatch.terms.acts import WAITING, ActKind, Proposal
 from midwatch.terms.asks import AskState
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
 from midwatch.terms.house import Flag, SessionState
-from midwatch.terms.jobs import JobState
+from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, MessageRow, PastAct, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.sense import ItemSense, Sense
 from midwatch.terms.trust import Isolation
@@ -173,7 +173,7 @@ class World:
 
     def _spin(self, proposal: Proposal) -> int:
         count = 0
-        for act in reversed([act for act in self.acts if act.kind not in WAITING_KINDS]):
+        for act in reversed([act for act in self.acts if act.kind not in WAITING_KINDS and _counts_as_spin(act)]):
             if (act.kind, act.about) != (proposal.kind.value, proposal.about) or act.result:
                 break
             count += 1
@@ -202,9 +202,10 @@ QUIET_KINDS = WAITING_KINDS | {ActKind.NOTIFY.value, ActKind.REPORT.value, ActKi
 
 
 async def look(night: Night, session: SessionRow) -> World:
-    """Look once."""
+    """Look once, and only at what tonight is about: a thousand other projects cost nothing."""
     records = night.records
-    projects = await records.find(ProjectRow, removed=False)
+    concerned = tuple(sorted({item["project"] for item in session.items}))
+    projects = await records.find(ProjectRow, id=concerned, removed=False)
     active = tuple(state for state in JobState if not state.over)
     return World(
         now=night.clock.now(),
@@ -213,7 +214,9 @@ async def look(night: Night, session: SessionRow) -> World:
         projects={row.id: row for row in projects},
         jobs=await records.find(JobRow, session=session.id),
         running=await records.find(JobRow, state=active),
-        pull_requests=frozenset(row.project for row in await records.find(PullRequestRow, state="open")),
+        pull_requests=frozenset(
+            row.project for row in await records.find(PullRequestRow, project=concerned, state="open")
+        ),
         acts=await records.find(PastAct, session=session.id),
         asks=await records.find(AskRow, state=AskState.OPEN),
         answered=await records.find(AskRow, session=session.id, state=(AskState.ANSWERED, AskState.EXPIRED)),
@@ -231,12 +234,17 @@ def _state_of(job: JobRow) -> str:
     if not job.state.over:
         return "working"
     if job.state is JobState.DONE:
-        return "delivered" if job.change is not None and job.change.commits else "nothing_to_do"
+        return "delivered" if job.stage is Stage.DELIVER else "nothing_to_do"
     return OVER_WITHOUT_WORK[job.state]
 
 
 def _cause(job: JobRow | None) -> Cause:
     return Cause(job.cause) if job is not None and job.cause in set(Cause) else Cause.UNKNOWN
+
+
+def _counts_as_spin(act: PastAct) -> bool:
+    """An act that is still being judged, or only has to wait a little, is no repetition yet."""
+    return act.state != "judged" and not (act.state == "refused" and act.code in PASSING)
 
 
 def _for_good(act: PastAct) -> bool:

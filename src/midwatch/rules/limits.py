@@ -82,7 +82,8 @@ def session_ends(budgets: Budgets, *, idle_for: timedelta = timedelta(0)) -> Ses
     }
     for why, budget in spent.items():
         # Reservations may come back; only what is really spent ends a night.
-        if budget.limit is not None and budget.spent >= budget.limit:
+        # A purse that was empty from the start is not used up: the housekeeper works for nothing.
+        if budget.limit is not None and budget.spent >= max(budget.limit, 1):
             return why
     return SessionEnd.IDLE if idle_for >= IDLE_AFTER else None
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from midwatch.compose import House, Parts, open_house
 from midwatch.engine.clocks import ScaledClock
-from midwatch.errors import Broken, Refused
+from midwatch.errors import Broken, Misuse, Refused
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
 from midwatch.journal.events.morning import ReportWritten
@@ -74,6 +74,8 @@ class DemoNight:
 
     async def _prepare(self) -> Path:
         """Begin with an empty folder, but never empty one that is not a demo's."""
+        if self._home.exists() and not self._home.is_dir():
+            raise Misuse(f"{self._home} is not a folder.", hint="Name another with --home.")
         if self._home.exists() and any(self._home.iterdir()) and not (self._home / MARKER).exists():
             raise Refused(f"{self._home} is not a demo's folder.", hint="Name another with --home.")
         shutil.rmtree(self._home, ignore_errors=True)
@@ -113,7 +115,7 @@ class DemoNight:
         async for entry in house.journal.tail(after=0):
             names = introduce(names, entry.event)
             if entry.event.kind in TOLD:
-                self._say("line", f"{entry.at:%H:%M}  {describe(entry.event, names)}")
+                self._say("entry", f"{entry.at:%H:%M}  {describe(entry.event, names)}")
             if isinstance(entry.event, ReportWritten):
                 return entry.event.session
         raise Broken("The night ended without a brief.")

@@ -178,6 +178,8 @@ class ActEnded(Happening):
     act: str
     end: Literal["done", "said", "refused", "dropped", "failed"]
     text: str
+    code: str = ""
+    """Of the reason, where the end was decided later than the verdict."""
     result: str = ""
 
 

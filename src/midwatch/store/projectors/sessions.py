@@ -272,6 +272,7 @@ def act_ended(c: sa.Connection, entry: Entry, event: ev.ActEnded) -> None:
         text=event.text,
         result=event.result,
         ended_at=entry.at,
+        **({"code": event.code} if event.code else {}),
     )
     if event.end == "done":
         session = row(c, acts, event.act)["session"]

@@ -19,7 +19,6 @@ from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
 from midwatch.surfaces.api.app import make_app
 
 
-
 class OwnersOnly(H11Protocol):
     """Hangs up on anybody but the owner, even where the file's mode would let him in."""
 

@@ -91,10 +91,11 @@ def _unanswered(error: Exception) -> errors.MidwatchError:
     """Say why a server that is there gave no answer."""
     if isinstance(error, PermissionError | ConnectionResetError):
         return errors.Refused(
-            f"Midwatch in {home()} answers only its owner.", hint="Use your own: set MIDWATCH_HOME to a folder of yours."
+            f"Midwatch in {home()} answers only its owner.",
+            hint="Use your own: set MIDWATCH_HOME to a folder of yours.",
         )
     return errors.Unavailable(
-        f"Midwatch did not answer: {error or type(error).__name__}.", hint="See what it does: midwatch doctor"
+        f"Midwatch did not answer: {str(error) or type(error).__name__}.", hint="See what it does: midwatch doctor"
     )
 
 

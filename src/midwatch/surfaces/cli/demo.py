@@ -1,6 +1,8 @@
 """`demo`: one compressed night on a sample repository, nothing faked."""
 
 import json
+import shlex
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -9,9 +11,7 @@ import typer
 
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import good, head, wanted
-
-PLAYED = {"usefulness": 4, "trust": 4, "brevity": 5}
+from midwatch.surfaces.cli.screen import good, head, line, wanted
 
 
 def demo(
@@ -44,13 +44,16 @@ def _say(kind: str, text: str) -> None:
     """Print one line of progress as it happens."""
     match kind:
         case "step":
-            head(f"\n{text}")
+            typer.echo("")
+            head(text)
         case "demo":
             typer.echo(wanted(f"  demo: {text}"))
         case "good":
             typer.echo(good(f"  {text}"))
+        case "entry":
+            line(text[7:], first=f"  {text[:7]}")
         case _:
-            typer.echo(f"  {text}")
+            line(text, indent="    " if text.startswith("  ") else "  ")
 
 
 def _quiet(_: str, text: str) -> None:
@@ -58,13 +61,22 @@ def _quiet(_: str, text: str) -> None:
 
 
 def _ending(home: Path, seconds: float) -> None:
-    mine = f"MIDWATCH_HOME={home} {Path(sys.argv[0]).name if sys.argv[0] else 'midwatch'}"
-    head(f"\nThat was a night, in {seconds:g} s. Look around:")
+    mine = f"MIDWATCH_HOME={shlex.quote(str(home))} {_called()}"
+    typer.echo("")
+    head(f"That was a night, in {seconds:g} s. Look around:")
     typer.echo(f"  the diff        {mine} job diff 1")
     typer.echo(f"  every entry     {mine} replay")
     typer.echo(f"  why this?       {mine} why 1")
     typer.echo(f"  another level   {mine} rehearse --level full")
     typer.echo(f"  does it add up? {mine} doctor --verify --invariants")
+
+
+def _called() -> str:
+    """Give the words that start us from this shell, so that the lines below can be copied."""
+    if shutil.which("midwatch"):
+        return "midwatch"
+    script = Path(sys.executable).with_name("midwatch")
+    return shlex.quote(str(script)) if script.exists() else f"{shlex.quote(sys.executable)} -m midwatch"
 
 
 VERBS = verbs(demo=demo)

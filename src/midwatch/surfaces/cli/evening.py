@@ -40,7 +40,9 @@ def brief(
     show_sheet(session)
     missing = [part for part in ("goals", "work") if not session["orders"][part]]
     if missing:
-        typer.echo(wanted(f"Not complete: no {' and no '.join(missing)} yet. Add it and run midwatch brief --file again."))
+        typer.echo(
+            wanted(f"Not complete: no {' and no '.join(missing)} yet. Add it and run midwatch brief --file again.")
+        )
     else:
         typer.echo(wanted("Sign and begin: midwatch start"))
 
@@ -50,7 +52,9 @@ def _read(file: Path) -> str:
         if str(file) != "-":
             return file.read_text(encoding="utf-8")
         if sys.stdin is None:  # the shell closed it
-            raise Misuse("There is nothing to read: standard input is closed.", hint="Name a file: midwatch brief -f FILE")
+            raise Misuse(
+                "There is nothing to read: standard input is closed.", hint="Name a file: midwatch brief -f FILE"
+            )
         return sys.stdin.read()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -1,5 +1,7 @@
 """`goal` and `work`."""
 
+from typing import Any
+
 import typer
 
 from midwatch.surfaces.cli import client
@@ -67,8 +69,12 @@ def list_work(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
     elif not rows:
         typer.echo('No work items yet. Add one: midwatch work add PROJECT "..."')
     else:
-        lines = [(row["number"], row["status"], row["owner"], row["title"], row["next_step"]) for row in rows]
-        table(lines, "#", "status", "owner", "title", "next step")
+        lines = [(row["number"], row["status"], row["owner"], _title(row)) for row in rows]
+        table(lines, "#", "status", "owner", "title")
+
+
+def _title(row: dict[str, Any]) -> str:
+    return f"{row['title']} (next: {row['next_step']})" if row["next_step"] else str(row["title"])
 
 
 @work.command("add")

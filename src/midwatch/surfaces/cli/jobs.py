@@ -1,12 +1,13 @@
 """`job` and `run`."""
 
+import json
 from typing import Any
 
 import typer
 
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import JSON_FLAG, head, show_json, table
+from midwatch.surfaces.cli.screen import JSON_FLAG, head, line, show_json, table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -49,14 +50,17 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
         return
     head(f"Job {row['number']} · {row['title']} · {row['state']} at {row['stage']}")
     if row["why"]:
-        typer.echo(f"  {row['why']}")
+        line(row["why"])
     if row["plan"]:
-        typer.echo(f"  plan v{row['plan_version']}: {row['plan']['summary']} (approved by {row['approved_by'] or '-'})")
+        line(
+            f"{row['plan']['summary']} (approved by {row['approved_by'] or 'nobody yet'})",
+            first=f"  plan v{row['plan_version']}: ",
+        )
     for commit in (row["change"] or {}).get("commits", []):
         typer.echo(f"  {commit['sha'][:10]} {commit['subject']} (+{commit['insertions']} -{commit['deletions']})")
     _show_proof(row["proof"])
     for finding in ((row["done"] or {}).get("left") or [])[:10]:
-        typer.echo(f"  left: {finding['path']}:{finding['line']} {finding['rule']} {finding['message']}")
+        line(f"{finding['path']}:{finding['line']} {finding['rule']} {finding['message']}", first="  left: ")
     for pr in row["pull_requests"]:
         typer.echo(f"  pull request {pr['number']} [{pr['state']}] {pr['branch']} into {pr['into']}")
 
@@ -70,12 +74,29 @@ def _show_proof(proof: dict[str, Any] | None) -> None:
 
 
 @app.command()
-def log(name: str) -> None:
+def log(
+    name: str, *, raw: bool = typer.Option(False, "--raw", help="As the agent wrote it, one JSON object a line.")
+) -> None:
     """Print the agent's own log.
 
     Example: midwatch job log 1
     """
-    typer.echo(client.get(f"/jobs/{client.part(name)}/log"), nl=False)
+    text = client.get(f"/jobs/{client.part(name)}/log")
+    if raw:
+        typer.echo(text, nl=False)
+    elif not text:
+        typer.echo("Nothing is in its log yet.")
+    else:
+        for told in text.splitlines():
+            line(_said(told), indent="")
+
+
+def _said(told: str) -> str:
+    """Take the words out of one line of a log; what is no such line is shown as it is."""
+    try:
+        return str(json.loads(told)["text"])
+    except (ValueError, KeyError, TypeError):
+        return told
 
 
 @app.command()
@@ -84,7 +105,8 @@ def diff(name: str) -> None:
 
     Example: midwatch job diff 1 | less
     """
-    typer.echo(client.get(f"/jobs/{client.part(name)}/diff"), nl=False)
+    text = client.get(f"/jobs/{client.part(name)}/diff")
+    typer.echo(text, nl=not text.endswith("\n"))  # a patch whose last line does not end is refused by git apply
 
 
 @app.command()
@@ -117,6 +139,9 @@ def run(*, as_json: bool = JSON_FLAG) -> None:
     rows = client.get("/runs")
     if as_json:
         show_json(rows)
+        return
+    if not rows:
+        typer.echo("No runs yet.")
         return
     lines = [
         (

@@ -64,11 +64,11 @@ class LazyGroup(typer.core.TyperGroup):
         loaded = importlib.import_module(f"midwatch.surfaces.cli.{module}")
         command = typer.main.get_command(loaded.VERBS[cmd_name])
         command.name = cmd_name
-        return spare(command)
+        return spare(command, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read our own flags without loading anything for it."""
-        spare(self)
+        spare(self, ctx)
         return super().parse_args(ctx, args)
 
 

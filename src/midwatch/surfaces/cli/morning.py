@@ -8,7 +8,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import JSON_FLAG, good, head, show_json, wanted
+from midwatch.surfaces.cli.screen import JSON_FLAG, counted, good, head, line, show_json, wanted
 
 KEYS = {"a": "accepted", "e": "modified", "r": "rejected", "d": "deferred"}
 
@@ -35,10 +35,10 @@ def show_brief(told: dict[str, Any]) -> None:
     head(brief["headline"])
     for section in brief["sections"]:
         typer.echo(typer.style(f"\n{section['title']}", bold=True))
-        for line in section["lines"]:
-            typer.echo(f"  {line}")
+        for text in section["lines"]:
+            line(text)
     scores = ", ".join(f"run {run['number']}: {_score(run['score_pre'])}" for run in told["runs"])
-    cut = f"; {brief['cut']} lines left out" if brief["cut"] else ""
+    cut = f"; {counted(brief['cut'], 'line')} left out" if brief["cut"] else ""
     typer.echo(typer.style(f"\n{brief['words']} words{cut}. Score before review: {scores or 'none'}.", dim=True))
 
 
@@ -96,6 +96,9 @@ def _from_flags(told: dict[str, Any], groups: dict[str, list[str]], ratings: tup
     outcomes = []
     for outcome, places in groups.items():
         outcomes += [{"recommendation": _id(told, place), "outcome": outcome} for place in places]
+    named = [one["recommendation"] for one in outcomes]
+    if len(set(named)) < len(named):
+        raise Misuse("A recommendation has two verdicts.", hint="Name each one once: --accept 1 --reject 2")
     return dict(zip(("usefulness", "trust", "brevity"), ratings, strict=True)) | {"outcomes": outcomes}
 
 
@@ -116,9 +119,10 @@ def _by_keys(told: dict[str, Any]) -> dict[str, Any]:
     at = 0
     while at < len(known):
         one = known[at]
-        typer.echo(wanted(f"\n{at + 1} of {len(known)}: ") + one["text"])
+        typer.echo(wanted(f"\n{at + 1} of {len(known)}"))
+        line(one["text"])
         for tradeoff in one["tradeoffs"]:
-            typer.echo(f"  tradeoff: {tradeoff}")
+            line(tradeoff, first="  tradeoff: ")
         typer.echo("  [a]ccept  [e]dited  [r]eject  [d]efer  [k] back  [j] skip ", nl=False)
         key = typer.getchar().lower()
         typer.echo(key)

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from midwatch.compose import DATABASE, House, database_url
-from midwatch.errors import MidwatchError, Unavailable
+from midwatch.errors import MidwatchError, Refused, Unavailable
 from midwatch.settings import load_settings
 from midwatch.store.engines import is_sqlite
 from midwatch.surfaces.api.app import make_app, problem
@@ -28,6 +28,14 @@ async def _answer(home: Path, target: str) -> tuple[int, str, bytes]:
     except MidwatchError as error:
         told = problem(error)
         return told.status_code, "application/json", bytes(told.body)
+    except Exception as error:
+        said = getattr(error, "orig", None)  # only the store knows the driver's errors by name
+        if said is None:
+            raise
+        raise Refused(
+            f"The database cannot be read as it is: {said}.",
+            hint="It may have another version's shape, or be damaged; what it is, this says: midwatch up",
+        ) from error
     finally:
         await house.dispose()
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import typer
 
+from midwatch.errors import Misuse
 from midwatch.surfaces.cli import client
-from midwatch.surfaces.cli.screen import JSON_FLAG, head, show_json, table
+from midwatch.surfaces.cli.screen import JSON_FLAG, head, line, show_json, table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -64,7 +65,8 @@ def add(
     row = client.send("POST", "/projects", body)
     typer.echo(f"Project {row['name']} is on the books (branch {row['branch']}).")
     if not row["checks"]:
-        typer.echo(f'No checks yet, so nothing can be proven: midwatch project change {row["name"]} --check "..."')
+        typer.echo("It has no checks yet, so nothing can be proven. Add one:")
+        typer.echo(f'  midwatch project change {row["name"]} --check "python -m pytest -q"')
 
 
 @app.command()
@@ -78,13 +80,15 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
         show_json(row)
         return
     head(f"{row['name']} · {row['path']} · {row['branch']}")
-    typer.echo(row["purpose"] or "(no purpose stated)")
+    line(row["purpose"] or "(no purpose stated)", indent="")
+    if row["flags"]:
+        typer.echo(f"  flags: {', '.join(row['flags'])}")
     for check in row["checks"]:
         typer.echo(f"  check: {check}")
     for goal in row["goals"]:
-        typer.echo(f"  goal ({goal['horizon']}, v{goal['version']}): {goal['statement']}")
+        line(goal["statement"], first=f"  goal ({goal['horizon']}, v{goal['version']}): ")
     for item in row["work"]:
-        typer.echo(f"  work #{item['number']} [{item['status']}] {item['title']}")
+        line(item["title"], first=f"  work #{item['number']} [{item['status']}] ")
 
 
 @app.command()
@@ -98,6 +102,8 @@ def change(
 
     Example: midwatch project change shop --check "python -m pytest -q"
     """
+    if purpose is None and not check and priority is None:
+        raise Misuse("Nothing to change was given.", hint="See: midwatch project change --help")
     body = {"purpose": purpose, "checks": check or None, "priority": priority}
     row = client.send("PATCH", f"/projects/{client.part(name)}", body)
     typer.echo(f"Project {row['name']} is changed.")

@@ -4,9 +4,10 @@ from typing import Any
 
 import typer
 
+from midwatch.errors import Unknown
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import JSON_FLAG, clock, head, show_json, table
+from midwatch.surfaces.cli.screen import JSON_FLAG, clock, counted, day, head, line, show_json, table
 
 
 def replay(
@@ -23,11 +24,18 @@ def replay(
     if as_json:
         show_json(rows)
         return
+    if not rows:
+        typer.echo("Nothing to show.")
+    today = ""
     for row in rows:
         if "seconds" in row:
-            typer.echo(typer.style(f"          ... {row['seconds'] / 60:.0f} quiet minutes", dim=True))
-        else:
-            typer.echo(f"{clock(row['at'])}  {row['seq']:>5}  {row['phase']:<8} {row['text']}")
+            quiet = counted(round(row["seconds"] / 60), "quiet minute")
+            typer.echo(typer.style(f"          ... {quiet}", dim=True))
+            continue
+        if day(row["at"]) != today:
+            today = day(row["at"])
+            head(today)
+        line(row["text"], first=f"{clock(row['at'])}  {row['seq']:>5}  {row['phase']:<8} ")
 
 
 def why(
@@ -41,11 +49,7 @@ def why(
 
     Example: midwatch why 42
     """
-    if name.isdigit() and int(name) <= 3:
-        known = client.get("/morning")["recommendations"]
-        if int(name) <= len(known):
-            name = known[int(name) - 1]["id"]
-    told = client.get(f"/why/{client.part(name)}")
+    told = client.get(f"/why/{client.part(_meant(name))}")
     if as_json:
         show_json(told)
     elif "causes" in told:
@@ -54,28 +58,39 @@ def why(
         _show_advice(told)
 
 
+def _meant(name: str) -> str:
+    """Take 1, 2 and 3 for the newest brief's recommendations, if there are that many; else for entries."""
+    if not name.isdigit() or not 1 <= int(name) <= 3:
+        return name
+    try:
+        known = client.get("/morning")["recommendations"]
+    except Unknown:
+        return name
+    return str(known[int(name) - 1]["id"]) if int(name) <= len(known) else name
+
+
 def _show_entry(told: dict[str, Any]) -> None:
     head(f"{told['seq']}  {told['text']}")
     for step in told["causes"]:
-        typer.echo(f"  because {step['seq']:>5}  {step['text']}")
+        line(step["text"], first=f"  because {step['seq']:>5}  ")
     for step in told["consequences"]:
-        typer.echo(f"  led to  {step['seq']:>5}  {step['text']}")
+        line(step["text"], first=f"  led to  {step['seq']:>5}  ")
 
 
 def _show_advice(told: dict[str, Any]) -> None:
     head(told["text"])
     typer.echo(f"  {told['confidence']:.0%} sure{' (hypothesis)' if told['hypothesis'] else ''}: {told['rests_on']}")
     for one in told["evidence"]:
-        typer.echo(f"  evidence   {one['citation']} {one['notes']}".rstrip())
+        line(f"{one['citation']} {one['notes']}".rstrip(), first="  evidence   ")
     for one in told["tradeoffs"]:
-        typer.echo(f"  tradeoff   {one}")
-    typer.echo(f"  work item  {told['work_item']}")
+        line(one, first="  tradeoff   ")
+    line(told["work_item"], first="  work item  ")
     for goal in told["goals"]:
-        typer.echo(f"  goal       {goal}")
+        line(goal, first="  goal       ")
     for part in ("plan", "approved", "signed"):
-        typer.echo(f"  {part:<9}  {told[part]}")
+        line(told[part], first=f"  {part:<9}  ")
     for reason in told["reasons"]:
-        typer.echo(f"  gate       {told['outcome']}: {reason}")
+        line(f"{told['outcome']}: {reason}", first="  gate       ")
 
 
 def rehearse(
@@ -92,13 +107,24 @@ def rehearse(
     if as_json:
         show_json(told)
         return
-    head(f"{len(told['rows'])} recorded proposals at level {level}")
+    head(f"{counted(len(told['rows']), 'recorded proposal')} at level {level}")
+    if not told["rows"]:
+        return
     lines = [
-        (row["kind"], f"{row['then']['outcome']} at {row['level']}", row["would"]["outcome"], row["would"]["reason"])
+        (
+            row["kind"],
+            f"{_plain(row['then']['outcome'])} at {row['level']}",
+            _plain(row["would"]["outcome"]),
+            row["would"]["reason"],
+        )
         for row in told["rows"]
     ]
     table(lines, "act", "then", "would", "because")
     typer.echo(f"{told['more']} would go further, {told['less']} less far.")
+
+
+def _plain(outcome: str) -> str:
+    return outcome.replace("_", " ")
 
 
 VERBS = verbs(replay=replay, why=why, rehearse=rehearse)

@@ -34,7 +34,7 @@ def _broken(text: str, taken: int) -> list[str]:
     room = width() - taken
     if room < LEAST:
         return [text]
-    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [text]
 
 
 def counted(number: int, noun: str) -> str:
@@ -61,7 +61,8 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def head(text: str) -> None:
     """Print a heading."""
-    typer.echo(typer.style(text, bold=True))
+    for piece in _broken(text, 0):
+        typer.echo(typer.style(piece, bold=True))
 
 
 def wanted(text: str) -> str:

@@ -6,7 +6,7 @@ import typer
 
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli import client
-from midwatch.surfaces.cli.screen import JSON_FLAG, good, show_json, table
+from midwatch.surfaces.cli.screen import JSON_FLAG, good, line, show_json, table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -30,17 +30,20 @@ def listing(
     if as_json:
         show_json(rows)
         return
-    table(
-        [(row["key"], _value(row["value"]), row["source"], row["description"][:70]) for row in rows],
-        "key",
-        "value",
-        "source",
-        "what it is",
-    )
+    if not rows:
+        typer.echo("Every setting has its default.")
+        return
+    for row in rows:
+        line(f"{row['key']} = {_value(row['value'])}  ({row['source']})", indent="")
+        line(row["description"], indent="    ")
 
 
 def _value(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _changes(changes: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={_value(value)}" for key, value in changes.items())
 
 
 @app.command()
@@ -72,8 +75,11 @@ def proposals(*, as_json: bool = JSON_FLAG) -> None:
     if as_json:
         show_json(rows)
         return
+    if not rows:
+        typer.echo("No proposals yet. Make one: midwatch settings propose KEY=VALUE")
+        return
     table(
-        [(row["number"], row["state"], row["version"] or "-", row["actor"], str(row["changes"])) for row in rows],
+        [(row["number"], row["state"], row["version"] or "-", row["actor"], _changes(row["changes"])) for row in rows],
         "#",
         "state",
         "version",

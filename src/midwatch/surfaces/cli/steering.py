@@ -4,7 +4,7 @@ import typer
 
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import JSON_FLAG, show_json
+from midwatch.surfaces.cli.screen import JSON_FLAG, counted, show_json
 
 
 def pause(why: str = typer.Option("", help="Said in the status.")) -> None:
@@ -73,7 +73,8 @@ def level(
     typer.echo(f"Level {now['level']}.")
     if "observed_rounds" in now:
         typer.echo(
-            f"  seen so far: {now['observed_rounds']} valid rounds at observe, {now['clean_nights']} clean nights"
+            f"  seen so far: {counted(now['observed_rounds'], 'valid round')} at observe, "
+            f"{counted(now['clean_nights'], 'clean night')}"
         )
 
 

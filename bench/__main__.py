@@ -1,0 +1,30 @@
+"""`python -m bench [name...]`: record, sense, status, idle; each figure beside its limit, interleaved in one run."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+
+from bench import idle, record, sense, status
+from bench.figure import Figure
+
+BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
+    "record": record.run,
+    "sense": sense.run,
+    "status": status.run,
+    "idle": idle.run,
+}
+
+
+async def main(names: list[str]) -> int:
+    """Run the named benches, or all; fail if one misses its bar."""
+    missed = 0
+    for name in names or list(BENCHES):
+        for figure in await BENCHES[name]():
+            print(figure.line(), flush=True)
+            missed += not figure.met
+    print(f"{missed} bars missed" if missed else "every bar met")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(sys.argv[1:])))

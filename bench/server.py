@@ -1,0 +1,28 @@
+"""A server for a bench, stopped afterwards."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def running_server(home: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start `midwatch up` on a folder and wait for its socket."""
+    environment = os.environ | {"MIDWATCH_HOME": str(home)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "midwatch", "up"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    until = time.monotonic() + 30
+    while not (home / "midwatch.sock").exists():
+        if process.poll() is not None or time.monotonic() > until:
+            raise RuntimeError("the server did not start")
+        time.sleep(0.05)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(30)

@@ -1,0 +1,171 @@
+"""Keeps the tables of SPEC.md that come from the code: `python docs/tables.py` writes them anew.
+
+Each stands between `<!-- made: name -->` and `<!-- end -->`; tests/promises/test_docs.py compares them with the code.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import get_args
+
+from fastapi.routing import APIRoute
+
+from midwatch import errors
+from midwatch.journal.events import Event
+from midwatch.rules import delivery, gate, invariants, matrix
+from midwatch.rules.asks import MINUTES, SILENCE, silence_in_words
+from midwatch.rules.conditions import BRAIN, EVERYONE, PERSON
+from midwatch.store.tables import RECORDS
+from midwatch.surfaces import api
+from midwatch.surfaces.cli.main import VERBS
+from midwatch.terms import records
+from midwatch.terms.acts import ActKind
+from midwatch.terms.asks import AskKind
+from midwatch.terms.trust import Level, Outcome
+
+SPEC = Path(__file__).parent / "SPEC.md"
+MADE = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+WHOM = {EVERYONE: "everyone", BRAIN: "brains", PERSON: "people"}
+LETTER = {
+    Outcome.EXECUTE: "X",
+    Outcome.EXECUTE_AND_TELL: "T",
+    Outcome.ASK_FIRST: "A",
+    Outcome.SAY_ONLY: "S",
+    Outcome.REFUSE: "no",
+}
+
+
+def sentence(thing: object) -> str:
+    """Give the first line of a docstring, safe inside a table."""
+    return (inspect.getdoc(thing) or "").splitlines()[0].replace("|", "\\|")
+
+
+def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
+    """Write a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def events() -> str:
+    """Every kind of event and what it says."""
+    kinds = ((kind.model_fields["kind"].default, sentence(kind)) for kind in get_args(Event))
+    return table(("kind", "what happened"), ((f"`{kind}`", said) for kind, said in kinds))
+
+
+def rows() -> str:
+    """Every record with its table and all its fields."""
+    kinds = ((name, getattr(records, name)) for name in records.__all__)
+    return table(
+        ("record", "table", "what it is", "fields"),
+        (
+            (f"`{name}`", RECORDS[kind].name, sentence(kind), ", ".join(f"`{field}`" for field in kind.model_fields))
+            for name, kind in kinds
+        ),
+    )
+
+
+def conditions() -> str:
+    """The gate's questions in order."""
+    asked = enumerate(gate.CONDITIONS, 1)
+    return table(
+        ("#", "condition", "binds", "its sentence"),
+        ((str(number), f"`{one.name}`", WHOM[one.binds], sentence(one.check)) for number, one in asked),
+    )
+
+
+def at_the_door() -> str:
+    """The questions asked again about a delivery."""
+    return ", ".join(f"`{one.name}`" for one in delivery.CONDITIONS) + "\n"
+
+
+def levels() -> str:
+    """What each act becomes at each level."""
+    rows = {f"`{kind.value}`": [matrix.MATRIX[kind, level] for level in Level] for kind in ActKind}
+    rows["`search`, `research` of the web"] = [matrix.WEB[level] for level in Level]
+    return table(
+        ("act", *(level.value for level in Level)),
+        ((act, *(LETTER[outcome] for outcome in outcomes)) for act, outcomes in rows.items()),
+    )
+
+
+def asks() -> str:
+    """How long each kind of ask waits and what silence means."""
+
+    def waits(kind: AskKind) -> str:
+        minutes = MINUTES[kind]
+        if minutes is None:
+            return "until the end of the next day"
+        return f"{minutes / 1440:g} days" if minutes >= 1440 else f"{minutes:g} min"
+
+    return table(
+        ("kind", "waits", "silence", "as the person reads it"),
+        (
+            (f"`{kind.value}`", waits(kind), f"`{SILENCE[kind].value}`", silence_in_words(SILENCE[kind]))
+            for kind in AskKind
+        ),
+    )
+
+
+def promises() -> str:
+    """Every invariant with its sentence."""
+    return table(("rule", "what must hold"), ((f"`{name}`", sentence(rule)) for name, rule in invariants.RULES.items()))
+
+
+def failures() -> str:
+    """The error tree with its numbers."""
+    kinds = [
+        kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.MidwatchError)
+    ]
+    return table(
+        ("code", "class", "exit code", "HTTP", "meaning"),
+        ((f"`{k.code}`", f"`{k.__name__}`", str(k.exit_code), str(k.status), sentence(k)) for k in kinds),
+    )
+
+
+def every_route() -> Iterator[APIRoute]:
+    """Walk the routers of the API, whatever their modules are called; the order is the modules'."""
+    for found in pkgutil.iter_modules(api.__path__):
+        router = getattr(importlib.import_module(f"{api.__name__}.{found.name}"), "router", None)
+        if router is not None:
+            yield from (route for route in router.routes if isinstance(route, APIRoute))
+
+
+def routes() -> str:
+    """Every route under /api/v1."""
+    named = ((method, route) for route in every_route() for method in sorted(route.methods or ()))
+    return table(
+        ("route", "what it does"), ((f"`{method} {route.path}`", sentence(route.endpoint)) for method, route in named)
+    )
+
+
+def verbs() -> str:
+    """Every verb of the command line."""
+    return table(("verb", "what it does"), ((f"`{name}`", line) for name, (_, line) in VERBS.items()))
+
+
+MAKERS: dict[str, Callable[[], str]] = {
+    made.__name__: made
+    for made in (events, rows, conditions, at_the_door, levels, asks, promises, failures, routes, verbs)
+}
+
+
+def renewed(text: str) -> str:
+    """Write every made table of a text anew."""
+    return MADE.sub(lambda found: found[1] + MAKERS[found[2]]() + found[3], text)
+
+
+def main() -> int:
+    """Bring SPEC.md up to date."""
+    before = SPEC.read_text(encoding="utf-8")
+    after = renewed(before)
+    SPEC.write_text(after, encoding="utf-8")
+    sys.stdout.write("SPEC.md was up to date.\n" if after == before else "SPEC.md is up to date again.\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""Documents are under test, so they are true: what the code has is named, and what is named exists."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import typer.main
+
+from docs import tables
+from midwatch import errors
+from midwatch.journal.events import Event
+from midwatch.rules.gate import CONDITIONS
+from midwatch.rules.invariants import RULES
+from midwatch.settings import KEYS
+from midwatch.surfaces.cli.main import VERBS
+from midwatch.terms import records
+
+ROOT = Path(__file__).parents[2]
+SPEC = (ROOT / "docs" / "SPEC.md").read_text(encoding="utf-8")
+WRITTEN = tables.MADE.sub("", SPEC)
+"""What people wrote, without the tables that are made from the code."""
+DOCUMENTS = sorted(
+    path for path in ROOT.rglob("*.md") if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+)
+SHELL = re.compile(r"^```(?:sh|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+QUOTED = re.compile(r"`([^`\n]+)`")
+
+KINDS = sorted(kind.model_fields["kind"].default for kind in get_args(Event))
+ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.MidwatchError)]
+ROUTES = sorted(f"{method} {route.path}" for route in tables.every_route() for method in route.methods or ())
+NAMED = [
+    *KINDS,
+    *(kind.code for kind in ERRORS),
+    *VERBS,
+    *records.__all__,
+    *(condition.name for condition in CONDITIONS),
+    *ROUTES,
+    *RULES,
+]
+
+each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=[str(path.relative_to(ROOT)) for path in DOCUMENTS])
+
+
+def commands_shown(text: str) -> set[tuple[str, ...]]:
+    """Every midwatch command of a document, without what follows its options."""
+    lines = [line for block in SHELL.findall(text) for line in block.splitlines()]
+    lines += [piece for piece in QUOTED.findall(SHELL.sub("", text)) if piece.startswith("midwatch ")]
+    shown = (re.search(r"(?:^|\$ )midwatch ([^#>|]*)", line) for line in lines)
+    return {tuple(found[1].split()) for found in shown if found}
+
+
+def made_by_make() -> set[str]:
+    """The commands the Makefile offers to people."""
+    return set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def anchors(document: Path) -> set[str]:
+    """The places in a document one can link to, as GitHub names them."""
+    heads = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_specification_names_it(name: str) -> None:
+    assert f"`{name}`" in SPEC
+
+
+def test_the_tables_of_the_specification_are_those_of_the_code() -> None:
+    assert tables.renewed(SPEC) == SPEC, "run .venv/bin/python docs/tables.py"
+    assert {name for _, name, _ in tables.MADE.findall(SPEC)} == set(tables.MAKERS)
+
+
+def test_every_event_that_moves_a_state_machine_stands_in_one() -> None:
+    """What only adds a row (evidence, a message) moves nothing; everything else has a line people wrote."""
+    adds = {"evidence.found", "claim.made", "artifact.kept", "assumption.made", "message.said", "checkin.made"}
+    adds |= {"council.spoke", "mission.created"}
+    assert {kind for kind in KINDS if f"`{kind}`" not in WRITTEN} == adds
+
+
+def test_the_specification_names_no_event_that_is_not() -> None:
+    said = {name for name in QUOTED.findall(WRITTEN) if re.fullmatch(r"[a-z_]+\.[a-z_]+", name)}
+    subjects = {kind.split(".")[0] for kind in KINDS}
+    ours = {name for name in said if name.split(".")[0] in subjects} - {name for name in said if name.endswith(".py")}
+    assert not {name for name in ours if name not in KINDS and not (ROOT / name).exists()} - set(KEYS) - {"orders.toml"}
+
+
+def test_every_test_the_specification_leans_on_exists() -> None:
+    leaned_on = {name for name in QUOTED.findall(SPEC) if name.startswith("tests/")}
+    assert len(leaned_on) > 30
+    assert not [name for name in leaned_on if not (ROOT / name).exists()]
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/SPEC.md", "CHANGELOG.md"])
+def test_every_command_shown_exists(name: str) -> None:
+    """Verbs, their words and their flags are looked up where the command line itself looks them up."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for words in commands_shown(text):
+        if words[0].startswith("-"):
+            continue
+        verb, *rest = words
+        assert verb in VERBS, words
+        module = __import__(f"midwatch.surfaces.cli.{VERBS[verb][0]}", fromlist=["VERBS"])
+        command = typer.main.get_command(module.VERBS[verb])
+        inner = getattr(command, "commands", {})
+        if rest and inner and not rest[0].startswith("-"):
+            assert rest[0] in inner, words
+            command = inner[rest[0]]
+        known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+        assert {word for word in rest if word.startswith("--")} <= known, words
+
+
+@each_document
+def test_every_make_command_shown_exists(document: Path) -> None:
+    shown = set(re.findall(r"(?:`|^)make ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
+    assert shown <= made_by_make()
+
+
+def test_the_readme_shows_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in readme
+    assert "make test" in readme
+    assert len(commands_shown(readme)) > 15
+
+
+@each_document
+def test_every_link_leads_somewhere(document: Path) -> None:
+    for target in LINK.findall(document.read_text(encoding="utf-8")):
+        path, _, place = target.partition("#")
+        if "://" in target:
+            continue
+        there = (document.parent / path).resolve() if path else document
+        assert there.exists(), target
+        if place:
+            assert place in anchors(there), target
+
+
+@pytest.mark.parametrize("key", sorted(KEYS))
+def test_every_setting_says_what_it_is_for(key: str) -> None:
+    assert KEYS[key].description.endswith(".")
+    assert len(KEYS[key].description.split()) > 1
+
+
+def test_numbers_in_the_prose_are_those_of_the_code() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"function of {len(CONDITIONS)} questions" in readme
+    assert f"{len(CONDITIONS)} conditions" in changes
+    assert f"{len(KINDS)} kinds of event" in changes
+    assert f"{len(VERBS)} verbs" in changes

@@ -1,0 +1,314 @@
+"""A whole day by the command line alone, from the first project to the review."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.nights.house import CHECK, git, sample_repository
+from tests.surfaces.person import ORDERS, Person, Said, a_person
+
+READING = (
+    ("project", "show", "repo"),
+    ("job", "diff", "1"),
+    ("morning",),
+    ("why", "30"),
+    ("replay", "--night", "1"),
+    ("settings",),
+)
+WRITING = (
+    ("project", "add", "repo", "--name", "again"),
+    ("brief", "--file", "orders.toml"),
+    ("start",),
+    ("level", "observe"),
+    ("settings", "propose", "rounds.interval_seconds=90"),
+    ("review", "--usefulness", "4", "--trust", "4", "--brevity", "4"),
+)
+STATUS_KEYS = {"now", "seq", "projects", "night", "jobs", "asks", "pull_requests", "headline"}
+NIGHT_KEYS = {
+    "id", "number", "state", "paused", "why_paused", "level", "goals", "rounds", "max_rounds", "decisions", "actions",
+    "minutes", "max_minutes", "max_usd", "ends_at", "next_round_at", "reason",
+}  # fmt: skip
+
+
+class Day:
+    """One day as it went: every answer by its name."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        self.said: dict[str, Said] = {}
+        self.watched: list[str] = []
+
+    def does(self, name: str, *words: str, expect: int = 0, text: str | None = None) -> Said:
+        self.said[name] = self.person.types(*words, expect=expect, text=text)
+        return self.said[name]
+
+    def afternoon(self) -> None:
+        sample_repository(self.person.repo)
+        self.does("added", "project", "add", "repo", "--purpose", "To try")
+        self.does("checked", "project", "change", "repo", "--check", CHECK, "--priority", "1")
+        self.does("flagged", "project", "flag", "repo", "skipped")
+        self.does("unflagged", "project", "flag", "repo", "skipped", "--off")
+        self.does("again", "project", "add", "repo", "--name", "second")
+        self.does("removed", "project", "remove", "second")
+        goal = (
+            self.does("goal", "goal", "set", "repo", "Fewer warnings", "--horizon", "medium").out.split()[1].strip(",")
+        )
+        self.does("goal 2", "goal", "set", "repo", "No warnings", "--goal", goal)
+        self.does("closed", "goal", "close", goal)
+        self.does("worked", "work", "add", "repo", "Tidy up")
+        self.does("moved", "work", "move", "1", "in_progress", "--next-step", "tonight")
+
+    def night(self) -> None:
+        (self.person.repo / "notes.txt").write_text("not committed\n")
+        self.does("example", "brief", "--example")
+        self.does("drafted", "brief", "--file", "-", text=ORDERS.format(level="cautious", title="Something"))
+        self.said["briefed"] = self.person.orders()
+        self.does("shown", "brief")
+        self.does("briefing", "status")
+        self.does("started", "start")
+        with self.person.watching() as watch:
+            watch.until("Ask 1 for you")
+            self.does("asked", "status")
+            self.does("asked json", "status", "--json")
+            self.does("ask", "asks", "1")
+            self.does("thought", "think")
+            watch.until("Round 2 is over")
+            self.does("paused", "pause", "--why", "dinner")
+            self.does("paused twice", "pause", expect=3)
+            self.does("held", "status")
+            self.does("said", "say", "leave the parser alone")
+            self.does("resumed", "resume")
+            self.does("answered", "asks", "1", "approve")
+            self.does("answered twice", "asks", "1", "reject", expect=3)
+            watch.until("The brief is ready")
+            self.watched = watch.lines
+
+    def morning(self) -> None:
+        person = self.person
+        self.does("after", "status")
+        self.does("merged", "job", "merge", "1")
+        self.said["tree merged"] = Said(0, (person.repo / "sample/greet.py").read_text(), "")
+        for undo in re.findall(r"undo: (.*)", self.said["merged"].out):
+            subprocess.run(undo, shell=True, check=True, cwd=person.repo, capture_output=True)  # noqa: S602  as a person would
+        self.said["tree undone"] = Said(0, (person.repo / "sample/greet.py").read_text(), "")
+        self.does(
+            "reviewed",
+            "review",
+            "--usefulness",
+            "4",
+            "--trust",
+            "4",
+            "--brevity",
+            "5",
+            "--accept",
+            "1",
+            "--reject",
+            "2",
+        )
+        self.does("ended", "status", "--json")
+
+
+@pytest.fixture(scope="module")
+def day() -> Iterator[Day]:
+    with a_person() as person:
+        lived = Day(person)
+        lived.afternoon()
+        lived.night()
+        lived.morning()
+        yield lived
+
+
+def test_the_books_are_kept(day: Day) -> None:
+    assert "Project repo is on the books (branch main)." in day.said["added"].out
+    assert "no checks yet" in day.said["added"].out
+    assert day.said["flagged"].out == "Project repo: skipped.\n"
+    assert day.said["unflagged"].out == "Project repo: no flags.\n"
+    assert "version 2: No warnings" in day.said["goal 2"].out
+    assert day.said["closed"].out.endswith("is reached.\n")
+    assert day.said["moved"].out == "Work item 1 is in_progress.\n"
+    projects = day.person.types("project", "--json").json
+    assert [(one["name"], one["checks"], one["priority"]) for one in projects] == [("repo", [CHECK], 1)]
+
+
+def test_orders_are_shown_before_they_are_signed(day: Day) -> None:
+    assert "[[work]]" in day.said["example"].out
+    assert "Something" in day.said["drafted"].out
+    assert day.said["shown"].out == day.said["briefed"].out
+    assert "Sign and begin: midwatch start" in day.said["briefed"].out
+    assert "midwatch start" in day.said["briefing"].out
+    assert "1 uncommitted file left out" in day.said["started"].out
+
+
+def test_status_says_what_needs_you_first(day: Day) -> None:
+    first = day.said["asked"].out.splitlines()[0]
+    assert first.startswith("Ask 1 is for you (silence means approved in ")
+    assert "answer: midwatch asks 1 approve | reject" in day.said["asked"].out
+    assert "1 decision, 1 done" in day.said["asked"].out
+
+
+def test_the_names_in_status_json_are_stable(day: Day) -> None:
+    status = day.said["asked json"].json
+    assert set(status) == STATUS_KEYS
+    assert set(status["night"]) == NIGHT_KEYS
+    assert set(status["jobs"][0]) == {"id", "number", "title", "state", "stage", "agent"}
+    assert set(day.said["ended"].json["pull_requests"][0] if day.said["ended"].json["pull_requests"] else {}) <= {
+        "number", "title", "branch",
+    }  # fmt: skip
+
+
+def test_an_ask_shows_what_the_answer_rests_on_and_is_answered_once(day: Day) -> None:
+    for word in ("plan: ", "files: sample/greet.py", "risk: ", "undo: ", "we would say approve"):
+        assert word in day.said["ask"].out
+    assert day.said["answered"].out == "Ask 1: approve. Thank you.\n"
+    assert "Ask 1 is settled already: answered 'approve'" in day.said["answered twice"].err
+
+
+def test_the_night_is_steered(day: Day) -> None:
+    assert day.said["thought"].out == "Round 2 begins.\n"
+    assert "paused: dinner" in day.said["held"].out
+    assert "paused already: dinner" in day.said["paused twice"].err
+    assert "has it and is paused" in day.said["said"].out
+    assert day.said["resumed"].out == "Night 1 goes on.\n"
+    assert any("said: leave the parser alone" in line for line in day.watched)
+
+
+def test_watch_shows_every_entry_in_order(day: Day) -> None:
+    numbers = [int(line.split()[1]) for line in day.watched if re.match(r"\d\d:\d\d:\d\d +\d+ ", line)]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_job_shows_its_proof_its_log_and_its_diff(day: Day) -> None:
+    shown = day.person.types("job", "show", "1").out
+    assert "proof: green" in shown
+    assert "left: sample/broken.py:2 F821" in shown
+    assert "Committed 'Remove unused imports'" in day.person.types("job", "log", "1").out.splitlines()
+    diff = day.person.types("job", "diff", "1").out
+    assert "-import os\n" in diff
+    assert diff.endswith("\n")
+    assert day.person.types("job", "list", "--json").json[0]["state"] == "done"
+
+
+def test_a_merge_can_be_undone_as_it_says(day: Day) -> None:
+    assert "import os" not in day.said["tree merged"].out
+    assert "import os" in day.said["tree undone"].out
+    assert "notes.txt" in git(day.person.repo, "status", "--porcelain")
+
+
+def test_a_second_merge_is_refused(day: Day) -> None:
+    said = day.person.types("job", "merge", "1", expect=2)
+    assert "no open pull request" in said.err
+
+
+def test_the_brief_names_what_the_night_did_not_see(day: Day) -> None:
+    brief = day.person.types("morning").out
+    assert "notes.txt" in brief
+    assert "Recommendations\n  1. Merge pull request 1" in brief
+
+
+def test_a_review_is_stored_and_scored(day: Day) -> None:
+    assert re.search(r"Run 1: score 0\.\d\d before, 0\.\d\d after your review", day.said["reviewed"].out)
+    assert day.said["ended"].json["night"]["state"] == "ended"
+    run = day.person.types("run", "--json").json[0]
+    assert run["score_post"] is not None
+    assert [one["outcome"] for one in day.person.types("morning", "--json").json["recommendations"]] == [
+        "accepted",
+        "rejected",
+    ]
+
+
+def test_two_verdicts_on_one_recommendation_are_refused(day: Day) -> None:
+    before = day.person.head()
+    words = ("review", "--usefulness", "4", "--trust", "4", "--brevity", "5", "--accept", "1", "--reject", "1")
+    assert "two verdicts" in day.person.types(*words, expect=2).err
+    assert "missing: trust, brevity" in day.person.types("review", "--usefulness", "4", expect=2).err
+    assert "no recommendation 9" in day.person.types(*words[:7], "--accept", "9", expect=2).err
+    assert "needs flags" in day.person.types("review", expect=2).err
+    assert day.person.head() == before
+
+
+def test_replay_can_be_narrowed(day: Day) -> None:
+    everything = day.person.types("replay", "--json").json
+    decisions = day.person.types("replay", "--tag", "decisions", "--json").json
+    assert 0 < len(decisions) < len(everything)
+    assert "approved by" in day.person.types("replay", "--night", "1").out
+    assert "tag cannot be 'colour'" in day.person.types("replay", "--tag", "colour", expect=2).err
+
+
+def test_why_is_answered_for_entries_and_recommendations(day: Day) -> None:
+    advice = day.person.types("why", "1").out
+    for word in ("Merge pull request 1", "evidence ", "goal       Keep it tidy", "gate ", "signed "):
+        assert word in advice
+    delivered = next(line.split()[1] for line in day.watched if "Pull request 1 is ready" in line)
+    entry = day.person.types("why", delivered).out
+    assert "because" in entry
+    assert "signed the orders" in entry
+    assert "no entry 99999" in day.person.types("why", "99999", expect=2).err
+
+
+def test_rehearsing_lower_would_have_done_less(day: Day) -> None:
+    assert day.person.types("rehearse", "--level", "observe", "--json").json["less"] >= 1
+    assert "say only" in day.person.types("rehearse", "--level", "observe").out
+
+
+def test_everything_adds_up(day: Day) -> None:
+    told = day.person.types("doctor", "--verify", "--invariants").out
+    for sentence in ("the chain holds over", "records equal a rebuild", "every invariant holds"):
+        assert sentence in told
+
+
+def test_a_raise_without_proof_is_refused_unless_forced_with_a_reason(day: Day) -> None:
+    day.person.types("level", "observe")
+    refused = day.person.types("level", "moderate", expect=3)
+    assert "--force --reason" in refused.err
+    assert day.person.types("level", "moderate", "--force", "--reason", "I watch it").out == "Level moderate.\n"
+    assert day.person.types("level", "--json").json["level"] == "moderate"
+
+
+def test_settings_go_by_proposal_diff_and_apply(day: Day) -> None:
+    person = day.person
+    proposed = person.types("settings", "propose", "rounds.interval_seconds=120", "--note", "calmer")
+    number = re.search(r"Proposal (\d+)", proposed.out)
+    assert number
+    assert "300 -> 120" in person.types("settings", "diff", number[1]).out
+    person.types("settings", "apply", number[1])
+    rows = {row["key"]: row for row in person.types("settings", "--json").json}
+    assert (rows["rounds.interval_seconds"]["value"], rows["rounds.interval_seconds"]["source"]) == (120, "stored v1")
+    assert rows["server.queue_poll_seconds"]["source"] == "file"
+    assert "is applied already" in person.types("settings", "apply", number[1], expect=3).err
+    other = re.search(r"Proposal (\d+)", person.types("settings", "propose", "rounds.interval_seconds=90").out)
+    assert other
+    assert person.types("settings", "discard", other[1]).out == f"Proposal {other[1]} is discarded.\n"
+    assert "stored" not in person.types("settings", "--changed").out.replace("stored v1", "")
+
+
+def test_no_line_is_wider_than_the_screen(day: Day) -> None:
+    for words in (
+        ("status",),
+        ("asks", "1"),
+        ("morning",),
+        ("job", "show", "1"),
+        ("why", "1"),
+        ("settings",),
+        ("replay",),
+    ):
+        said = day.person.types(*words, COLUMNS="80").out
+        long = [line for line in said.splitlines() if len(line) > 80 and " " in line[30:].strip()]
+        assert long == [], words
+
+
+def test_the_same_is_read_without_a_server_and_nothing_can_be_written(day: Day) -> None:
+    person = day.person
+    with_server = {words: person.types(*words).out for words in READING}
+    person.types("down")
+    try:
+        without = {words: person.types(*words).out for words in READING}
+        for words in WRITING:
+            said = person.types(*words, expect=5)
+            assert said.err == "midwatch: Midwatch is not running.\n  Start it: midwatch up --detach\n", words
+        followed = person.types("watch", "--after", "0", expect=5)
+        assert "nothing more will come" in followed.err
+    finally:
+        person.types("up", "--detach")
+    assert without == with_server
