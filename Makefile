@@ -13,7 +13,7 @@ CODE := src tests tools $(wildcard bench)
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
 
-demo: runnable ## one short night with scripted agents, from orders to brief
+demo: runnable ## one compressed night on a sample repository, from orders to review
 	@$(BIN)/midwatch demo $(ARGS)
 
 test: workable linted typed layered ## lint, types, import contracts and all tests but the sweeps
@@ -28,8 +28,8 @@ format: workable ## rewrite the code the way ruff likes it
 	@$(BIN)/ruff check --quiet --fix-only $(CODE)
 	@$(BIN)/ruff format $(CODE)
 
-sweep: workable ## the long walks through every case that `make test` only samples
-	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 $(ARGS)
+sweep: workable ## every case that `make test` only samples; cut off, it goes on where it stopped
+	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 --resume .sweep $(ARGS)
 
 bench: workable ## how fast, beside the natural limit of each thing
 	@$(BIN)/python -m bench $(ARGS)

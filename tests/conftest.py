@@ -1,5 +1,6 @@
 """What every test may use: a database of either kind, and honest counts of which kinds were really tried."""
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 
 from tests.postgres_server import PostgresServer, PostgresUnavailable, throw_away_postgres
 
+ROOT = Path(__file__).parents[1]
 DATABASES = ("sqlite", "postgres")
 REQUIRED = frozenset(os.environ.get("MIDWATCH_REQUIRE", "").replace(",", " ").split())
 
@@ -113,6 +115,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--databases-must-match", action="store_true", help="fail unless as many tests ran on each database"
     )
+    parser.addoption("--resume", metavar="FILE", default="", help="leave out what FILE says has passed; write it on")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -120,10 +123,46 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         must_match = bool(config.getoption("--databases-must-match"))
         config.pluginmanager.register(DatabaseCounts(must_match=must_match), "midwatch-database-counts")
+        if name := config.getoption("--resume"):
+            config.pluginmanager.register(SweepDiary(Path(name)), "midwatch-sweep-diary")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Write on each test which database it is for; the property travels with its reports."""
+class SweepDiary:
+    """Writes down what passed, so that a long sweep that was cut off goes on where it stopped."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        if self.file.exists() and self.file.read_text().partition("\n")[0] != code_fingerprint():
+            self.file.unlink()  # the code has changed: nothing is proven yet
+        if not self.file.exists():
+            self.file.write_text(code_fingerprint() + "\n")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note each test that passed."""
+        if report.when == "call" and report.passed:
+            with self.file.open("a") as diary:
+                diary.write(report.nodeid + "\n")
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A sweep that ran to its end begins anew next time."""
+        if session.exitstatus == pytest.ExitCode.OK:
+            self.file.unlink(missing_ok=True)
+
+
+def code_fingerprint() -> str:
+    """Name exactly this code."""
+    hashed = hashlib.sha256()
+    for path in sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py")]):
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what a cut-off sweep proved already, and write on each test which database it is for."""
+    diary = Path(config.getoption("--resume")) if config.getoption("--resume") else None
+    if diary is not None and diary.exists():
+        passed = set(diary.read_text().splitlines())
+        items[:] = [item for item in items if item.nodeid not in passed]
     for item in items:
         callspec = getattr(item, "callspec", None)
         parameters = callspec.id.split("-") if callspec else []
