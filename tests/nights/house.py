@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from midwatch.compose import House, Parts, open_house
 from midwatch.engine.clocks import SteppedClock
@@ -96,7 +97,7 @@ class TestHouse:
 
 
 @asynccontextmanager
-async def a_house(home: Path, url: str = "", **parts: object) -> AsyncIterator[TestHouse]:
+async def a_house(home: Path, url: str = "", **parts: Any) -> AsyncIterator[TestHouse]:
     """Open a house on a folder of its own."""
     engine, clock = InlineEngine(), SteppedClock(EVENING)
     flags = {"database.url": url} if url else {}
@@ -104,7 +105,7 @@ async def a_house(home: Path, url: str = "", **parts: object) -> AsyncIterator[T
         yield TestHouse(house, engine, clock)
 
 
-def orders(*titles: str, level: Level = Level.CAUTIOUS, project: str = "sample", **more: object) -> Orders:
+def orders(*titles: str, level: Level = Level.CAUTIOUS, project: str = "sample", **more: Any) -> Orders:
     """Orders as a person would write them."""
     work = tuple(OrderedWork(project=project, title=title) for title in titles or ("Tidy up",))
     return Orders.model_validate({"level": level, "goals": ("Keep it tidy",), "work": work, **more})

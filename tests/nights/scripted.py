@@ -22,13 +22,13 @@ class ScriptedAgent:
         self._files = files
         self.repairs = 0
 
-    async def plan(self, assignment: Assignment) -> Plan:
+    async def plan(self, assignment: Assignment) -> Plan:  # noqa: ARG002  a role
         return Plan(summary="Edit something.", files=self._files, estimate_files=len(self._files))
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Assignment, plan: Plan) -> Done:  # noqa: ARG002  a role
         return self._commit(assignment.checkout, self._edit)
 
-    async def repair(self, assignment: Assignment, base: str, failure: str) -> Done:
+    async def repair(self, assignment: Assignment, base: str, failure: str) -> Done:  # noqa: ARG002  a role
         self.repairs += 1
         return self._commit(assignment.checkout, self._repair or (lambda _: None), base=base)
 
@@ -65,7 +65,7 @@ class BuggyAgent(ScriptedAgent):
     def __init__(self) -> None:
         super().__init__(lambda _: None)
 
-    async def plan(self, assignment: Assignment) -> Plan:
+    async def plan(self, assignment: Assignment) -> Plan:  # noqa: ARG002  a role
         raise ZeroDivisionError("an agent's own bug")
 
 

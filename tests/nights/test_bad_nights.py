@@ -1,6 +1,7 @@
 """Nights on which something goes wrong: the house stays honest and nothing forbidden leaves it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ BREAK = write("sample/greet.py", "def greet(name):\n    return 'Good bye ' + nam
 GOOD = write("sample/greet.py", 'def greet(name):\n    return "Hello " + name\n')
 
 
-async def a_night(house: TestHouse, source: Path, **more: object) -> JobRow:
+async def a_night(house: TestHouse, source: Path, **more: Any) -> JobRow:
     await house.project(source)
     await house.begin(orders("Tidy up", level=Level.MODERATE, **more))
     await house.to_the_brief()

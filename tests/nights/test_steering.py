@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,9 +10,10 @@ from midwatch.errors import Misuse, Refused
 from midwatch.evening.house import set_level
 from midwatch.morning import review
 from midwatch.night import commands, settling
+from midwatch.night.roles import Assignment
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState, WorkStatus
-from midwatch.terms.jobs import JobState
+from midwatch.terms.jobs import JobState, Plan
 from midwatch.terms.records import (
     AskRow,
     EvaluationRow,
@@ -28,10 +30,11 @@ from midwatch.terms.records import (
 from midwatch.terms.report import FlagKind, Given, Outcome, Review
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
+from tests.nights.scripted import ScriptedAgent
 from tests.nights.test_first_night import all_is_well
 
 
-async def begun(house: TestHouse, source: Path, **more: object) -> SessionRow:
+async def begun(house: TestHouse, source: Path, **more: Any) -> SessionRow:
     await house.project(source)
     session = await house.begin(orders("Tidy up", **more))
     await house.settle()
@@ -135,7 +138,7 @@ async def test_a_running_job_is_woken_and_stops(tmp_path: Path) -> None:
         await house.begin(orders("Tidy up", level=Level.FULL))
         night = asyncio.ensure_future(house.to_the_brief())
         async for entry in house.house.journal.tail(after=0):
-            if entry.event.kind == "job.claimed" and entry.event.stage.value == "execute":  # type: ignore[union-attr]
+            if entry.event.kind == "job.claimed" and entry.event.stage.value == "execute":
                 break
         (job,) = await house.house.records.find(JobRow)
         await commands.stop_job(house.house.night, job, by="ann", why="enough")
@@ -221,3 +224,46 @@ async def test_the_level_is_earned_or_forced_and_survives_a_restart(tmp_path: Pa
         (standing,) = await house.house.records.find(StandingRow)
         assert standing.level is Level.CAUTIOUS
         await all_is_well(house)
+
+
+async def test_a_pull_request_can_be_closed_and_its_work_goes_back(tmp_path: Path) -> None:
+    source = sample_repository(tmp_path / "sample")
+    async with a_house(tmp_path / "home") as house:
+        await begun(house, source)
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        closed = await commands.close(house.house.night, job, by="ann", why="not now")
+        assert closed.state == "closed"
+        (item,) = await house.house.records.find(WorkRow)
+        assert (item.status, item.next_step) == (WorkStatus.BACKLOG, "not now")
+        with pytest.raises(Misuse, match="no open pull request"):
+            await commands.close(house.house.night, job, by="ann", why="again")
+        await all_is_well(house)
+
+
+async def test_a_stop_that_meets_the_plan_leaves_no_job_hanging(tmp_path: Path) -> None:
+    """X4: the stop comes after the agent planned and before the plan is recorded."""
+    source = sample_repository(tmp_path / "sample")
+    agent = StopsMeanwhile()
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        agent.house = house
+        await begun(house, source)
+        (job,) = await house.house.records.find(JobRow)
+        assert (job.state, job.why) == (JobState.STOPPED, "meanwhile")
+        await house.to_the_brief()
+        await all_is_well(house)
+
+
+class StopsMeanwhile(ScriptedAgent):
+    """Its person stops it in the very moment it has its plan."""
+
+    house: TestHouse
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: None)
+
+    async def plan(self, assignment: Assignment) -> Plan:
+        planned = await super().plan(assignment)
+        (job,) = await self.house.house.records.find(JobRow)
+        await commands.stop_job(self.house.house.night, job, by="ann", why="meanwhile")
+        return planned

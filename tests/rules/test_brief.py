@@ -92,3 +92,14 @@ def test_a_line_under_an_unknown_heading_is_counted_as_left_out() -> None:
 def test_a_long_line_ends_at_a_word_and_shows_it(line: str, most: int) -> None:
     cut, words = cut_line(line, most), line.split()
     assert cut == (" ".join(words) if len(words) <= most else " ".join(words[:most]) + "…")
+
+
+@given(headlines, contents, st.integers(100, 500))
+def test_a_brief_keeps_to_any_number_of_words(headline: str, sections: dict[str, list[str]], most: int) -> None:
+    assert compose_brief(headline, sections, most_words=most).words <= most
+
+
+def test_a_full_brief_fits_the_fewest_words_and_still_names_each_decision() -> None:
+    brief = compose_brief("A " * 60, FULL, most_words=1)
+    assert brief.words <= 100
+    assert len(brief.sections[list(MOST).index("decisions")].lines) == 3

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from midwatch.rules.gate import judge
 from midwatch.terms.acts import ActKind
+from midwatch.terms.facts import CouncilFacts, GateLimits
 from midwatch.terms.trust import Isolation, Level, Outcome
 from tests.rules.worlds import FACTS, NOW, THOROUGH, easy, levels, world_for
 
@@ -53,3 +54,24 @@ def test_a_tainted_run_may_still_start_jobs_inside_its_scopes(level: Level, conf
     )
     clean = proposal.model_copy(update={"tainted": False})
     assert judge(proposal, facts) == judge(clean, facts)
+
+
+@pytest.mark.parametrize(
+    ("limits", "outcome"),
+    [
+        (GateLimits(), Outcome.EXECUTE),
+        (GateLimits(objections_that_ask=1), Outcome.ASK_FIRST),
+        (GateLimits(min_agreement=0.8), Outcome.ASK_FIRST),
+        (GateLimits(min_confidence=0.9), Outcome.ASK_FIRST),
+    ],
+)
+def test_the_council_weighs_what_the_settings_let_it_weigh(limits: GateLimits, outcome: Outcome) -> None:
+    facts = world_for(ActKind.START, limits=limits, council=CouncilFacts(support=3, objections=1, silent=0))
+    assert judge(easy(ActKind.START, ordered=True), facts).outcome is outcome
+
+
+def test_guidance_and_decisions_wait_as_long_as_the_limits_say() -> None:
+    limits = GateLimits(guidance_minutes=7, decision_minutes=8)
+    unsure = judge(easy(ActKind.START, ordered=True, confidence=0.1), world_for(ActKind.START, limits=limits))
+    merge = judge(easy(ActKind.MERGE), world_for(ActKind.MERGE, limits=limits))
+    assert (unsure.deadline_minutes, merge.deadline_minutes) == (7, 8)

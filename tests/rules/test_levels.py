@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.levels import TrackRecord, effective_level, may_set
+from midwatch.rules.levels import Price, TrackRecord, effective_level, may_set
 from midwatch.terms.trust import Isolation, Level
 from tests.rules.worlds import levels
 
@@ -57,3 +57,9 @@ def test_walls_never_raise_a_level(level: Level, isolation: Isolation, forced: b
     assert effective_level(level, Isolation.BUBBLEWRAP, "claude", forced=forced) is level
     if isolation is Isolation.NONE:
         assert held.rank <= (Level.CAUTIOUS if forced else Level.OBSERVE).rank
+
+
+@pytest.mark.parametrize(("rounds", "nights", "allowed"), [(2, 4, True), (1, 4, False), (2, 3, False)])
+def test_the_price_of_a_step_can_be_set(rounds: int, nights: int, allowed: bool) -> None:
+    price = Price(rounds_at_observe=2, nights_per_step=2)
+    assert may_set(Level.OBSERVE, Level.FULL, TrackRecord(rounds, nights), price=price).allowed is allowed

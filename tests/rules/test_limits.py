@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from midwatch.rules.limits import (
     CheckIn,
+    Pace,
     SessionEnd,
+    Signs,
     SinceCheckIn,
+    alarming,
     check_ins_due,
     marks_crossed,
     may_retry,
@@ -94,3 +97,31 @@ def test_three_failures_in_a_row_end_the_trying_until_a_success_or_an_answer(sto
         count = retries_after(count, succeeded=what == "succeed", answered=what == "answer")
         in_a_row = in_a_row + 1 if what == "fail" else 0
     assert may_retry(of_cause=count, in_project=0) == may_retry(of_cause=0, in_project=count) == (in_a_row < 3)
+
+
+@pytest.mark.parametrize(
+    ("since", "due"),
+    [
+        (SinceCheckIn(2 * MINUTE, 0 * MINUTE), (CheckIn.TIME,)),
+        (SinceCheckIn(0 * MINUTE, 1 * MINUTE), (CheckIn.KEEP_ALIVE,)),
+        (SinceCheckIn(0 * MINUTE, 0 * MINUTE, decisions=3), (CheckIn.DECISIONS,)),
+        (SinceCheckIn(1 * MINUTE, 0 * MINUTE, decisions=2), ()),
+    ],
+)
+def test_check_ins_keep_to_other_signs_where_they_are_given(since: SinceCheckIn, due: tuple[CheckIn, ...]) -> None:
+    assert check_ins_due(since, Signs(every=2 * MINUTE, keep_alive=MINUTE, decisions=3)) == due
+
+
+def test_marks_an_alert_and_patience_can_be_set_otherwise() -> None:
+    assert marks_crossed(Budget(limit=10), Budget(spent=9, limit=10), marks={90, 30}) == (30, 90)
+    assert alarming((50, 80))
+    assert not alarming((50,))
+    assert alarming((50,), alert_from=50)
+    assert session_ends(Budgets(), idle_for=5 * MINUTE, idle_after=5 * MINUTE) is SessionEnd.IDLE
+
+
+@given(st.none() | st.timedeltas(timedelta(days=-5), timedelta(days=5)))
+def test_the_next_round_keeps_any_pace(wish: timedelta | None) -> None:
+    after = next_round_after(wish, Pace(usual=3 * MINUTE, soonest=2 * MINUTE, latest=4 * MINUTE))
+    assert 2 * MINUTE <= after <= 4 * MINUTE
+    assert wish is not None or after == 3 * MINUTE

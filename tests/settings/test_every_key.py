@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue, ValidationError
 
-from midwatch.rules import asks, brief, leave, levels, limits, notices, scores
+from midwatch.rules import asks, brief, levels, limits, notices, scores
 from midwatch.settings import (
     KEYS,
     Settings,
@@ -81,10 +81,10 @@ RULES: tuple[tuple[str, object], ...] = (
     ("rounds.max_proposals", 5),
     ("gate.rounds_at_observe", levels.ROUNDS_AT_OBSERVE),
     ("gate.clean_nights_per_step", levels.NIGHTS_PER_STEP),
-    ("council.objections_that_ask", leave.OBJECTIONS_THAT_ASK),
-    ("council.min_agreement", leave.LEAST_AGREEMENT),
-    ("council.min_confidence", leave.LEAST_CONFIDENCE),
-    ("limits.alert_percent", 80),
+    ("council.objections_that_ask", GateLimits().objections_that_ask),
+    ("council.min_agreement", GateLimits().min_agreement),
+    ("council.min_confidence", GateLimits().min_confidence),
+    ("limits.alert_percent", limits.ALERT_FROM),
     ("checkins.every_minutes", limits.CHECK_IN_EVERY / timedelta(minutes=1)),
     ("checkins.keep_alive_minutes", limits.KEEP_ALIVE_AFTER / timedelta(minutes=1)),
     ("checkins.every_decisions", limits.CHECK_IN_DECISIONS),
@@ -197,6 +197,11 @@ def test_changed_settings_reach_gate_contract_and_asks(tmp_path: Path) -> None:
         "jobs.min_free_memory_mib": 1,
         "jobs.min_free_disk_mib": 2,
         "asks.confirm_act_minutes": 9,
+        "asks.guidance_uncertain_minutes": 7,
+        "asks.decision_minutes": 8,
+        "council.objections_that_ask": 3,
+        "council.min_agreement": 0.6,
+        "council.min_confidence": 0.7,
         "asks.question_minutes": 10,
         "limits.session_usd": 0.5,
         "limits.session_tokens": 11,
@@ -220,6 +225,11 @@ def test_changed_settings_reach_gate_contract_and_asks(tmp_path: Path) -> None:
         retries=8,
         spin=4,
         confirm_minutes=9,
+        guidance_minutes=7,
+        decision_minutes=8,
+        objections_that_ask=3,
+        min_agreement=0.6,
+        min_confidence=0.7,
         forced_isolation=True,
     )
     assert session_limits(settings) == Limits(usd=0.5, tokens=11, minutes=12, rounds=13)

@@ -10,9 +10,11 @@ from midwatch.journal.port import Work
 
 NAME = "midwatch"
 SCHEMA = "engine"
-ROUNDS, JOBS = "rounds", "jobs"
-QUEUES = {"stage": JOBS}
-"""Stages run for minutes; a round must never wait behind them."""
+QUEUE = "work"
+AT_ONCE = 20
+"""Stages run for minutes, but the gate lets far fewer run than this: a round never waits behind them."""
+UNUSED_POLL_SECONDS = 60.0
+"""How often DBOS looks for messages between workflows and for its own schedules; we use neither."""
 SINGLE = "single"
 """The executor on SQLite is always the same: whoever holds the folder's lock. DBOS then finds its own work again."""
 
@@ -37,7 +39,7 @@ class DbosQueue:
             connection,
             {
                 "workflow_name": WORKFLOW,
-                "queue_name": QUEUES.get(work.name, ROUNDS),
+                "queue_name": QUEUE,
                 "workflow_id": f"{work.name}-{seq}",
             },
             work.name,
@@ -66,13 +68,14 @@ class WorkEngine:
             "application_version": "1",  # fixed: recovery looks for the same version only
             "serializer": DBOSPortableJSONSerializer(),
             "log_level": "ERROR",
+            "notification_listener_polling_interval_sec": UNUSED_POLL_SECONDS,
+            "scheduler_polling_interval_sec": UNUSED_POLL_SECONDS,
         }
         DBOS(config=config)
         DBOS.launch()
-        for name in (ROUNDS, JOBS):
-            await DBOS.register_queue_async(
-                name, worker_concurrency=20, polling_interval_sec=self._poll, on_conflict="always_update"
-            )
+        await DBOS.register_queue_async(
+            QUEUE, worker_concurrency=AT_ONCE, polling_interval_sec=self._poll, on_conflict="always_update"
+        )
 
     def recover(self, executors: list[str]) -> None:
         """Take over what dead workers left; blocking, so call it from a thread."""

@@ -20,7 +20,7 @@ from midwatch.journal.events.house import (
     WorkAdded,
     WorkChanged,
 )
-from midwatch.rules.levels import TrackRecord, may_set
+from midwatch.rules.levels import Price, TrackRecord, may_set
 from midwatch.settings import check_changes
 from midwatch.terms.house import Flag, Horizon, Project, WorkStatus
 from midwatch.terms.records import (
@@ -179,7 +179,10 @@ async def current_level(evening: Evening) -> Level:
 async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = False, reason: str = "") -> Level:
     """Grant more or less; more only after enough was seen, unless forced with a reason."""
     current = await current_level(evening)
-    verdict = may_set(current, wanted, await track_record(evening), forced_because=reason if forced else "")
+    gate = evening.loaded().settings.gate
+    price = Price(rounds_at_observe=gate.rounds_at_observe, nights_per_step=gate.clean_nights_per_step)
+    record = await track_record(evening)
+    verdict = may_set(current, wanted, record, price=price, forced_because=reason if forced else "")
     if not verdict.allowed:
         raise Refused(
             verdict.reasons[0].text,

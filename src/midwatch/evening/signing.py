@@ -17,6 +17,8 @@ from midwatch.journal.events.session import (
     SessionOpened,
     SessionStarted,
 )
+from midwatch.settings import session_limits
+from midwatch.settings.zone import local_time
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import RepositoryFacts
 from midwatch.terms.orders import Orders
@@ -27,6 +29,7 @@ async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") 
     """Open a briefing with these orders, or put them in place of the draft that is open."""
     await _check(evening, orders)
     _refuse_past(evening, orders)
+    orders = _limited(evening, orders)
     open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
     if open_drafts and not open_drafts[-1].signed_by:
         changed = OrdersChanged(session=open_drafts[-1].id, orders=orders)
@@ -56,6 +59,7 @@ async def start(evening: Evening, *, by: str) -> SessionRow:
         raise Refused("The orders have no goals, so the night cannot start.", hint='Add some: goals = ["..."]')
     if not orders.work:
         raise Refused("The orders name no work, so the night cannot start.", hint="Add a [[work]] table.")
+    await _refuse_one_too_many(evening)
     projects = await _check(evening, orders)
     repositories = [await evening.inspector.inspect(Path(row.path)) for row in _distinct(projects)]
     events = await _events(evening, session, projects, tuple(repositories), by)
@@ -131,6 +135,25 @@ async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
 def _refuse_past(evening: Evening, orders: Orders) -> None:
     if orders.until is not None and orders.until <= evening.clock.now():
         raise Misuse("The orders end in the past.", hint="Set `until` to a later time, or leave it out.")
+
+
+def _limited(evening: Evening, orders: Orders) -> Orders:
+    """Limits the orders name are the person's own, lower or higher; settings fill in the others before anyone signs."""
+    named = {name: getattr(orders.limits, name) for name in orders.limits.model_fields_set}
+    limits = session_limits(evening.loaded().settings).model_copy(update=named)
+    return orders.model_copy(update={"limits": limits})
+
+
+async def _refuse_one_too_many(evening: Evening) -> None:
+    """A day holds only so many nights, by the person's own clock."""
+    settings = evening.loaded().settings
+    today, most = local_time(settings, evening.clock.now()).date(), settings.autonomous.max_daily_sessions
+    began = [row.started_at for row in await evening.records.find(SessionRow) if row.started_at]
+    if sum(local_time(settings, at).date() == today for at in began) >= most:
+        raise Refused(
+            f"No more sessions may begin today: the most a day may have is {most}.",
+            hint="Wait until tomorrow, or raise the setting autonomous.max_daily_sessions.",
+        )
 
 
 def _distinct(projects: tuple[ProjectRow, ...]) -> list[ProjectRow]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from midwatch.terms.counting import some
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow
 from midwatch.terms.report import EvidenceKind, Recommendation
@@ -32,7 +33,7 @@ def _merge(
 ) -> Recommendation:
     verdict = job.proof.verdict if job.proof else "no_checks"
     change = job.change
-    size = f"{len(change.files)} files, +{change.insertions} -{change.deletions}" if change else ""
+    size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else ""
     checks = tuple(row.id for row in evidence if row.job == job.id and row.kind is EvidenceKind.BENCHMARK)
     tradeoffs = list(job.plan.risks[:1]) if job.plan else []
     if verdict == "no_checks":
@@ -59,7 +60,7 @@ def _look(job: JobRow, evidence: Sequence[EvidenceRow], new_id: Callable[[str], 
         return None
     first = found[0]
     place = first.citation.split("@")[0]
-    more = f" and {len(found) - 1} more findings" if len(found) > 1 else ""
+    more = f" and {some(len(found) - 1, 'more finding')}" if len(found) > 1 else ""
     return Recommendation(
         id=new_id("rec"),
         text=f"Look at {place} ({first.notes}){more}: no safe fix exists.",
@@ -79,7 +80,7 @@ def _again(job: JobRow, new_id: Callable[[str], str]) -> Recommendation:
         text=f"Look into job {job.number}, {job.title}: it failed at {job.stage.value}. {job.why}",
         confidence=0.6,
         tradeoffs=("its checkout is kept until you decide",),
-        ask=f"midwatch job {job.number}",
+        ask=f"midwatch job show {job.number}",
         why=f"trace:{job.id}",
         hypothesis=True,
         run=job.run,

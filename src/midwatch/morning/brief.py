@@ -86,8 +86,10 @@ def _report(morning: Morning, ledger: Ledger) -> tuple[Event, ...]:
     session = ledger.session
     recommended = advice.recommend(ledger.jobs, ledger.pull_requests, ledger.evidence, new_id=morning.ids.new)
     waiting = [ask for ask in ledger.asks if ask.state is AskState.OPEN]
-    brief = compose_brief(lines.headline(ledger), lines.sections(ledger, recommended, waiting))
-    due = morning.clock.now() + timedelta(hours=morning.settings().review.due_hours)
+    review = morning.settings().review
+    sections = lines.sections(ledger, recommended, waiting)
+    brief = compose_brief(lines.headline(ledger), sections, most_words=review.brief_max_words)
+    due = morning.clock.now() + timedelta(hours=review.due_hours)
     report = ReportWritten(
         report=morning.ids.new("rep"),
         session=session.id,

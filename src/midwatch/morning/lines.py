@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from midwatch.terms.counting import some
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, EvidenceRow, JobRow
 from midwatch.terms.report import EvidenceKind, Recommendation
@@ -26,11 +27,11 @@ def headline(ledger: "Ledger") -> str:
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
     if ledger.session.level is Level.OBSERVE:
         said = sum(act.state == "said" for act in ledger.acts)
-        return f"Night {ledger.session.number}: observed only; {said} proposals, nothing was touched."
+        return f"Night {ledger.session.number}: observed only; {some(said, 'proposal')}, nothing was touched."
     if failed and not opened:
         return f"Night {ledger.session.number} failed: none of {ordered} delivered. {failed[-1].why}"
     eye = len(failed) + sum(ask.state.value == "open" for ask in ledger.asks)
-    tail = f" {eye} need your eye." if eye else ""
+    tail = f" {eye} {'needs' if eye == 1 else 'need'} your eye." if eye else ""
     return f"Night {ledger.session.number}: {opened} of {ordered} delivered as pull requests.{tail}"
 
 
@@ -88,7 +89,9 @@ def _risks(ledger: "Ledger") -> list[str]:
     for facts in ledger.session.repositories:
         if facts.dirty:
             shown = ", ".join(facts.dirty[:3])
-            found.append(f"{facts.path} had {len(facts.dirty)} uncommitted files the night did not see: {shown}.")
+            found.append(
+                f"The night did not see {some(len(facts.dirty), 'uncommitted file')} in {facts.path}: {shown}."
+            )
     dropped = [one for job in ledger.jobs if job.done for one in job.done.dropped]
     found += [f"Taken back: {one.subject}. {one.why}" for one in dropped]
     found += [

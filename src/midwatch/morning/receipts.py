@@ -7,6 +7,7 @@ from midwatch.journal.events.jobs import RunFinished
 from midwatch.journal.events.morning import ArtifactKept, AssumptionMade, ClaimMade, EvidenceFound
 from midwatch.morning.roles import Morning
 from midwatch.rules.scores import SourceRank, item_quality
+from midwatch.terms.counting import some
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import CheckResult, Finding, JobState
 from midwatch.terms.records import JobRow, PullRequestRow, RunRow
@@ -103,7 +104,7 @@ def _claims(morning: Morning, job: JobRow, checks: tuple[str, ...], findings: li
             )
         )
     if findings:
-        text = f"{len(findings)} findings in {job.title} need a person."
+        text = f"{some(len(findings), 'finding')} in {job.title} for a person to look at."
         claims.append(Claim(id=morning.ids.new("clm"), text=text, evidence=tuple(one.evidence.id for one in findings)))
     return [ClaimMade(run=job.run, project=job.project, claim=claim) for claim in claims]
 
@@ -135,14 +136,14 @@ def _assumptions(morning: Morning, job: JobRow) -> list[Assumption]:
     if job.change is not None and job.proof is not None and job.proof.verdict == "no_checks":
         assume(f"The change in job {job.number} breaks nothing, though no check could say so.", 0.6, "high")
     if job.repository is not None and job.repository.dirty:
-        count = len(job.repository.dirty)
-        assume(f"The {count} uncommitted files in {job.repository.path} do not matter to the work.", 0.7, "low")
+        count = some(len(job.repository.dirty), "uncommitted file")
+        assume(f"What lies uncommitted in {job.repository.path} ({count}) does not matter to the work.", 0.7, "low")
     return made
 
 
 def _work_changed(job: JobRow, pull_requests: tuple[PullRequestRow, ...]) -> WorkChanged:
     if pull_requests:
-        step = f"Review pull request {pull_requests[-1].number}: midwatch review"
+        step = f"Look at pull request {pull_requests[-1].number}: midwatch job diff {job.number}"
         return WorkChanged(
             item=job.work_item, status=WorkStatus.IN_PROGRESS, next_step=step, owner="human", why=job.why
         )

@@ -86,6 +86,7 @@ async def ask_first(night: Night, act_id: str) -> None:
         question=f"May I {words}? {within(silence, minutes)}",
         rationale=f"{act.proposal.reason} ({act.verdict.first.text})",
         recommendation="yes",
+        priority=world.settings.asks.default_priority,
         deadline_minutes=minutes,
         silence=silence,
         subject=act.id,
@@ -161,19 +162,20 @@ async def _notify(night: Night, _: World, act: ActRow) -> tuple[list[Event], str
 
 
 async def _ask_user(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+    asks = world.settings.asks
     now = local_time(world.settings, night.clock.now())
     draft = AskDraft(
         kind=AskKind.QUESTION,
         question=act.proposal.message,
         options=(),
         rationale=act.proposal.reason,
+        priority=asks.default_priority,
         silence=Silence.TO_BRIEF,
         subject=act.id,
         project=act.proposal.project,
     )
-    opened = AskOpened(
-        ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=deadline_at(AskKind.QUESTION, now)
-    )
+    due = deadline_at(AskKind.QUESTION, now, minutes=asks.question_minutes or None)
+    opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
     return [opened], opened.ask
 
 

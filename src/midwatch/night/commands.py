@@ -5,7 +5,7 @@ from typing import Protocol
 
 from midwatch.errors import Refused, Unknown
 from midwatch.journal.events.house import WorkChanged
-from midwatch.journal.events.jobs import PullRequestMerged
+from midwatch.journal.events.jobs import PullRequestClosed, PullRequestMerged
 from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionResumed
 from midwatch.night.jobs import stop_events
 from midwatch.night.roles import Night
@@ -74,12 +74,28 @@ async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
     await night.journal.record(*events, actor=by)
 
 
-async def merge(night: Night, forge: Merger, job: JobRow, *, by: str) -> PullRequestRow:
-    """Merge a job's pull request, on a person's word only."""
+async def close(night: Night, job: JobRow, *, by: str, why: str) -> PullRequestRow:
+    """Close a job's pull request without merging; its branch stays until the person deletes it."""
+    row = await _open_pull_request(night, job)
+    await night.journal.record(
+        PullRequestClosed(pull_request=row.id, by=by, why=why),
+        WorkChanged(item=job.work_item, status=WorkStatus.BACKLOG, next_step=why, owner="human", why=f"closed by {by}"),
+        actor=by,
+        key=f"closed:{row.id}",
+    )
+    return await night.records.get(PullRequestRow, row.id)
+
+
+async def _open_pull_request(night: Night, job: JobRow) -> PullRequestRow:
     opened = [row for row in await night.records.find(PullRequestRow, job=job.id) if row.state == "open"]
     if not opened:
         raise Unknown(f"Job {job.number} has no open pull request.", hint="See: midwatch job list")
-    row = opened[-1]
+    return opened[-1]
+
+
+async def merge(night: Night, forge: Merger, job: JobRow, *, by: str) -> PullRequestRow:
+    """Merge a job's pull request, on a person's word only."""
+    row = await _open_pull_request(night, job)
     project = await night.records.get(ProjectRow, row.project)
     merged = await forge.merge(row.project, Path(project.path), job.id, row.head, row.into, row.title)
     await night.journal.record(

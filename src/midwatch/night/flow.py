@@ -19,7 +19,8 @@ from midwatch.night.roles import Night
 from midwatch.night.world import World, look
 from midwatch.rules import council
 from midwatch.rules.gate import judge
-from midwatch.rules.limits import next_round_after
+from midwatch.rules.limits import Pace, next_round_after
+from midwatch.settings.night import Rounds
 from midwatch.terms.asks import Tier
 from midwatch.terms.records import ActRow, SessionRow
 from midwatch.terms.trust import Outcome, Verdict
@@ -45,6 +46,7 @@ async def _plan(night: Night, world: World) -> RoundPlanned:
     if known is not None and isinstance(known.event, RoundPlanned):
         return known.event
     answer = await night.brain.propose(world.sense())
+    rounds = world.settings.rounds
     wish = None if answer.next_in_seconds is None else timedelta(seconds=answer.next_in_seconds)
     planned = RoundPlanned(
         session=session.id,
@@ -52,8 +54,10 @@ async def _plan(night: Night, world: World) -> RoundPlanned:
         brain=night.brain.name,
         summary=answer.summary,
         sensed=world.counts(),
-        proposals=tuple(Proposed(act=night.ids.new("act"), proposal=one) for one in answer.proposals),
-        next_in_seconds=int((next_round_after(wish) if wish else world.round_interval).total_seconds()),
+        proposals=tuple(
+            Proposed(act=night.ids.new("act"), proposal=one) for one in answer.proposals[: rounds.max_proposals]
+        ),
+        next_in_seconds=int(next_round_after(wish, _pace(rounds)).total_seconds()),
     )
     await night.journal.record(planned, key=key)
     return planned
@@ -118,7 +122,7 @@ async def _finish(night: Night, session_id: str, plan: RoundPlanned) -> None:
     world = await look(night, await night.records.get(SessionRow, session_id))
     next_at = night.clock.now() + timedelta(seconds=plan.next_in_seconds)
     ended = RoundEnded(session=session_id, number=plan.number, next_at=next_at)
-    events = (*closing.check_in(world), ended, *closing.debrief_if_over(night, world))
+    events = (*closing.check_in(night, world), ended, *closing.debrief_if_over(night, world))
     try:
         await night.journal.record(*events, key=f"round:{session_id}:{plan.number}:ended")
     except Stale:
@@ -128,4 +132,12 @@ async def _finish(night: Night, session_id: str, plan: RoundPlanned) -> None:
 
 def interval(night: Night) -> timedelta:
     """How long until the next round if nobody wishes otherwise."""
-    return timedelta(seconds=night.settings().rounds.interval_seconds)
+    return next_round_after(None, _pace(night.settings().rounds))
+
+
+def _pace(rounds: Rounds) -> Pace:
+    return Pace(
+        usual=timedelta(seconds=rounds.interval_seconds),
+        soonest=timedelta(seconds=rounds.min_interval_seconds),
+        latest=timedelta(seconds=rounds.max_interval_seconds),
+    )

@@ -26,7 +26,6 @@ from midwatch.rules.asks import draft_terms
 from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.paths import inside, touches
-from midwatch.settings import ask_minutes
 from midwatch.terms.acts import ActKind, External, Proposal
 from midwatch.terms.asks import AskDraft, AskKind, Silence
 from midwatch.terms.contract import RunContract, ToolScope
@@ -69,7 +68,6 @@ async def plan(night: Night, job: JobRow) -> Events:
 
 
 async def _ask_for_approval(night: Night, job: JobRow, contract: RunContract, planned: JobPlanned) -> Events:
-    settings = night.settings()
     session = await night.records.get(SessionRow, job.session)
     minutes, silence = draft_terms(
         AskKind.APPROVE_PLAN,
@@ -79,7 +77,8 @@ async def _ask_for_approval(night: Night, job: JobRow, contract: RunContract, pl
     )
     if minutes == 0:
         return (JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash),)
-    minutes = ask_minutes(settings).get(AskKind.APPROVE_PLAN, minutes)
+    settings = night.settings()
+    minutes = settings.asks.approve_plan_minutes
     now = night.clock.now()
     draft = AskDraft(
         kind=AskKind.APPROVE_PLAN,
@@ -95,9 +94,10 @@ async def _ask_for_approval(night: Night, job: JobRow, contract: RunContract, pl
         project=job.project,
         shown_hash=planned.plan_hash,
     )
-    due = now + timedelta(minutes=minutes) if minutes is not None and silence is not Silence.WAITS else None
+    due = now + timedelta(minutes=minutes) if silence is not Silence.WAITS else None
     opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
-    return opened, _notice(night, job, NoticeKind.PLAN_READY, draft.question)
+    told = (_notice(night, job, NoticeKind.PLAN_READY, draft.question),) if settings.notices.on_plan_ready else ()
+    return opened, *told
 
 
 async def execute(night: Night, job: JobRow) -> Events:
@@ -199,7 +199,8 @@ async def deliver(night: Night, job: JobRow) -> Events:
         body=body,
     )
     ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=title)
-    return opened, ended, _notice(night, job, NoticeKind.PULL_REQUEST_READY, ready_text(job, opened))
+    told = _notice(night, job, NoticeKind.PULL_REQUEST_READY, ready_text(job, opened))
+    return (opened, ended, told) if night.settings().notices.on_complete else (opened, ended)
 
 
 async def _judge_delivery(night: Night, job: JobRow) -> Verdict:

@@ -3,6 +3,7 @@
 from midwatch.journal.events.jobs import PullRequestOpened
 from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
+from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, Plan, Proof
 from midwatch.terms.records import JobRow, ProjectRow
 
@@ -30,12 +31,12 @@ def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
     """Write the pull request for a reviewer: why, what, proof, risks, how to undo."""
     change, done, proof = job.change, job.done, job.proof
     commits = change.commits if change else ()
-    title = commits[0].subject if len(commits) == 1 else f"{job.title}: {len(commits)} changes"
+    title = commits[0].subject if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
     lines = [
         f"**Why.** Ordered for tonight: {job.title}.",
         "",
         f"**What.** {done.summary if done else ''}",
-        *(f"- {one.subject} ({one.files} files, +{one.insertions} -{one.deletions})" for one in commits),
+        *(f"- {one.subject} ({some(one.files, 'file')}, +{one.insertions} -{one.deletions})" for one in commits),
         "",
         f"**Proof.** {in_words(proof)}",
         *(f"- {line}" for line in check_lines(proof)),
@@ -73,5 +74,5 @@ def _colour(result: CheckResult | None) -> str:
 def ready_text(job: JobRow, opened: PullRequestOpened) -> str:
     """Tell that a pull request is ready (A9)."""
     change = job.change
-    size = f"{len(change.files)} files, +{change.insertions} -{change.deletions}" if change else "no changes"
+    size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else "no changes"
     return f"Pull request ready: {opened.title} ({opened.branch}): {size}; {in_words(job.proof)}"

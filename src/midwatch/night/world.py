@@ -1,7 +1,7 @@
 """The world as one look shows it: a few queries, no git, and from them everything the brain and the gate are told."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pydantic import JsonValue
 
@@ -42,11 +42,6 @@ class World:
     free_memory: int
     free_disk: int
     isolation: Isolation
-
-    @property
-    def round_interval(self) -> timedelta:
-        """How long until the next look if nobody wishes otherwise."""
-        return timedelta(seconds=self.settings.rounds.interval_seconds)
 
     def name_of(self, project: str) -> str:
         """What people call it."""

@@ -8,6 +8,8 @@ from midwatch.terms.english import say
 from midwatch.terms.report import Brief, Section
 
 MOST_WORDS: Final = 400
+FEWEST_WORDS: Final = 100
+"""Nine titles, a headline and a word of each line always fit into this."""
 MOST_LINE_WORDS: Final = 40
 BARE_LINE_WORDS: Final = 12
 """A line keeps at least this much before lines about decisions are shortened."""
@@ -45,13 +47,14 @@ SECTIONS: Final = (
 _DECISIONS: Final = "decisions"
 
 
-def compose_brief(headline: str, sections: Mapping[str, Sequence[str]]) -> Brief:
-    """Say what matters in four hundred words and count what was left out; what needs a decision always survives."""
+def compose_brief(headline: str, sections: Mapping[str, Sequence[str]], *, most_words: int = MOST_WORDS) -> Brief:
+    """Say what matters in few words and count what was left out; what needs a decision always survives."""
+    most = max(most_words, FEWEST_WORDS)
     given = {rule.name: _lines(sections.get(rule.name, ())) for rule in SECTIONS}
     kept = {rule.name: given[rule.name][: rule.most] for rule in SECTIONS}
     head = cut_line(headline) or say("brief.headline")
-    _drop_lines(head, kept)
-    _shorten_lines(head, kept)
+    _drop_lines(head, kept, most)
+    _shorten_lines(head, kept, most)
     unknown = sum(len(_lines(lines)) for name, lines in sections.items() if name not in given)
     left_out = sum(len(given[name]) - len(kept[name]) for name in given) + unknown
     shown = _shown(kept)
@@ -81,20 +84,20 @@ def _shown(kept: Mapping[str, Sequence[str]]) -> tuple[Section, ...]:
     return tuple(Section(title=rule.title, lines=tuple(kept[rule.name]) or (none,)) for rule in SECTIONS)
 
 
-def _over(headline: str, kept: Mapping[str, Sequence[str]]) -> int:
-    return count_words(headline, _shown(kept)) - MOST_WORDS
+def _too_long(headline: str, kept: Mapping[str, Sequence[str]], most: int) -> bool:
+    return count_words(headline, _shown(kept)) > most
 
 
-def _drop_lines(headline: str, kept: dict[str, list[str]]) -> None:
+def _drop_lines(headline: str, kept: dict[str, list[str]], most: int) -> None:
     """Second and third lines go first, the least important section before the others."""
     for rule in sorted(SECTIONS, key=lambda one: one.keep):
-        while rule.name != _DECISIONS and len(kept[rule.name]) > 1 and _over(headline, kept) > 0:
+        while rule.name != _DECISIONS and len(kept[rule.name]) > 1 and _too_long(headline, kept, most):
             kept[rule.name].pop()
 
 
-def _shorten_lines(headline: str, kept: dict[str, list[str]]) -> None:
+def _shorten_lines(headline: str, kept: dict[str, list[str]], most: int) -> None:
     """When one line each is still too much, the longest line loses words until all fits."""
-    while _over(headline, kept) > 0:
+    while _too_long(headline, kept, most):
         name, at = max(
             ((name, at) for name, lines in kept.items() for at in range(len(lines))),
             key=lambda place: _shortens_first(place[0], kept[place[0]][place[1]]),

@@ -14,7 +14,6 @@ MANY_OPEN_ASKS: Final = 3
 PRESSING: Final = 2
 """Priorities run from 1, the most pressing, to 5."""
 SURE: Final = 0.6
-UNSURE: Final = 0.4
 
 
 class Voice(StrEnum):
@@ -94,7 +93,7 @@ def _analysis(proposal: Proposal, facts: Facts) -> Opinion:
         return _object(Voice.ANALYSIS, "council.analysis.spinning", spin=facts.spin)
     if proposal.kind in AGENT_WORK and tries >= facts.limits.retries - 1 and tries > 0:
         return _object(Voice.ANALYSIS, "council.analysis.failing", tries=tries)
-    if proposal.confidence < UNSURE:
+    if proposal.confidence < facts.limits.min_confidence:
         return _object(Voice.ANALYSIS, "council.analysis.unsure", confidence=proposal.confidence)
     if proposal.confidence >= SURE:
         return _support(Voice.ANALYSIS, "council.analysis.sure", confidence=proposal.confidence)

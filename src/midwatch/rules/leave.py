@@ -14,10 +14,6 @@ from midwatch.terms.english import reason
 from midwatch.terms.facts import Facts
 from midwatch.terms.trust import Isolation, Level, Outcome
 
-OBJECTIONS_THAT_ASK: Final = 2
-LEAST_AGREEMENT: Final = 0.5
-LEAST_CONFIDENCE: Final = 0.4
-
 _CODE: Final = {
     Outcome.EXECUTE: "gate.allowed",
     Outcome.EXECUTE_AND_TELL: "gate.allowed_tell",
@@ -70,9 +66,9 @@ def approval_always(proposal: Proposal, facts: Facts) -> Finding | None:
 
 
 def council_objects(proposal: Proposal, facts: Facts) -> Finding | None:
-    """When two voices object, a person is asked first."""
+    """When enough voices object, a person is asked first."""
     objections = facts.council.objections
-    if objections < OBJECTIONS_THAT_ASK or not touches_the_world(proposal):
+    if objections < facts.limits.objections_that_ask or not touches_the_world(proposal):
         return None
     why = reason("gate.council_objects", objections=objections)
     return Finding(Outcome.ASK_FIRST, why, *_terms(proposal, facts))
@@ -80,13 +76,14 @@ def council_objects(proposal: Proposal, facts: Facts) -> Finding | None:
 
 def uncertain(proposal: Proposal, facts: Facts) -> Finding | None:
     """Who is not sure asks for guidance."""
-    agreement = facts.council.agreement
-    doubted = agreement is not None and agreement < LEAST_AGREEMENT
-    if not touches_the_world(proposal) or not (doubted or proposal.confidence < LEAST_CONFIDENCE):
+    agreement, limits = facts.council.agreement, facts.limits
+    doubted = agreement is not None and agreement < limits.min_agreement
+    if not touches_the_world(proposal) or not (doubted or proposal.confidence < limits.min_confidence):
         return None
     agreed = "unknown" if agreement is None else f"{agreement:.0%}"
     why = reason("gate.uncertain", confidence=proposal.confidence, agreement=agreed)
-    return Finding(Outcome.ASK_FIRST, why, *draft_terms(AskKind.GUIDANCE_UNCERTAIN, facts.level))
+    _, silence = draft_terms(AskKind.GUIDANCE_UNCERTAIN, facts.level)
+    return Finding(Outcome.ASK_FIRST, why, limits.guidance_minutes, silence)
 
 
 def notice_urgency(proposal: Proposal, facts: Facts) -> Finding | None:
@@ -104,5 +101,5 @@ def _terms(proposal: Proposal, facts: Facts) -> tuple[float | None, Silence]:
     """A merge is a decision for the morning; every other act is confirmed soon or not done."""
     if proposal.kind is ActKind.MERGE:
         _, silence = draft_terms(AskKind.DECISION, facts.level)
-        return minutes_to_end_of_next_day(facts.now), silence
+        return facts.limits.decision_minutes or minutes_to_end_of_next_day(facts.now), silence
     return facts.limits.confirm_minutes, Silence.NOT_DONE

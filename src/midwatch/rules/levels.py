@@ -30,6 +30,17 @@ class TrackRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What more leave costs."""
+
+    rounds_at_observe: int = ROUNDS_AT_OBSERVE
+    nights_per_step: int = NIGHTS_PER_STEP
+
+
+USUAL_PRICE: Final = Price()
+
+
+@dataclass(frozen=True, slots=True)
 class Raise:
     """Whether a level may be set, and why."""
 
@@ -39,12 +50,18 @@ class Raise:
 
 
 def may_set(
-    current: Level, wanted: Level, record: TrackRecord, *, forced_because: str = "", signed: bool = False
+    current: Level,
+    wanted: Level,
+    record: TrackRecord,
+    *,
+    price: Price = USUAL_PRICE,
+    forced_because: str = "",
+    signed: bool = False,
 ) -> Raise:
     """A level is earned by rounds watched and clean nights, or forced by a person who says why."""
     if wanted.rank <= current.rank:
         return Raise(allowed=True, reasons=(reason("level.lowered"),))
-    missing = _missing(current, wanted, record)
+    missing = _missing(current, wanted, record, price)
     if not missing:
         return Raise(allowed=True, reasons=(reason("level.earned", level=wanted),))
     if signed:
@@ -55,12 +72,12 @@ def may_set(
     return Raise(allowed=False, reasons=missing)
 
 
-def _missing(current: Level, wanted: Level, record: TrackRecord) -> tuple[Reason, ...]:
+def _missing(current: Level, wanted: Level, record: TrackRecord, price: Price) -> tuple[Reason, ...]:
     """The first step costs rounds, each later one nights; a jump costs all its steps."""
     missing: list[Reason] = []
-    if current is Level.OBSERVE and record.valid_rounds < ROUNDS_AT_OBSERVE:
-        missing.append(reason("level.rounds_missing", needed=ROUNDS_AT_OBSERVE, had=record.valid_rounds))
-    needed = NIGHTS_PER_STEP * (wanted.rank - max(current.rank, Level.CAUTIOUS.rank))
+    if current is Level.OBSERVE and record.valid_rounds < price.rounds_at_observe:
+        missing.append(reason("level.rounds_missing", needed=price.rounds_at_observe, had=record.valid_rounds))
+    needed = price.nights_per_step * (wanted.rank - max(current.rank, Level.CAUTIOUS.rank))
     if record.clean_nights < needed:
         missing.append(reason("level.nights_missing", level=wanted, needed=needed, had=record.clean_nights))
     return tuple(missing)

@@ -1,5 +1,6 @@
 """When a budget speaks up, a check-in falls due, a session ends, a round begins, a retry is due (RULES 3, 5)."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -8,6 +9,7 @@ from typing import Final
 from midwatch.terms.facts import Budget, Budgets
 
 MARKS: Final = (50, 80, 100)
+ALERT_FROM: Final = 80
 CHECK_IN_EVERY: Final = timedelta(minutes=25)
 KEEP_ALIVE_AFTER: Final = timedelta(minutes=15)
 CHECK_IN_DECISIONS: Final = 10
@@ -39,6 +41,30 @@ class SessionEnd(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Pace:
+    """How far apart rounds may lie."""
+
+    usual: timedelta = ROUND_DEFAULT
+    soonest: timedelta = ROUND_SOONEST
+    latest: timedelta = ROUND_LATEST
+
+
+USUAL_PACE: Final = Pace()
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """How often a night says how it stands."""
+
+    every: timedelta = CHECK_IN_EVERY
+    keep_alive: timedelta = KEEP_ALIVE_AFTER
+    decisions: int = CHECK_IN_DECISIONS
+
+
+USUAL_SIGNS: Final = Signs()
+
+
+@dataclass(frozen=True, slots=True)
 class SinceCheckIn:
     """What happened since the last check-in."""
 
@@ -52,27 +78,34 @@ class SinceCheckIn:
     """Shares of a limit crossed meanwhile."""
 
 
-def marks_crossed(before: Budget, after: Budget) -> tuple[int, ...]:
-    """A budget speaks up once at half, at four fifths and when it is used up."""
+def marks_crossed(before: Budget, after: Budget, *, marks: Collection[int] = MARKS) -> tuple[int, ...]:
+    """A budget speaks up once at each mark: at half, at four fifths and when it is used up, unless told otherwise."""
     if after.limit is None:
         return ()
     old, new = before.taken, after.taken
-    return tuple(mark for mark in MARKS if old * 100 < mark * after.limit <= new * 100)
+    return tuple(mark for mark in sorted(marks) if old * 100 < mark * after.limit <= new * 100)
 
 
-def check_ins_due(since: SinceCheckIn) -> tuple[CheckIn, ...]:
+def alarming(marks: Iterable[int], *, alert_from: int = ALERT_FROM) -> bool:
+    """A budget that is nearly used up is worth more than a line."""
+    return any(mark >= alert_from for mark in marks)
+
+
+def check_ins_due(since: SinceCheckIn, signs: Signs = USUAL_SIGNS) -> tuple[CheckIn, ...]:
     """Events and budgets are told at once, the rest in its time; silence alone gets a sign of life."""
     due = {
         CheckIn.EVENT: since.event,
         CheckIn.BUDGET: bool(since.marks),
-        CheckIn.DECISIONS: since.decisions >= CHECK_IN_DECISIONS,
-        CheckIn.TIME: since.elapsed >= CHECK_IN_EVERY,
+        CheckIn.DECISIONS: since.decisions >= signs.decisions,
+        CheckIn.TIME: since.elapsed >= signs.every,
     }
     named = tuple(why for why, is_due in due.items() if is_due)
-    return named or ((CheckIn.KEEP_ALIVE,) if since.silent_for >= KEEP_ALIVE_AFTER else ())
+    return named or ((CheckIn.KEEP_ALIVE,) if since.silent_for >= signs.keep_alive else ())
 
 
-def session_ends(budgets: Budgets, *, idle_for: timedelta = timedelta(0)) -> SessionEnd | None:
+def session_ends(
+    budgets: Budgets, *, idle_for: timedelta = timedelta(0), idle_after: timedelta = IDLE_AFTER
+) -> SessionEnd | None:
     """A session ends when its time, money, tokens or rounds are spent, or when nothing happens any more."""
     spent = {
         SessionEnd.TIME: budgets.seconds,
@@ -85,12 +118,12 @@ def session_ends(budgets: Budgets, *, idle_for: timedelta = timedelta(0)) -> Ses
         # A purse that was empty from the start is not used up: the housekeeper works for nothing.
         if budget.limit is not None and budget.spent >= max(budget.limit, 1):
             return why
-    return SessionEnd.IDLE if idle_for >= IDLE_AFTER else None
+    return SessionEnd.IDLE if idle_for >= idle_after else None
 
 
-def next_round_after(wish: timedelta | None = None) -> timedelta:
+def next_round_after(wish: timedelta | None = None, pace: Pace = USUAL_PACE) -> timedelta:
     """A brain may wish when to think next, within reason."""
-    return ROUND_DEFAULT if wish is None else min(ROUND_LATEST, max(ROUND_SOONEST, wish))
+    return pace.usual if wish is None else min(pace.latest, max(pace.soonest, wish))
 
 
 def may_retry(*, of_cause: int, in_project: int, most: int = RETRIES) -> bool:

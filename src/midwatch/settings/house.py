@@ -30,7 +30,7 @@ class Asks(Section):
     confirm_act_minutes: Minutes = 5
     """How long an act waits for a yes; then it is not done."""
     guidance_error_minutes: Minutes = 15
-    """How long a critical error waits for guidance; then the session stops and reports."""
+    """How long a critical error waits for guidance; then the session stops and reports. Has no effect yet."""
     guidance_uncertain_minutes: Minutes = 60
     """How long an uncertain item waits for guidance; then it is parked."""
     question_minutes: MinutesOrDayEnd = 0
@@ -38,13 +38,13 @@ class Asks(Section):
     decision_minutes: MinutesOrDayEnd = 0
     """How long a decision waits; 0 is until the end of the next day."""
     memory_minutes: Minutes = 7 * DAY
-    """How long a memory waits for approval; then it stays proposed."""
+    """How long a memory waits for approval; then it stays proposed. Has no effect yet."""
     conflict_minutes: Minutes = 7 * DAY
-    """How long a conflict of memories waits; then it stays unresolved."""
+    """How long a conflict of memories waits; then it stays unresolved. Has no effect yet."""
     authority_minutes: Minutes = 7 * DAY
-    """How long a change of authority waits for a verdict; then it is kept."""
+    """How long a change of authority waits for a verdict; then it is kept. Has no effect yet."""
     spend_minutes: Minutes = 60
-    """How long a request to spend more waits; then the answer is no."""
+    """How long a request to spend more waits; then the answer is no. Has no effect yet."""
     default_priority: Annotated[int, Field(ge=1, le=10)] = 5
     """Priority of an ask that names none; 10 is the most urgent."""
 
@@ -55,29 +55,29 @@ class Notices(Section):
     quiet_hours: Span = "22:00-07:00"
     """Local hours in which only urgent notices go out; nothing at all means no quiet hours."""
     urgent_bypass_quiet: bool = True
-    """Whether urgent notices go out in quiet hours (seed 000: ai.notifications.urgentBypassQuiet)."""
+    """Whether urgent notices break quiet hours (seed 000: ai.notifications.urgentBypassQuiet). Has no effect yet."""
     daily_budget: Annotated[int, Field(ge=0, le=1000)] = 20
     """Most notices a day and person; urgent ones go out even after that (seed 000: ai.notifications.dailyBudget)."""
     budget_warning_share: Share = 0.8
-    """Share of the daily budget at which a warning is added."""
+    """Share of the daily budget at which a warning is added. Has no effect yet."""
     batch_minutes: Minutes = 240
-    """Longest wait of a routine notice before its batch goes out (seed 000: ai.notifications.batchIntervalMs)."""
+    """Longest wait of a batch of routine notices (seed 000: ai.notifications.batchIntervalMs). Has no effect yet."""
     errors_that_wake: Few = 2
-    """More errors in a row than this in one project make the next one urgent."""
+    """More errors in a row than this in one project make the next one urgent. Has no effect yet."""
     digest_time: ClockTime = "07:00"
-    """Local time at which the night's brief is pushed."""
+    """Local time at which the night's brief is pushed. Has no effect yet."""
     digest_max_characters: Many = 1000
-    """Longest pushed form of the brief."""
+    """Longest pushed form of the brief. Has no effect yet."""
     split_characters: Many = 1500
-    """Longer texts are split on channels like SMS."""
+    """Longer texts are split on channels like SMS. Has no effect yet."""
     on_plan_ready: bool = True
     """Whether a plan that waits is told (seed 004: notifications.onPlanReady)."""
     on_progress_milestones: bool = True
-    """Whether milestones of a job are told (seed 004: notifications.onProgressMilestones)."""
+    """Whether milestones of a job are told (seed 004: notifications.onProgressMilestones). Has no effect yet."""
     on_complete: bool = True
     """Whether finished work is told (seed 004: notifications.onComplete)."""
     on_error: bool = True
-    """Whether a failed job is told (seed 004: notifications.onError)."""
+    """Whether a failed job is told (seed 004: notifications.onError). Has no effect yet."""
 
 
 class Review(Section):
@@ -88,37 +88,37 @@ class Review(Section):
     brief_max_words: Annotated[int, Field(ge=100, le=2000)] = 400
     """Longest brief."""
     useful_rating: Annotated[int, Field(ge=3, le=5)] = 4
-    """A run rated at least this was useful."""
+    """A run rated at least this was useful. Has no effect yet."""
     low_value_rating: Annotated[int, Field(ge=1, le=2)] = 2
-    """A run rated at most this was of low value."""
+    """A run rated at most this was of low value. Has no effect yet."""
 
 
 class Scores(Section):
     """Where a score begins to mean something."""
 
     degraded_below: Share = 0.5
-    """A run with a lower score is degraded."""
+    """A run with a lower score is degraded. Has no effect yet."""
     low_value_share: Share = 0.4
-    """A run with a larger share of acts of low value is aborted."""
+    """A run with a larger share of acts of low value is aborted. Has no effect yet."""
     low_value_min_acts: Few = 5
-    """Acts a run must have before that share counts."""
+    """Acts a run must have before that share counts. Has no effect yet."""
     evidence_fresh_days: Days = 90
-    """Evidence younger than this is fresh."""
+    """Evidence younger than this is fresh. Has no effect yet."""
     evidence_old_days: Days = 730
-    """Evidence older than this loses quality."""
+    """Evidence older than this loses quality. Has no effect yet."""
 
 
 class History(Section):
     """How long things are kept before they move to the archive."""
 
     traces_days: Days = 30
-    """Days that raw traces are kept."""
+    """Days that raw traces are kept. Has no effect yet."""
     decisions_max: Many = 1000
-    """Most decisions that are kept."""
+    """Most decisions that are kept. Has no effect yet."""
     decisions_days: Days = 90
-    """Days that decisions are kept."""
+    """Days that decisions are kept. Has no effect yet."""
     notices_days: Days = 90
-    """Days that notices are kept."""
+    """Days that notices are kept. Has no effect yet."""
 
 
 class Database(Section):

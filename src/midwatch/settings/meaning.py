@@ -16,7 +16,7 @@ MICROS = 1_000_000
 
 def gate_limits(settings: Settings) -> GateLimits:
     """Give the numbers the gate judges by."""
-    gate, jobs = settings.gate, settings.jobs
+    gate, jobs, asks, council = settings.gate, settings.jobs, settings.asks, settings.council
     return GateLimits(
         same_action=timedelta(minutes=gate.same_action_minutes),
         same_project=timedelta(minutes=gate.same_project_minutes),
@@ -27,7 +27,12 @@ def gate_limits(settings: Settings) -> GateLimits:
         free_disk_bytes=jobs.min_free_disk_mib * MEBIBYTE,
         retries=jobs.max_retries,
         spin=gate.spin_repeats,
-        confirm_minutes=settings.asks.confirm_act_minutes,
+        confirm_minutes=asks.confirm_act_minutes,
+        guidance_minutes=asks.guidance_uncertain_minutes,
+        decision_minutes=asks.decision_minutes,
+        objections_that_ask=council.objections_that_ask,
+        min_agreement=council.min_agreement,
+        min_confidence=council.min_confidence,
         forced_isolation=gate.unisolated_agents,
     )
 

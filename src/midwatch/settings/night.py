@@ -12,9 +12,9 @@ class Autonomous(Section):
     """Sessions that begin by themselves, under standing orders."""
 
     enabled: bool = False
-    """Whether sessions may begin by themselves under signed standing orders (seed 003: AUTONOMOUS_ENABLED)."""
+    """Whether standing orders may begin sessions (seed 003: AUTONOMOUS_ENABLED). Has no effect yet."""
     interval_minutes: Minutes = 60
-    """Least time between two sessions that begin by themselves (seed 003: AUTONOMOUS_INTERVAL)."""
+    """Least time between two sessions that begin by themselves (seed 003: AUTONOMOUS_INTERVAL). Has no effect yet."""
     max_daily_sessions: Few = 10
     """Most sessions a day (seed 003: AUTONOMOUS_MAX_DAILY)."""
     idle_timeout_minutes: Minutes = 30
@@ -25,17 +25,17 @@ class Brain(Section):
     """The model that proposes; it never acts."""
 
     enabled: bool = False
-    """Whether a model is asked at all; without one our own rules propose (seed 000: ai.enabled)."""
+    """Whether a model is asked at all; without one our own rules propose (seed 000: ai.enabled). Has no effect yet."""
     model: Name = "sonnet"
-    """The model that thinks (seed 000: ai.model)."""
+    """The model that thinks (seed 000: ai.model). Has no effect yet."""
     max_prompt_characters: Many = 8000
-    """Longest prompt of a think; what matters least is cut (seed 000: ai.maxPromptLength)."""
+    """Longest prompt of a think; what matters least is cut (seed 000: ai.maxPromptLength). Has no effect yet."""
     max_concurrent_thinks: Annotated[int, Field(ge=1, le=1)] = 1
-    """Thinks at the same time; one is a promise, so that is all (seed 000: ai.resourceLimits.maxConcurrentThinks)."""
+    """Thinks at the same time: one (seed 000: ai.resourceLimits.maxConcurrentThinks). Has no effect yet."""
     cli_timeout_seconds: Seconds = 30
-    """Total time a model behind a command line has for one answer."""
+    """Total time a model behind a command line has for one answer. Has no effect yet."""
     api_timeout_seconds: Seconds = 60
-    """Total time a model behind an API has for one answer."""
+    """Total time a model behind an API has for one answer. Has no effect yet."""
 
 
 class Rounds(Section):
@@ -48,7 +48,7 @@ class Rounds(Section):
     max_interval_seconds: Seconds = 1800
     """The latest next round a brain may wish for."""
     scan_seconds: Seconds = 60
-    """Time between two scans for signals, time-outs and orphans."""
+    """Time between two scans for signals, time-outs and orphans. Has no effect yet."""
     max_proposals: Few = 5
     """Most proposals of one round that are looked at."""
 
@@ -97,7 +97,7 @@ class Council(Section):
 
 
 class Limits(Section):
-    """Ceilings of a session where the orders say nothing; orders may lower them."""
+    """Ceilings of a session where the orders say nothing; what orders name, lower or higher, stands."""
 
     session_minutes: Many = 600
     """Longest session."""
@@ -128,4 +128,4 @@ class Projects(Section):
     """How projects are looked at."""
 
     stale_days: Days = 3
-    """A project without activity for longer counts as stale (seed 000: ai.stalenessDays)."""
+    """A project without activity for longer counts as stale (seed 000: ai.stalenessDays). Has no effect yet."""

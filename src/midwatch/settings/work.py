@@ -26,7 +26,7 @@ class Planning(Section):
     """The read-only run that makes a plan; how long a plan waits for approval is asks.approve_plan_minutes."""
 
     max_cost_usd: Usd = 1
-    """Most a planning run may cost (seed 004: planning.maxPlanningCostUsd)."""
+    """Most a planning run may cost (seed 004: planning.maxPlanningCostUsd). Has no effect yet."""
 
 
 class Execution(Section):
@@ -45,30 +45,30 @@ class Execution(Section):
     idle_minutes: Minutes = 10
     """A job that says nothing for so long is stopped with its work kept."""
     soft_box_minutes: Minutes = 45
-    """A job a brain started is warned after this (seed 000: ai.maxSessionDurationMs)."""
+    """A job a brain started is warned after this (seed 000: ai.maxSessionDurationMs). Has no effect yet."""
     soft_box_extra_minutes: Annotated[float, Field(ge=0, le=24 * 60)] = 5
-    """Time between warning and stop, the work kept; 0 stops without a warning (seed 000: ai.timeoutAction)."""
+    """Time between warning and stop; 0 stops without a warning (seed 000: ai.timeoutAction). Has no effect yet."""
     repair_rounds: Annotated[int, Field(ge=0, le=100)] = 3
     """Most rounds of repair when checks are red (seed 004: execution.maxRetries)."""
     allowed_tools: tuple[Name, ...] = (
         *("Read", "Edit", "Write", "Glob", "Grep"),
         *("Bash(git *)", "Bash(tsc *)", "Bash(vitest *)", "Bash(bun *)"),
     )
-    """Tools a model-driven agent may use, in its own words (seed 004: execution.allowedTools)."""
+    """Tools a model-driven agent may use, in its own words (seed 004: execution.allowedTools). Has no effect yet."""
     commit_strategy: Literal["incremental", "single"] = "incremental"
-    """Whether an agent commits piece by piece or once at the end (seed 004: execution.commitStrategy)."""
+    """Whether an agent commits in pieces or once at the end (seed 004: execution.commitStrategy). Has no effect yet."""
 
 
 class Triggers(Section):
     """What starts work without a command."""
 
     heartbeat_enabled: bool = False
-    """Whether issues of a tracker are taken up by themselves (seed 004: triggers.heartbeatEnabled)."""
+    """Whether issues of a tracker start work (seed 004: triggers.heartbeatEnabled). Has no effect yet."""
     heartbeat_minutes: Minutes = 15
-    """Time between two looks at the tracker."""
+    """Time between two looks at the tracker. Has no effect yet."""
     tracker_label: Name = "midwatch"
-    """The label that hands an issue to us (seed 004: triggers.linearLabel, there the name of its own agent)."""
+    """The label that hands an issue to us (seed 004: triggers.linearLabel, there its own name). Has no effect yet."""
     max_heartbeat_jobs: Few = 1
-    """Most jobs at work that a heartbeat started (seed 004: triggers.maxConcurrentSessions)."""
+    """Most jobs at work that a heartbeat started (seed 004: triggers.maxConcurrentSessions). Has no effect yet."""
     pause_if_open_pull_request: bool = True
-    """Whether a project with an open pull request from us takes no new work (seed 004: triggers.pauseIfOpenPR)."""
+    """Whether our open pull request keeps new work out (seed 004: triggers.pauseIfOpenPR). Has no effect yet."""

@@ -13,6 +13,18 @@ from midwatch.terms.term import Term
 R = TypeVar("R", bound=Term)
 MOST_DIGITS = 18
 """A longer number is no number of ours and would not fit the column."""
+LISTED = {
+    "projects": "midwatch project",
+    "work_items": "midwatch work",
+    "goals": "midwatch goal",
+    "sessions": "midwatch status",
+    "jobs": "midwatch job",
+    "runs": "midwatch run",
+    "asks": "midwatch asks --all",
+    "settings_versions": "midwatch settings proposals",
+    "pull_requests": "midwatch job",
+}
+"""Which verb lists a table's rows, for whoever asked for one that is not there."""
 ORDER = ("number", "seq", "created_at", "started_at", "retrieved_at", "due_at", "since")
 
 
@@ -54,7 +66,9 @@ class SqlRecords:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
             noun = table.name.replace("_", " ").removesuffix("s")
-            raise Unknown(f"There is no {noun} {name!r}.", hint=f"List what there is: midwatch {noun.split()[-1]}")
+            raise Unknown(
+                f"There is no {noun} {name!r}.", hint=f"List what there is: {LISTED.get(table.name, 'midwatch status')}"
+            )
         return kind.model_validate(dict(row))
 
     async def head(self) -> int:

@@ -12,10 +12,14 @@ from midwatch.engine.clocks import ScaledClock
 from midwatch.errors import Broken, Misuse, Refused
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
+from midwatch.journal.events.jobs import JobClaimed
 from midwatch.journal.events.morning import ReportWritten
+from midwatch.journal.events.session import ActJudged, AskOpened
 from midwatch.morning import review
 from midwatch.surfaces.sample import CHECK, FILES
+from midwatch.terms.acts import WAITING
 from midwatch.terms.house import Horizon
+from midwatch.terms.jobs import Stage
 from midwatch.terms.orders import Limits, OrderedWork, Orders
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow, RunRow
 from midwatch.terms.report import Given, Outcome, Review
@@ -33,6 +37,15 @@ FLAGS: dict[str, JsonValue] = {
     "server.queue_poll_seconds": 0.1,
     "jobs.min_free_memory_mib": 256,
     "jobs.min_free_disk_mib": 256,
+}
+STEPS = {
+    Stage.PREPARE: "1 of 6: mirror and private clone",
+    Stage.PLAN: "2 of 6: the agent plans, read-only",
+    Stage.EXECUTE: "3 of 6: the agent works",
+    Stage.QUARANTINE: "4 of 6: quarantine",
+    Stage.VERIFY: "5 of 6: checks on fresh checkouts",
+    Stage.REPAIR: "5 of 6: repair",
+    Stage.DELIVER: "6 of 6: branch and pull request",
 }
 TOLD = (
     "orders.signed",
@@ -111,10 +124,16 @@ class DemoNight:
 
     async def _night(self, house: House) -> str:
         self._say("step", "Night")
+        self._say("now", "the night thinks")
         names = Names()
         async for entry in house.journal.tail(after=0):
             names = introduce(names, entry.event)
-            if entry.event.kind in TOLD:
+            if isinstance(entry.event, JobClaimed):
+                self._say("now", f"job 1 of 1, {STEPS[entry.event.stage]}")
+            elif isinstance(entry.event, AskOpened):
+                self._say("now", "the plan waits for you, or for its deadline")
+            waits = isinstance(entry.event, ActJudged) and entry.event.proposal.kind in WAITING
+            if entry.event.kind in TOLD and not waits:
                 self._say("entry", f"{entry.at:%H:%M}  {describe(entry.event, names)}")
             if isinstance(entry.event, ReportWritten):
                 return entry.event.session

@@ -63,7 +63,7 @@ class ProjectFacts(Term):
 
 
 class GateLimits(Term):
-    """The numbers of RULES 1 and 3 as settings gave them."""
+    """The numbers of RULES 1, 2, 3 and 5 as settings gave them."""
 
     same_action: timedelta = timedelta(minutes=5)
     same_project: timedelta = timedelta(minutes=10)
@@ -75,6 +75,12 @@ class GateLimits(Term):
     retries: int = 3
     spin: int = 3
     confirm_minutes: float = 5
+    guidance_minutes: float = 60
+    decision_minutes: float = 0
+    """0 is until the end of the next day."""
+    objections_that_ask: int = 2
+    min_agreement: float = 0.5
+    min_confidence: float = 0.4
     forced_isolation: bool = False
     """A person forced model-driven agents to run without isolation."""
 

@@ -74,7 +74,9 @@ class Mirrors:
     async def diff(self, project: str, base: str, head: str, *, stat: bool = False) -> str:
         """Show what changed between two commits, every file as text."""
         form = ("--stat=120",) if stat else ("--patch",)
-        return await self.git.text(self._existing(project), "diff", *form, *history.AS_TEXT, sha(base), sha(head), "--")
+        asked = ("diff", *form, *history.AS_TEXT, sha(base), sha(head), "--")
+        # Byte for byte: a patch that lost its last line end, or blank context, does not apply.
+        return (await self.git.run(self._existing(project), *asked)).decode(errors="replace")
 
     async def changes(self, project: str, base: str, head: str) -> tuple[FileChange, ...]:
         """List the files that differ between two commits."""

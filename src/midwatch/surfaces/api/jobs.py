@@ -55,6 +55,13 @@ async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> Show
     return shown(await house.records.get(JobRow, row.id))
 
 
+@router.post("/jobs/{name}/close")
+async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> Shown:
+    """Close a job's pull request without merging it."""
+    row = await house.records.get(JobRow, name)
+    return shown(await commands.close(house.night, row, by=person, why=why.text))
+
+
 @router.post("/jobs/{name}/merge")
 async def job_merge(house: TheHouse, person: Person, name: str) -> Shown:
     """Merge a job's pull request: a person's act, always."""

@@ -35,7 +35,25 @@ class OwnersOnly(H11Protocol):
 
 
 class QuietServer(uvicorn.Server):
-    """Leaves signals to us: we have more to put in order than uvicorn knows."""
+    """Leaves signals to us, who have more to put in order, and ticks once a second instead of ten times."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._bell = asyncio.Event()
+
+    def leave(self) -> None:
+        """Stop serving, now."""
+        self.should_exit = True
+        self._bell.set()
+
+    async def main_loop(self) -> None:
+        """Keep uvicorn's own clock going, at a tenth of its pace."""
+        tenths = 0
+        while not await self.on_tick(tenths):
+            tenths = (tenths + 10) % 864_000
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await self._bell.wait()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -83,6 +101,6 @@ async def serve(house: House, *, api: bool = True) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(server.serve(sockets=[listening]))
             await stop.wait()
-            server.should_exit = True
+            server.leave()
     finally:
         (house.home / SOCKET).unlink(missing_ok=True)

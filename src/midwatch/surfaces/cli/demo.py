@@ -5,6 +5,8 @@ import shlex
 import shutil
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -31,8 +33,17 @@ def demo(
 
     began = time.monotonic()
     home = (keep or client.home() / "demo").absolute()
-    night = DemoNight(home, say=_quiet if as_json else _say)
-    result = asyncio.run(night.run())
+    with _progress(alive=sys.stdout.isatty() and not as_json) as now:
+
+        def say(kind: str, text: str) -> None:
+            if kind == "now":
+                now(text)
+            elif as_json:
+                typer.echo(text.strip(), err=True)
+            else:
+                _say(kind, text)
+
+        result = asyncio.run(DemoNight(home, say=say).run())
     seconds = round(time.monotonic() - began, 1)
     if as_json:
         typer.echo(json.dumps(result | {"seconds": seconds}))
@@ -56,8 +67,16 @@ def _say(kind: str, text: str) -> None:
             line(text, indent="    " if text.startswith("  ") else "  ")
 
 
-def _quiet(_: str, text: str) -> None:
-    typer.echo(text.strip(), err=True)
+@contextmanager
+def _progress(*, alive: bool) -> Iterator[Callable[[str], None]]:
+    """Keep one live line under the others on a terminal: what is being done right now."""
+    if not alive:
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415  heavy, and only for a terminal
+
+    with Console().status("opening the house") as live:
+        yield live.update
 
 
 def _ending(home: Path, seconds: float) -> None:

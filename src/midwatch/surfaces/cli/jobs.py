@@ -131,6 +131,16 @@ def merge(name: str) -> None:
         typer.echo(f"  undo: {command}")
 
 
+@app.command()
+def close(name: str, why: str = typer.Option("", help="Kept with it.")) -> None:
+    """Close a job's pull request without merging it; its branch stays until you delete it.
+
+    Example: midwatch job close 1 --why "not now"
+    """
+    row = client.send("POST", f"/jobs/{client.part(name)}/close", {"text": why})
+    typer.echo(f"Pull request {row['number']} is closed. Delete its branch with: git branch -D {row['branch']}")
+
+
 def run(*, as_json: bool = JSON_FLAG) -> None:
     """List the runs with their scores.
 
