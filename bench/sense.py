@@ -8,6 +8,7 @@ from bench.figure import Figure, median
 from midwatch.compose import House, Parts, open_house
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
+from midwatch.evening.signing import orders_hash
 from midwatch.journal.events.house import LevelChanged, ProjectAdded
 from midwatch.journal.events.session import OrderedItem, OrdersSigned, SessionOpened, SessionStarted
 from midwatch.night.world import look
@@ -72,7 +73,7 @@ async def _prepare(house: House, count: int) -> SessionRow:
     now = house.clock.now()
     await house.journal.record(
         SessionOpened(session="ses_1", orders=orders),
-        OrdersSigned(session="ses_1", orders_hash="", by="bench"),
+        OrdersSigned(session="ses_1", orders_hash=orders_hash(orders), by="bench"),
         LevelChanged(level=Level.MODERATE, previous=Level.OBSERVE),
         SessionStarted(session="ses_1", level=Level.MODERATE, ends_at=now, items=items, repositories=()),
     )

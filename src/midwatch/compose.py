@@ -19,6 +19,7 @@ from midwatch.engine.clocks import SystemClock
 from midwatch.engine.folder_lock import FolderLock
 from midwatch.engine.inline import InlineEngine
 from midwatch.engine.lease import Lease
+from midwatch.engine.loops import Loop, going_on
 from midwatch.engine.work_engine import SINGLE, WorkEngine
 from midwatch.errors import Broken, Corrupt, Exhausted, MidwatchError, Misuse
 from midwatch.evening.roles import Evening
@@ -29,6 +30,7 @@ from midwatch.journal.events.house import SettingsApplied
 from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.morning import brief, receipts
 from midwatch.morning.roles import Morning
+from midwatch.night.liveness import Patrol
 from midwatch.night.perform import Performer
 from midwatch.night.roles import Agent, Brain, Machine, Night
 from midwatch.night.timers import TimerLoop
@@ -42,34 +44,14 @@ from midwatch.store.migrate import migrate
 from midwatch.store.reading import SqlRecords
 from midwatch.terms.records import SettingsRow
 from midwatch.terms.roles import Clock, Ids
-from midwatch.terms.trust import Isolation
-from midwatch.workshop import machine
 from midwatch.workshop.bench import Bench
 from midwatch.workshop.errand import run_leashed
+from midwatch.workshop.machine import ThisMachine
 
 DATABASE = "midwatch.db"
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 ROOM = 2 * 2**20
 """Bytes that must be free to begin at all: an empty house's database and its log of writes."""
-
-
-class ThisMachine:
-    """The computer we stand on. Jobs are not isolated yet: the sandbox comes with the workshop's own title."""
-
-    def __init__(self, home: Path) -> None:
-        self._home = home
-
-    def free_memory(self) -> int:
-        """Bytes."""
-        return machine.free_memory()
-
-    def free_disk(self) -> int:
-        """Bytes where the data folder is."""
-        return machine.free_disk(self._home)
-
-    def isolation(self) -> Isolation:
-        """None, said honestly."""
-        return Isolation.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +119,7 @@ class House:
             ids=self.ids,
             settings=lambda: self.loaded.settings,
         )
+        self._heard_upto = 0
         self.timers = TimerLoop(self.night)
         self.performer = Performer(
             self.night,
@@ -159,10 +142,13 @@ class House:
 
     async def listen(self, after: int) -> None:
         """Something was recorded somewhere: ring whoever it concerns here."""
-        async for entry in self.journal.tail(after=after):
+        self._heard_upto = max(self._heard_upto, after)
+        async for entry in self.journal.tail(after=self._heard_upto):
+            self._heard_upto = entry.seq
             self.heard((entry,))
             if isinstance(entry.event, SettingsApplied):
-                await self.reload_settings()
+                with contextlib.suppress(MidwatchError):  # a broken file beside it: the settings in force stay
+                    await self.reload_settings()
 
     async def dispose(self) -> None:
         """Close the database."""
@@ -270,13 +256,15 @@ async def _engine(house: House) -> AsyncIterator[None]:
     await engine.start(house.performer.perform)
     try:
         async with asyncio.TaskGroup() as loops:
-            running = []
+            wanted: list[Loop] = []
             if postgres:  # on SQLite nobody else can write: this process hears its own entries at once
-                running.append(loops.create_task(house.listen(await house.records.head())))
+                head = await house.records.head()
+                wanted.append(lambda: house.listen(head))
             if given is None:
-                running.append(loops.create_task(house.timers.run()))
+                wanted += [house.timers.run, Patrol(house.night, house.performer.perform).run]
             if lease is not None:
-                running.append(loops.create_task(lease.keep()))
+                wanted.append(lease.keep)
+            running = [loops.create_task(going_on(loop)) for loop in wanted]
             try:
                 yield
             finally:

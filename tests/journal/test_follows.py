@@ -33,6 +33,7 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (night.SessionDebriefing, {"session": "s"}, Work("debrief", {"session": "s"})),
     (ev.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
     (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
+    (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),
     (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, Work("tell", {"notice": "n"})),
 ]
 NAMES = {"stage", *(work.name for _, _, work in OTHERS)}

@@ -11,8 +11,8 @@ from midwatch.journal.port import Work
 NAME = "midwatch"
 SCHEMA = "engine"
 QUEUE = "work"
-AT_ONCE = 20
-"""Stages run for minutes, but the gate lets far fewer run than this: a round never waits behind them."""
+AT_ONCE = 200
+"""More than the settings let jobs run at once (100): a round never waits behind stages, which run for minutes."""
 UNUSED_POLL_SECONDS = 60.0
 """How often DBOS looks for messages between workflows and for its own schedules; we use neither."""
 SINGLE = "single"

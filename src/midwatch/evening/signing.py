@@ -9,6 +9,7 @@ from midwatch.evening.roles import Evening
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.house import LevelChanged, WorkAdded
+from midwatch.journal.events.morning import ReviewTimedOut
 from midwatch.journal.events.session import (
     OrderedItem,
     OrdersChanged,
@@ -84,7 +85,11 @@ async def _events(
     before = await current_level(evening)
     earlier = await evening.records.find(SessionRow, state=SessionState.DEBRIEF)
     return [
-        *(SessionEnded(session=one.id, reason="the next night began") for one in earlier),
+        *(
+            event
+            for one in earlier
+            for event in (ReviewTimedOut(session=one.id), SessionEnded(session=one.id, reason="the next night began"))
+        ),
         *added,
         OrdersSigned(session=session.id, orders_hash=orders_hash(orders), by=by),
         LevelChanged(level=orders.level, previous=before, forced=True, reason="signed orders"),

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from midwatch.errors import MidwatchError, Refused, Stale
+from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
 from midwatch.journal.events.session import ToolCalled, ToolFinished
 from midwatch.journal.port import Journal
 from midwatch.terms.trust import Verdict
@@ -79,6 +79,8 @@ class TracedDoor:
 
 
 def _recalled(finished: ToolFinished) -> Result:
+    if finished.status == "denied":
+        raise Refused(finished.error)
     if finished.status != "ok":
-        raise Refused(finished.error or "This effect was refused before.")
+        raise Unavailable(finished.error)  # a crash cut off what was to follow: the next attempt has its own key
     return {name: str(value) for name, value in finished.result.items()}

@@ -9,6 +9,7 @@ from midwatch.journal.events.jobs import (
     JobPrepared,
     JobQuarantined,
     JobRepaired,
+    JobStopRequested,
     JobStumbled,
     JobVerified,
     RunFinished,
@@ -67,7 +68,7 @@ def _after_job(event: Event) -> tuple[Work, ...]:
             return (stage_work(job, stage, attempt + 1),)
         case RunFinished(session=session):
             return (Work("debrief", {"session": session}),)
-        case JobEnded(job=job):
-            return (Work("close", {"job": job}),)
+        case JobStopRequested(job=job) | JobEnded(job=job):
+            return (Work("close" if isinstance(event, JobEnded) else "halt", {"job": job}),)
         case _:
             return ()

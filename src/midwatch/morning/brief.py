@@ -14,7 +14,6 @@ from midwatch.rules.brief import compose_brief
 from midwatch.rules.scores import ActDone
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, Tier
-from midwatch.terms.house import SessionState
 from midwatch.terms.records import (
     ActRow,
     AskRow,
@@ -49,8 +48,8 @@ class Ledger:
 async def debrief(morning: Morning, session_id: str) -> None:
     """Write the report once everything that ran has ended."""
     session = await morning.records.get(SessionRow, session_id)
-    if session.state is not SessionState.DEBRIEF:
-        return
+    if session.debrief_at is None:
+        return  # it never ran, or still runs; a night that the next one has replaced gets its report all the same
     ledger = await open_ledger(morning, session)
     if any(not job.state.over for job in ledger.jobs) or any(run.status == "running" for run in ledger.runs):
         return  # the last one to end calls again

@@ -25,7 +25,7 @@ def headline(ledger: "Ledger") -> str:
     ordered = len(ledger.session.items)
     opened = len(ledger.pull_requests)
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
-    if ledger.session.level is Level.OBSERVE:
+    if ledger.session.level is Level.OBSERVE and not ledger.jobs:
         said = sum(act.state == "said" for act in ledger.acts)
         return f"Night {ledger.session.number}: observed only; {some(said, 'proposal')}, nothing was touched."
     if failed and not opened:

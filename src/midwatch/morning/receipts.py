@@ -142,6 +142,8 @@ def _assumptions(morning: Morning, job: JobRow) -> list[Assumption]:
 
 
 def _work_changed(job: JobRow, pull_requests: tuple[PullRequestRow, ...]) -> WorkChanged:
+    if pull_requests and pull_requests[-1].state == "merged":
+        return WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=job.why)
     if pull_requests:
         step = f"Look at pull request {pull_requests[-1].number}: midwatch job diff {job.number}"
         return WorkChanged(

@@ -144,12 +144,12 @@ async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event]
     return renewed, result
 
 
-async def _stop(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+async def _stop(_: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
     """Stop what runs in the project; its work is kept."""
     running = [job for job in world.running if job.project == act.proposal.project]
     events: list[Event] = []
     for job in running:
-        events += await stop_events(night, job, by="brain", why=act.proposal.reason)
+        events += stop_events(job, by="brain", why=act.proposal.reason)
     return events, ",".join(job.id for job in running)
 
 

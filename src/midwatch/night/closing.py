@@ -3,7 +3,8 @@
 from datetime import datetime, timedelta
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.session import CheckInMade, NoticeRaised, SessionDebriefing
+from midwatch.journal.events.session import CheckInMade, NoticeRaised
+from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
 from midwatch.night.world import World
 from midwatch.rules.limits import (
@@ -82,33 +83,30 @@ def _signs(checkins: Checkins) -> Signs:
 
 
 def debrief_if_over(night: Night, world: World) -> tuple[Event, ...]:
-    """End the session when everything ordered is settled or a limit is reached."""
+    """End the session when everything ordered is settled, nothing happens any more, or a limit is reached."""
     session = world.session
+    if session.paused:
+        return ()  # a person holds it: only the clock and the person end it now
     reason = _why_over(world)
-    if not reason or world.running:
+    if not reason:
         return ()
-    return (
-        SessionDebriefing(session=session.id, reason=reason),
-        CheckInMade(session=session.id, type="completion", trigger="over", text=f"The night is over: {reason}."),
-        NoticeRaised(
-            notice=night.ids.new("ntc"),
-            session=session.id,
-            tier=tier_of(NoticeKind.CHECK_IN_COMPLETION),
-            text=f"Night {session.number} is over: {reason}.",
-            subject=session.id,
-        ),
-    )
+    return tuple(debrief_events(night, session, reason, jobs=world.running, asks=world.asks, by="midwatch"))
 
 
 def _why_over(world: World) -> str:
+    """Used-up limits stop what runs; that all is settled, or nothing moves, is said only when nothing runs."""
+    used_up = session_ends(world.budgets())
+    if used_up is not None:
+        return WHY[used_up]
     items = world.items()
-    blocking = any(ask.blocking for ask in world.asks)
-    if not blocking and not any(item.state in GOING or item.may_retry for item in items):
+    running = any(job.session == world.session.id for job in world.running)
+    blocking = any(ask.blocking and ask.session == world.session.id for ask in world.asks)
+    if running or blocking:
+        return ""
+    if not any(item.state in GOING or item.may_retry for item in items):
         return "everything ordered is settled"
-    waits = blocking or any(item.state in GOING for item in items)
-    idle = timedelta(0) if waits and _something_moves(world) else world.now - _last_moved(world)
     patience = timedelta(minutes=world.settings.autonomous.idle_timeout_minutes)
-    end = session_ends(world.budgets(), idle_for=idle, idle_after=patience)
+    end = session_ends(world.budgets(), idle_for=world.now - _last_moved(world), idle_after=patience)
     return WHY[end] if end else ""
 
 
@@ -125,7 +123,3 @@ def _last_moved(world: World) -> datetime:
         *(message.created_at for message in world.messages),
     ]
     return max((at for at in moments if at), default=session.last_moved_at)
-
-
-def _something_moves(world: World) -> bool:
-    return bool(world.running) or any(ask.blocking for ask in world.asks)

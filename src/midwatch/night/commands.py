@@ -68,7 +68,7 @@ async def say(night: Night, session: SessionRow, text: str, *, by: str) -> None:
 
 async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
     """Stop a job; whoever works on it is woken by the entry."""
-    events = await stop_events(night, job, by=by, why=why)
+    events = stop_events(job, by=by, why=why)
     if not events:
         raise Refused(f"Job {job.number} is over already: {job.state.value}.")
     await night.journal.record(*events, actor=by)

@@ -34,6 +34,8 @@ async def run_round(night: Night, session_id: str, number: int) -> None:
     world = await look(night, session)
     plan = await _plan(night, world)
     for proposed in plan.proposals:
+        if (await night.records.get(SessionRow, session_id)).paused:
+            break  # a person holds the loop: what was not judged yet is proposed again later
         await _consider(night, session_id, number, proposed)
     await _finish(night, session_id, plan)
 

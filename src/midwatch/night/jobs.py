@@ -1,8 +1,9 @@
 """One attempt at one stage of one job: claim it, do it, write down how it went. The stages themselves: stages.py."""
 
+import contextlib
 import logging
 
-from midwatch.errors import MidwatchError, Refused, Stale
+from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobEnded, JobStopRequested, JobStumbled
 from midwatch.journal.events.session import AskWithdrawn, NoticeRaised
@@ -15,26 +16,34 @@ from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow
 
 log = logging.getLogger("midwatch.jobs")
+LAST = 99
+"""An attempt after which nothing is tried again."""
+
+
+class StageBroke(Exception):
+    """A stage fell over in a way nobody foresaw; it knows which epoch it spoke for."""
+
+    def __init__(self, job: str, epoch: int, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.job = job
+        self.epoch = epoch
 
 
 async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -> None:
     """Claim the next epoch, outside any engine step: a recovered attempt must claim anew, not replay the old one."""
     job = await night.records.get(JobRow, job_id)
-    if job.state.over or job.stage is not stage:
+    if job.state.over or job.stage is not stage or attempt < job.attempt:
         return  # done already, by an attempt before a crash
     epoch = job.epoch + 1
+    bell = night.bells.of(job.id)  # before the claim: a stop that comes right after it must find somebody to wake
     claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker)
     try:
         await night.journal.record(claim, key=f"claim:{job.id}:{epoch}", actor=night.worker)
     except Stale:
         return  # somebody else was faster
     job = await night.records.get(JobRow, job_id)
-    bell = night.bells.of(job.id)
     try:
-        if job.state is JobState.STOPPING:
-            bell.set()
-            raise Refused(job.why or "It was asked to stop.")
-        events = await STAGES[stage](night, job)
+        events = _stopped(job) if job.state is JobState.STOPPING else await STAGES[stage](night, job)
     except Stale as fenced:
         log.info("job %s, epoch %s: %s", job.number, epoch, fenced.message)
         return
@@ -42,8 +51,10 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         # Look again: somebody may have asked it to stop meanwhile, and said why. The epoch stays ours.
         now = (await night.records.get(JobRow, job_id)).model_copy(update={"epoch": epoch})
         events = _after(night, now, error, stopped=bell.is_set())
+    except Exception as surprise:
+        raise StageBroke(job_id, epoch, surprise) from surprise
     finally:
-        night.bells.put_away(job.id)
+        night.bells.put_away(job.id, bell)
     try:
         await night.journal.record(*events, key=f"stage:{job.id}:{epoch}", actor=night.worker)
     except Stale as fenced:
@@ -55,14 +66,17 @@ async def _stop_if_asked(night: Night, job_id: str, epoch: int) -> None:
     """A stop that came between the work and its record must not leave the job hanging."""
     now = await night.records.get(JobRow, job_id)
     if now.epoch == epoch and now.state is JobState.STOPPING:
-        ended = JobEnded(job=job_id, epoch=epoch, state="stopped", why=now.why or "stopped; the work is kept")
-        await night.journal.record(ended, key=f"stopped:{job_id}:{epoch}", actor=night.worker)
+        await night.journal.record(*_stopped(now), key=f"stopped:{job_id}:{epoch}", actor=night.worker)
+
+
+def _stopped(job: JobRow) -> tuple[Event, ...]:
+    return (JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=job.why or "stopped; the work is kept"),)
 
 
 def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:
     """Turn an error into what happens next: the job was stopped, tries again, or is over."""
     if stopped or job.state is JobState.STOPPING:
-        return (JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=job.why or "stopped; the work is kept"),)
+        return _stopped(job)
     cause = Cause.LOGIC if isinstance(error, Refused) else classify(error.message)
     tries = job.attempt
     final = isinstance(error, Refused) or next_step(cause, tries) is not NextStep.RETRY
@@ -83,21 +97,28 @@ def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) ->
     return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause=cause.value), told)
 
 
-async def give_up(night: Night, job_id: str, error: MidwatchError) -> None:
-    """Fail a job whose stage broke in a way nobody foresaw."""
-    job = await night.records.get(JobRow, job_id)
+async def give_up(night: Night, broke: StageBroke) -> None:
+    """Fail a job whose stage broke in a way nobody foresaw; a newer epoch is not ours to fail."""
+    job = (await night.records.get(JobRow, broke.job)).model_copy(update={"epoch": broke.epoch, "attempt": LAST})
     if not job.state.over:
-        events = _after(night, job.model_copy(update={"attempt": 99}), error, stopped=False)
-        await night.journal.record(*events)
+        events = _after(night, job, Unavailable(str(broke)), stopped=False)
+        with contextlib.suppress(Stale):
+            await night.journal.record(*events, key=f"stage:{job.id}:{broke.epoch}", actor=night.worker)
 
 
-async def stop_events(night: Night, job: JobRow, *, by: str, why: str) -> list[Event]:
-    """What stopping a job takes. One that waits for a person has nobody to wake and ends at once."""
-    if job.state.over:
-        return []
-    events: list[Event] = [JobStopRequested(job=job.id, by=by, why=why)]
-    if job.stage is Stage.APPROVE:
-        open_asks = await night.records.find(AskRow, subject=job.id, state=AskState.OPEN)
-        events += [AskWithdrawn(ask=ask.id, why="the job was stopped") for ask in open_asks]
-        events.append(JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=why))
-    return events
+async def halt(night: Night, job_id: str) -> None:
+    """End a stopped job that nobody works on, because it waits for a person; whoever works on one ends it himself."""
+    job = await night.records.get(JobRow, job_id)
+    if job.state is not JobState.STOPPING or job.stage is not Stage.APPROVE:
+        return
+    for ask in await night.records.find(AskRow, subject=job.id, state=AskState.OPEN):
+        with contextlib.suppress(Stale, Refused):
+            withdrawn = AskWithdrawn(ask=ask.id, why="the job was stopped")
+            await night.journal.record(withdrawn, key=f"ask:{ask.id}:withdrawn")
+    with contextlib.suppress(Stale):
+        await night.journal.record(*_stopped(job), key=f"halted:{job.id}:{job.epoch}")
+
+
+def stop_events(job: JobRow, *, by: str, why: str) -> list[Event]:
+    """What stopping a job takes; what follows from it wakes the worker or ends the wait."""
+    return [] if job.state.over else [JobStopRequested(job=job.id, by=by, why=why)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from midwatch.errors import MidwatchError, Unavailable
+from midwatch.errors import MidwatchError
 from midwatch.journal.caused import CausedJournal
 from midwatch.journal.events.session import NoticeSent, RoundEnded
 from midwatch.journal.port import Journal
@@ -18,6 +18,8 @@ from midwatch.terms.records import NoticeRow, SessionRow
 
 log = logging.getLogger("midwatch.work")
 Args = dict[str, JsonValue]
+PAUSES = (0.2, 1.0, 5.0, 15.0)
+"""Real seconds between tries at work that an outside trouble broke."""
 Morning = Callable[[Journal, str], Awaitable[None]]
 
 
@@ -42,13 +44,21 @@ class Performer:
     async def perform(self, name: str, args: Args, seq: int) -> None:
         """Carry out the work that entry `seq` asked for; what it records names that entry as its cause."""
         caused = replace(self._night, journal=CausedJournal(self._night.journal, seq))
-        try:
-            await self._perform(caused, name, {key: str(value) for key, value in args.items()})
-        except MidwatchError as error:
-            await self._mend(name, args, error)
-        except Exception as error:  # noqa: BLE001  the step is where surprises end
-            # A bug must not strand what waits for this work: say so, and let the item fail in the open.
-            await self._mend(name, args, Unavailable(f"{type(error).__name__}: {error}"))
+        words = {key: str(value) for key, value in args.items()}
+        for pause in (*PAUSES, None):
+            try:
+                return await self._perform(caused, name, words)
+            except Exception as error:
+                if self._leaving:
+                    # What the closing house broke is not broken. Unfinished, the engine takes it up again at the next
+                    # start; so wait until it cannot hear us any more, then go.
+                    await self._left.wait()
+                    raise asyncio.CancelledError from error
+                log.warning("%s %s: %s", name, args, error, exc_info=error)
+                if pause is None or isinstance(error, (MidwatchError, jobs.StageBroke)):
+                    return await self._mend(name, words, error)
+            await asyncio.sleep(pause)  # a locked or full database, a lost connection: it may pass
+        return None
 
     async def _perform(self, night: Night, name: str, args: dict[str, str]) -> None:
         match name:
@@ -56,6 +66,8 @@ class Performer:
                 await flow.run_round(night, args["session"], int(args["number"]))
             case "stage":
                 await jobs.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
+            case "halt":
+                await jobs.halt(night, args["job"])
             case "settle":
                 await settling.settle(night, args["ask"])
             case "tell":
@@ -67,26 +79,20 @@ class Performer:
             case _:
                 raise AssertionError(name)
 
-    async def _mend(self, name: str, args: Args, error: MidwatchError) -> None:
+    async def _mend(self, name: str, args: dict[str, str], error: Exception) -> None:
         """Leave nothing hanging: a round that broke ends, a stage that broke fails its job."""
-        if self._leaving:
-            # What the closing house broke is not broken. Unfinished, the engine takes it up again at the next start;
-            # so wait until it cannot hear us any more, then go.
-            await self._left.wait()
-            raise asyncio.CancelledError
-        log.warning("%s %s: %s", name, args, error.message, exc_info=error)
+        if isinstance(error, jobs.StageBroke):
+            await jobs.give_up(self._night, error)
         if name == "round":
-            session = await self._night.records.get(SessionRow, str(args["session"]))
-            if session.round_active and session.rounds == int(str(args["number"])):
+            session = await self._night.records.get(SessionRow, args["session"])
+            if session.round_active and session.rounds == int(args["number"]):
                 ended = RoundEnded(
                     session=session.id,
                     number=session.rounds,
                     next_at=self._night.clock.now() + flow.interval(self._night),
-                    error=error.message,
+                    error=str(error),
                 )
                 await self._night.journal.record(ended)
-        if name == "stage":
-            await jobs.give_up(self._night, str(args["job"]), error)
 
 
 async def tell(night: Night, notice_id: str) -> None:

@@ -195,9 +195,10 @@ class Bells:
         if job in self._bells:
             self._bells[job].set()
 
-    def put_away(self, job: str) -> None:
-        """Nobody works on it any more."""
-        self._bells.pop(job, None)
+    def put_away(self, job: str, bell: asyncio.Event) -> None:
+        """This attempt is over; another's bell stays."""
+        if self._bells.get(job) is bell:
+            self._bells.pop(job)
 
 
 @dataclass(frozen=True, slots=True)

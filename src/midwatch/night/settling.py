@@ -5,14 +5,17 @@ from datetime import datetime
 from midwatch.errors import Refused, Stale, Unknown
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded
-from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired, SessionDebriefing
+from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
 from midwatch.night import acts
-from midwatch.night.jobs import stop_events
+from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
 from midwatch.terms.asks import AskKind, AskState, Silence
 from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, JobRow, SessionRow
+from midwatch.terms.trust import Level
 
+TRIES = 5
 YES = frozenset({"yes", "y", "approve", "approved", "ok"})
 NO = frozenset({"no", "n", "reject", "rejected"})
 
@@ -35,8 +38,12 @@ async def expire(night: Night, ask_id: str, due_at: datetime) -> None:
     ask = await night.records.get(AskRow, ask_id)
     if ask.state is not AskState.OPEN or ask.due_at != due_at:
         return
+    session = await night.records.get(SessionRow, ask.session)
+    held = ask.silence is Silence.APPROVED and session.level is Level.OBSERVE
+    # What silence means was fixed when the ask was opened; a person who lowered the level since has not been silent.
+    meant = Silence.NOT_DONE if held else ask.silence
     try:
-        await night.journal.record(AskExpired(ask=ask.id, meant=ask.silence), key=f"ask:{ask.id}:expired")
+        await night.journal.record(AskExpired(ask=ask.id, meant=meant), key=f"ask:{ask.id}:expired")
     except Refused:
         return  # answered in the same moment; the answer wins
 
@@ -55,8 +62,8 @@ async def settle(night: Night, ask_id: str) -> None:
 
 async def _settle_plan(night: Night, ask: AskRow, *, agreed: bool) -> None:
     job = await night.records.get(JobRow, ask.subject)
-    if job.state.over:
-        return
+    if job.state.over or job.state is JobState.STOPPING:
+        return  # what stops it ends it
     by = ask.answered_by or "silence"
     events: Event
     if agreed:
@@ -85,12 +92,17 @@ async def _once(night: Night, event: Event, *, key: str) -> None:
 
 async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "midwatch") -> None:
     """End the autonomous part: stop what runs, keep its work, and tell."""
-    session = await night.records.get(SessionRow, session_id)
-    if session.state is not SessionState.AUTONOMOUS:
-        raise Refused(f"Night {session.number} is not under way (it is at {session.state.value}).")
-    events: list[Event] = [SessionDebriefing(session=session.id, reason=reason)]
-    for job in await night.records.find(JobRow, session=session.id):
-        events += await stop_events(night, job, by=actor, why=f"the night ended: {reason}")
-    open_acts = await night.records.find(AskRow, session=session.id, state=AskState.OPEN, kind=AskKind.CONFIRM_ACT)
-    events += [AskExpired(ask=ask.id, meant=Silence.NOT_DONE) for ask in open_acts]
-    await night.journal.record(*events, actor=actor)
+    for tries_left in reversed(range(TRIES)):
+        session = await night.records.get(SessionRow, session_id)
+        if session.state is not SessionState.AUTONOMOUS:
+            raise Refused(f"Night {session.number} is not under way (it is at {session.state.value}).")
+        jobs = await night.records.find(JobRow, session=session.id)
+        asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
+        events = debrief_events(night, session, reason, jobs=jobs, asks=asks, by=actor)
+        try:
+            await night.journal.record(*events, actor=actor)
+        except (Stale, Refused):
+            if not tries_left:
+                raise
+        else:
+            return  # a job that ended or an ask that was answered in the same moment only costs another look

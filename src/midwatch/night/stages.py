@@ -16,26 +16,21 @@ from midwatch.journal.events.jobs import (
     JobQuarantined,
     JobRepaired,
     JobVerified,
-    PullRequestOpened,
 )
 from midwatch.journal.events.session import AskOpened, NoticeRaised
-from midwatch.night.roles import Agent, Assignment, Effect, Night, Place, ProofRequest
-from midwatch.night.wording import plan_question, pull_request_text, ready_text
-from midwatch.night.world import look
+from midwatch.night.delivering import NOT_DELIVERABLE, WRITE, by_person, deliver
+from midwatch.night.roles import Agent, Assignment, Night, Place, ProofRequest
+from midwatch.night.wording import plan_question
 from midwatch.rules.asks import draft_terms
-from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.paths import inside, touches
-from midwatch.terms.acts import ActKind, External, Proposal
 from midwatch.terms.asks import AskDraft, AskKind, Silence
 from midwatch.terms.contract import RunContract, ToolScope
 from midwatch.terms.jobs import Plan, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
-from midwatch.terms.trust import Verdict
+from midwatch.terms.trust import Level
 
 Events = tuple[Event, ...]
-WRITE = "repo_write_pr"
-NOT_DELIVERABLE = {"worse", "red_when_restored"}
 
 
 async def prepare(night: Night, job: JobRow) -> Events:
@@ -104,6 +99,9 @@ async def execute(night: Night, job: JobRow) -> Events:
     """Let the agent carry the approved plan out in a clone of its own."""
     if job.plan is None or not job.approved_by:
         raise Stale("The plan is not approved.")
+    session = await night.records.get(SessionRow, job.session)
+    if session.level is Level.OBSERVE and not by_person(job):
+        raise Refused("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
     contract = await _contract(night, job)
     agent, assignment = await _assign(night, job, contract, _base(job))
     done = await agent.execute(assignment, job.plan)
@@ -157,72 +155,6 @@ async def repair(night: Night, job: JobRow) -> Events:
         why = "Every change made the checks worse, so nothing is delivered."
         return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
     return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done),)
-
-
-async def deliver(night: Night, job: JobRow) -> Events:
-    """Through the door: the branch and the pull request, once."""
-    if job.change is None or job.proof is None:
-        raise Stale("There is nothing to deliver.")
-    if job.proof.verdict in NOT_DELIVERABLE:
-        why = f"The checks stayed {job.proof.verdict.replace('_', ' ')} after {job.repairs} repair rounds."
-        return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause="logic"),)
-    project = await night.records.get(ProjectRow, job.project)
-    change = job.change
-
-    async def push() -> dict[str, str]:
-        return {"branch": await night.forge.deliver(Path(project.path), project.id, job.id, change.head)}
-
-    passed = await night.door.pass_through(
-        Effect(
-            key=f"deliver:{job.id}:{change.head[:12]}:{job.attempt}",
-            tool=WRITE,
-            session=job.session,
-            run=job.run,
-            job=job.id,
-            request={"head": change.head, "into": f"agent/{job.id}", "repository": project.path},
-        ),
-        lambda: _judge_delivery(night, job),
-        push,
-    )
-    title, body = pull_request_text(job, project)
-    opened = PullRequestOpened(
-        pull_request=night.ids.new("pr"),
-        job=job.id,
-        epoch=job.epoch,
-        run=job.run,
-        project=job.project,
-        branch=passed["branch"],
-        base=change.base,
-        head=change.head,
-        into=project.branch,
-        title=title,
-        body=body,
-    )
-    ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=title)
-    told = _notice(night, job, NoticeKind.PULL_REQUEST_READY, ready_text(job, opened))
-    return (opened, ended, told) if night.settings().notices.on_complete else (opened, ended)
-
-
-async def _judge_delivery(night: Night, job: JobRow) -> Verdict:
-    """Ask the gate again, about exactly the paths that would leave."""
-    now = await night.records.get(JobRow, job.id)
-    if now.epoch != job.epoch:
-        raise Stale(f"Epoch {job.epoch} is not the newest any more.")
-    world = await look(night, await night.records.get(SessionRow, job.session))
-    proposal = Proposal(
-        kind=ActKind.START,
-        project=job.project,
-        target=job.work_item,
-        agent=job.agent,
-        tool=WRITE,
-        writes=True,
-        paths=tuple(file.path for file in job.change.files) if job.change else (),
-        external=External.LOW,
-        effect="pull_request",
-        reason=job.title,
-        confidence=1.0,
-    )
-    return judge_delivery(proposal, world.facts_for(proposal))
 
 
 STAGES: dict[Stage, Callable[[Night, JobRow], Awaitable[Events]]] = {

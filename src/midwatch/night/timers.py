@@ -9,6 +9,7 @@ from midwatch.journal.events.morning import ReviewTimedOut
 from midwatch.journal.events.session import RoundCalled, SessionEnded
 from midwatch.night import settling
 from midwatch.night.roles import Night
+from midwatch.terms.house import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
 
 LONGEST_SECONDS = 5.0
@@ -74,5 +75,7 @@ async def call_round(night: Night, session_id: str, why: str) -> None:
 
 
 async def _review_over(night: Night, session_id: str) -> None:
-    events = (ReviewTimedOut(session=session_id), SessionEnded(session=session_id, reason="no review came in time"))
+    session = await night.records.get(SessionRow, session_id)
+    ended = SessionEnded(session=session_id, reason="no review came in time")
+    events = (ReviewTimedOut(session=session_id), *((ended,) if session.state is SessionState.DEBRIEF else ()))
     await night.journal.record(*events, key=f"review:{session_id}:over")

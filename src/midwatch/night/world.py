@@ -58,8 +58,10 @@ class World:
         judged = [act for act in self.acts if act.about == item["work_item"]]
         if last is not None:
             state = _state_of(last)
-        elif judged and (judged[-1].state in {"said", "dropped"} or _for_good(judged[-1])):
+        elif judged and _for_good(judged[-1]):
             state = judged[-1].state
+        elif judged and judged[-1].id in {ask.subject for ask in self.asks}:
+            state = "waiting"
         tries = len(tried)
         step = next_step(_cause(last), tries, self.settings.jobs.max_retries)
         return ItemSense(
@@ -188,6 +190,7 @@ PASSING = frozenset(
         "crowded",
         "disk_short",
         "memory_short",
+        "outside_session",
         "running_already",
     )
 )
@@ -243,8 +246,8 @@ def _counts_as_spin(act: PastAct) -> bool:
 
 
 def _for_good(act: PastAct) -> bool:
-    """Whether asking again tonight would only get the same answer."""
-    return act.state == "refused" and act.code not in PASSING
+    """Whether proposing it again tonight would only get the same answer."""
+    return act.state in {"said", "dropped", "refused"} and act.code not in PASSING
 
 
 def _failures_in_a_row(jobs: list[JobRow]) -> int:

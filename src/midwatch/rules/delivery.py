@@ -3,17 +3,22 @@
 from typing import Final
 
 from midwatch.rules import permissions, standing
-from midwatch.rules.conditions import EVERYONE, Condition, Finding
+from midwatch.rules.conditions import BRAIN, EVERYONE, Condition, Finding, refuse
 from midwatch.rules.gate import judge
 from midwatch.terms.acts import Proposal
 from midwatch.terms.english import reason
 from midwatch.terms.facts import Facts
-from midwatch.terms.trust import Outcome, Verdict
+from midwatch.terms.trust import Level, Outcome, Verdict
 
 
 def inside_the_orders(proposal: Proposal, _facts: Facts) -> Finding | None:
     """What nothing forbids, and the orders name, may go."""
     return Finding(Outcome.EXECUTE, reason("delivery.inside", effect=proposal.effect))
+
+
+def held_at_observe(_proposal: Proposal, facts: Facts) -> Finding | None:
+    """At observe nothing leaves the house that a person did not approve."""
+    return refuse("delivery.observe") if facts.level is Level.OBSERVE else None
 
 
 CONDITIONS: Final[tuple[Condition, ...]] = (
@@ -31,6 +36,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(permissions.path_outside, EVERYONE),
     Condition(permissions.do_not_touch, EVERYONE),
     Condition(permissions.writes_off, EVERYONE),
+    Condition(held_at_observe, BRAIN),
     Condition(inside_the_orders, EVERYONE),
 )
 """The gate's own questions about scope; room, cooldowns and the level were asked when the work began."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from midwatch.store.engines import is_sqlite, open_sync_writer, sqlite_path
+from midwatch.store.engines import open_for_audit
 from midwatch.store.journal import read_entry
 from midwatch.store.projectors import project
 from midwatch.store.rebuild import fingerprint, verify_chain
@@ -25,17 +25,12 @@ class Audit:
 
 
 def audit(url: str) -> Audit:
-    """Check journal and records as they stand."""
-    engine = (
-        sa.create_engine(f"sqlite:///file:{sqlite_path(url)}?mode=ro&uri=true")
-        if is_sqlite(url)
-        else open_sync_writer(url)
-    )
+    """Check journal and records as they stand, in one snapshot: a night may be writing meanwhile."""
+    engine = open_for_audit(url)
     try:
         with engine.connect() as connection:
             entries, broken = verify_chain(connection)
             differs = () if broken else _differing(connection)
-            connection.rollback()
     finally:
         engine.dispose()
     return Audit(entries=entries, broken=broken, differs=differs)

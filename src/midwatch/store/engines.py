@@ -87,6 +87,25 @@ def open_reader(url: str) -> AsyncEngine:
     return engine
 
 
+def open_for_audit(url: str) -> sa.Engine:
+    """Open for reading everything in one snapshot; nothing can be written through it."""
+    if not is_sqlite(url):
+        limits = {"options": "-c default_transaction_read_only=on -c timezone=UTC"}
+        return sa.create_engine(_driver(url, sync=True), isolation_level="REPEATABLE READ", connect_args=limits)
+    engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
+
+    @sa.event.listens_for(engine, "connect")
+    def connected(dbapi: Any, _: Any) -> None:
+        dbapi.isolation_level = None
+        _pragmas(dbapi, f"busy_timeout={BUSY_MS}", "query_only=ON")
+
+    @sa.event.listens_for(engine, "begin")
+    def begun(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
 def open_for_engine(url: str) -> sa.Engine:
     """Open for DBOS, which reads a lot: IMMEDIATE mode begins at its first write only, so its reads never lock."""
     if not is_sqlite(url):

@@ -39,6 +39,7 @@ TEXT: Final[dict[str, str]] = {
     "council.strategy.unordered": "Nobody asked for it and it is not pressing.",
     # delivery: whether finished work may leave
     "delivery.inside": "The orders name {effect}, and every path lies inside them.",
+    "delivery.observe": "At observe nothing leaves the house that a person did not approve.",
     # drift: recommendations that do not stand firmly
     "drift.no_evidence": "Claim {claim} has neither evidence nor the label hypothesis.",
     "drift.no_support": "Recommendation {recommendation} has neither evidence nor the label hypothesis.",

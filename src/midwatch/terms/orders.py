@@ -21,10 +21,10 @@ class OrderedWork(Term):
 class Limits(Term):
     """Ceilings for the whole session."""
 
-    usd: float = Field(default=50, ge=0)
-    tokens: int = Field(default=20_000_000, ge=0)
-    minutes: int = Field(default=600, gt=0)
-    rounds: int = Field(default=500, gt=0)
+    usd: float = Field(default=50, ge=0, le=1_000_000, allow_inf_nan=False)
+    tokens: int = Field(default=20_000_000, ge=0, le=10**12)
+    minutes: int = Field(default=600, gt=0, le=100_000)
+    rounds: int = Field(default=500, gt=0, le=1_000_000)
 
 
 class Permissions(Term):

@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 import psutil
 
+from midwatch.terms.trust import Isolation
+
 SLEEPING: Final = frozenset({"suspend", "hibernate", "hybrid-sleep", "suspend-then-hibernate", "sleep"})
 TARGETS: Final = ("suspend.target", "hibernate.target", "hybrid-sleep.target", "suspend-then-hibernate.target")
 MASK: Final = " ".join(("sudo systemctl mask sleep.target", *TARGETS))
@@ -147,3 +149,22 @@ def _text(path: Path) -> str:
         return path.read_text(errors="replace").strip()
     except OSError:
         return ""
+
+
+class ThisMachine:
+    """The computer we stand on. Jobs are not isolated yet: the sandbox comes with the workshop's own title."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def free_memory(self) -> int:
+        """Bytes."""
+        return free_memory()
+
+    def free_disk(self) -> int:
+        """Bytes where the data folder is."""
+        return free_disk(self._home)
+
+    def isolation(self) -> Isolation:
+        """None, said honestly."""
+        return Isolation.NONE

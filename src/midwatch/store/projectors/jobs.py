@@ -8,6 +8,7 @@ from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.rows import change, insert, next_number, on, row
 from midwatch.store.projectors.sessions import call_round
 from midwatch.store.tables import jobs, missions, pull_requests, runs, sessions
+from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 
 NOT_OVER = tuple(state.value for state in JobState if not state.over)
@@ -56,7 +57,9 @@ def run_finished(c: sa.Connection, entry: Entry, event: ev.RunFinished) -> None:
 
 @on(ev.JobCreated)
 def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
-    """One job at a time in a project, whoever asks."""
+    """One job at a time in a project, whoever asks, and only while its night is under way."""
+    if row(c, sessions, event.session)["state"] != SessionState.AUTONOMOUS.value:
+        raise Stale("The night is over.", hint="Order it for the next one.")
     busy = sa.select(jobs.c.number).where(jobs.c.project == event.project, jobs.c.state.in_(NOT_OVER))
     if (number := c.execute(busy).scalar()) is not None:
         raise Stale(f"Job {number} is at work in this project.", hint="Wait for it, or stop it: midwatch job stop")

@@ -5,7 +5,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from midwatch.errors import Refused, Stale
-from midwatch.journal.entry import Entry
+from midwatch.journal.entry import Entry, canonical, digest
 from midwatch.journal.events import session as ev
 from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row, set_timer
 from midwatch.store.tables import acts, check_ins, deliberations, messages, rounds, sessions
@@ -78,7 +78,10 @@ def orders_changed(c: sa.Connection, entry: Entry, event: ev.OrdersChanged) -> N
 
 @on(ev.OrdersSigned)
 def orders_signed(c: sa.Connection, entry: Entry, event: ev.OrdersSigned) -> None:
-    """Consent."""
+    """Consent to exactly what was read: orders that were edited meanwhile are not what was signed."""
+    now = row(c, sessions, event.session)
+    if digest(canonical(now["orders"])) != event.orders_hash:
+        raise Stale("The orders were changed while they were being signed.", hint="Read them again: midwatch brief")
     where = {"id": event.session, "state": SessionState.BRIEFING}
     change(c, sessions, where, signed_by=event.by, last_moved_at=entry.at)
 

@@ -1,0 +1,97 @@
+"""Handing finished work over: judged once more, through the door, once."""
+
+from pathlib import Path
+
+from midwatch.errors import Stale
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobEnded, PullRequestOpened
+from midwatch.journal.events.session import NoticeRaised
+from midwatch.night.roles import Effect, Night
+from midwatch.night.wording import pull_request_text, ready_text
+from midwatch.night.world import look
+from midwatch.rules.delivery import judge_delivery
+from midwatch.rules.notices import NoticeKind, tier_of
+from midwatch.terms.acts import ActKind, External, Proposal, Proposer
+from midwatch.terms.records import JobRow, ProjectRow, SessionRow
+from midwatch.terms.trust import Verdict
+
+WRITE = "repo_write_pr"
+NOT_DELIVERABLE = {"worse", "red_when_restored"}
+
+
+async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
+    """Through the door: the branch and the pull request, once."""
+    if job.change is None or job.proof is None:
+        raise Stale("There is nothing to deliver.")
+    if job.proof.verdict in NOT_DELIVERABLE:
+        why = f"The checks stayed {job.proof.verdict.replace('_', ' ')} after {job.repairs} repair rounds."
+        return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause="logic"),)
+    project = await night.records.get(ProjectRow, job.project)
+    change = job.change
+
+    async def push() -> dict[str, str]:
+        return {"branch": await night.forge.deliver(Path(project.path), project.id, job.id, change.head)}
+
+    passed = await night.door.pass_through(
+        Effect(
+            key=f"deliver:{job.id}:{change.head[:12]}:{job.attempt}",
+            tool=WRITE,
+            session=job.session,
+            run=job.run,
+            job=job.id,
+            request={"head": change.head, "into": f"agent/{job.id}", "repository": project.path},
+        ),
+        lambda: _judge_delivery(night, job),
+        push,
+    )
+    title, body = pull_request_text(job, project)
+    opened = PullRequestOpened(
+        pull_request=night.ids.new("pr"),
+        job=job.id,
+        epoch=job.epoch,
+        run=job.run,
+        project=job.project,
+        branch=passed["branch"],
+        base=change.base,
+        head=change.head,
+        into=project.branch,
+        title=title,
+        body=body,
+    )
+    ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=title)
+    told = NoticeRaised(
+        notice=night.ids.new("ntc"),
+        session=job.session,
+        tier=tier_of(NoticeKind.PULL_REQUEST_READY),
+        text=ready_text(job, opened),
+        subject=job.id,
+    )
+    return (opened, ended, told) if night.settings().notices.on_complete else (opened, ended)
+
+
+async def _judge_delivery(night: Night, job: JobRow) -> Verdict:
+    """Ask the gate again, about exactly the paths that would leave."""
+    now = await night.records.get(JobRow, job.id)
+    if now.epoch != job.epoch:
+        raise Stale(f"Epoch {job.epoch} is not the newest any more.")
+    world = await look(night, await night.records.get(SessionRow, job.session))
+    proposal = Proposal(
+        kind=ActKind.START,
+        by=Proposer.PERSON if by_person(job) else Proposer.BRAIN,
+        project=job.project,
+        target=job.work_item,
+        agent=job.agent,
+        tool=WRITE,
+        writes=True,
+        paths=tuple(file.path for file in job.change.files) if job.change else (),
+        external=External.LOW,
+        effect="pull_request",
+        reason=job.title,
+        confidence=1.0,
+    )
+    return judge_delivery(proposal, world.facts_for(proposal))
+
+
+def by_person(job: JobRow) -> bool:
+    """Whether a person approved the plan: then what follows is the person's own command."""
+    return bool(job.approved_by) and job.approved_by != "silence" and not job.approved_by.startswith("level ")
