@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from midwatch.errors import MidwatchError
+from midwatch.evening.signing import orders_hash
 from midwatch.journal.events import Event, jobs, morning, session
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
@@ -31,7 +32,13 @@ FOR_STAGE: dict[Stage, type[Event]] = {
 }
 FOR_NIGHT: dict[SessionState, tuple[type[Event], ...]] = {
     SessionState.BRIEFING: (session.OrdersChanged, session.OrdersSigned, session.SessionStarted),
-    SessionState.AUTONOMOUS: (session.RoundCalled, session.RoundPlanned, session.RoundEnded, session.SessionResumed),
+    SessionState.AUTONOMOUS: (
+        session.RoundCalled,
+        session.RoundPlanned,
+        session.RoundEnded,
+        session.SessionResumed,
+        jobs.JobCreated,
+    ),
     SessionState.DEBRIEF: (morning.ReportWritten, session.SessionEnded),
     SessionState.ENDED: (session.SessionOpened,),
 }
@@ -98,7 +105,9 @@ class Walk:
         kind = self._dice.choice(FOR_NIGHT[night.state])
         number = night.rounds + (0 if night.round_active else 1)
         given = {"session": self._new("ses") if kind is session.SessionOpened else night.id, "number": number}
-        given["report"] = self._new("rep")
+        given |= {"report": self._new("rep"), "orders_hash": orders_hash(night.orders)}
+        if kind is jobs.JobCreated:
+            given |= {"job": self._new("job"), "project": f"prj_{self._dice.randint(1, 3)}"}
         return sample(kind, **{name: value for name, value in given.items() if name in kind.model_fields})
 
     def _any(self, kind: type[Event]) -> Event:

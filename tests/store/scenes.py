@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from midwatch.evening.signing import orders_hash
 from midwatch.journal.events import Event, house, jobs, session
 from midwatch.terms.asks import AskDraft, AskKind
 from midwatch.terms.house import Project
@@ -30,7 +31,7 @@ def brief(night: str = NIGHT) -> session.SessionOpened:
 
 
 def sign(night: str = NIGHT) -> session.OrdersSigned:
-    return session.OrdersSigned(session=night, orders_hash="h", by="ann")
+    return session.OrdersSigned(session=night, orders_hash=orders_hash(Orders()), by="ann")
 
 
 def begin(night: str = NIGHT) -> session.SessionStarted:

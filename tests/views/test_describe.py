@@ -17,7 +17,7 @@ from midwatch.terms.trust import Outcome, Reason, Verdict
 from midwatch.views import marks, threads
 from midwatch.views.describe import describe, phase_of, sse_type, tags_of
 from midwatch.views.names import Names, introduce
-from midwatch.views.plain import clean
+from midwatch.views.plain import clean, harmless
 from tests.views.strategies import EVENING, HOSTILE, KINDS, events_of, words
 
 RELAXED = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -94,3 +94,7 @@ def test_the_filters_find_what_went_wrong_and_what_was_assumed() -> None:
     assert "assumptions" not in tags_of(JobApproved(job="j", by="ann", plan_hash="h"))
     assert "assumptions" in tags_of(AskExpired(ask="a", meant=Silence.APPROVED))
     assert sse_type(SessionPaused(session="s", why="w")) == "session_paused"
+
+
+def test_what_goes_to_a_terminal_cannot_command_it() -> None:
+    assert harmless("a\x1b[2Jb\x1b]0;title\x07c\u202ed\x07\r\n\te") == "abcd\n\te"

@@ -21,6 +21,12 @@ def clean(text: str, most: int = MOST) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
+def harmless(text: str) -> str:
+    """Take out what could move a terminal or turn its words around, and keep lines and tabs as they are."""
+    bare = _ANSI.sub("", text)
+    return "".join(one for one in bare if one in "\n\t" or not (_INVISIBLE | {"Cc"}) & {unicodedata.category(one)})
+
+
 def _kept(character: str) -> str:
     category = unicodedata.category(character)
     if category in _INVISIBLE:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from midwatch.evening import house as by_day
 from midwatch.settings import diff, parse_value
@@ -28,8 +28,8 @@ class NewProject(Term):
 
     path: str
     name: str = ""
-    purpose: str = ""
-    checks: tuple[str, ...] = ()
+    purpose: str = Field(default="", max_length=2000)
+    checks: tuple[str, ...] = Field(default=(), max_length=50)
 
 
 class ProjectEdit(Term):
@@ -37,7 +37,7 @@ class ProjectEdit(Term):
 
     purpose: str | None = None
     checks: tuple[str, ...] | None = None
-    priority: int | None = None
+    priority: int | None = Field(default=None, ge=1, le=5)
 
 
 class FlagEdit(Term):
@@ -96,7 +96,7 @@ class NewGoal(Term):
     """A goal, or the next version of one."""
 
     project: str
-    statement: str
+    statement: str = Field(max_length=1000)
     horizon: Horizon = Horizon.SHORT
     goal: str = ""
 
@@ -134,8 +134,8 @@ class NewWork(Term):
     """A work item."""
 
     project: str
-    title: str
-    priority: int = 3
+    title: str = Field(min_length=1, max_length=300)
+    priority: int = Field(default=3, ge=1, le=5)
 
 
 class WorkEdit(Term):

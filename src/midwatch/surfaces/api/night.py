@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import PlainTextResponse
 
 from midwatch.errors import Refused, Unknown
@@ -37,6 +37,8 @@ from midwatch.views.names import Names, names_after
 
 router = APIRouter()
 LONGEST_WAIT = 25.0
+Place = Annotated[int, Query(ge=0, le=2**62)]
+PageSize = Annotated[int, Query(ge=1, le=1000)]
 NAMING = (
     "project.added",
     "work.added",
@@ -231,7 +233,7 @@ async def answer(house: TheHouse, person: Person, name: str, given: AnswerGiven)
 
 
 @router.get("/entries")
-async def entries(house: TheHouse, after: int = 0, limit: int = 200, wait: float = 0) -> list[Shown]:
+async def entries(house: TheHouse, after: Place = 0, limit: PageSize = 200, wait: float = 0) -> list[Shown]:
     """Read the journal from a place on; with `wait`, until something is there."""
     page = await house.journal.entries(after=after, limit=min(limit, 1000))
     if not page and wait > 0:

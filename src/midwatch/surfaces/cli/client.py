@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote, urlencode
@@ -10,6 +11,7 @@ from urllib.parse import quote, urlencode
 from midwatch import errors
 from midwatch.settings.folder import data_folder
 from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
+from midwatch.views.plain import harmless
 
 API = "/api/v1"
 NOBODY = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
@@ -118,7 +120,19 @@ def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[i
 def _understood(status: int, kind: str, body: bytes) -> Any:
     if status >= 400:
         _raise(status, body)
-    return json.loads(body) if kind.startswith("application/json") else body.decode(errors="replace")
+    told = json.loads(body) if kind.startswith("application/json") else body.decode(errors="replace")
+    return _for_eyes(told) if sys.stdout.isatty() else told
+
+
+def _for_eyes(told: Any) -> Any:
+    """Before a terminal: agents and repositories wrote some of this, and escape codes are commands there."""
+    if isinstance(told, str):
+        return harmless(told)
+    if isinstance(told, list):
+        return [_for_eyes(one) for one in told]
+    if isinstance(told, dict):
+        return {name: _for_eyes(one) for name, one in told.items()}
+    return told
 
 
 def _raise(status: int, body: bytes) -> NoReturn:
