@@ -7,7 +7,7 @@ from midwatch.errors import Refused, Unknown
 from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import PullRequestClosed, PullRequestMerged
 from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionResumed
-from midwatch.night.jobs import stop_events
+from midwatch.night.jobs import halt, stop_events
 from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
 from midwatch.terms.house import WorkStatus
@@ -72,6 +72,7 @@ async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
     if not events:
         raise Refused(f"Job {job.number} is over already: {job.state.value}.")
     await night.journal.record(*events, actor=by)
+    await halt(night, job.id)  # one that only waits ends at once; the person sees it end
 
 
 async def close(night: Night, job: JobRow, *, by: str, why: str) -> PullRequestRow:

@@ -58,7 +58,8 @@ def run_finished(c: sa.Connection, entry: Entry, event: ev.RunFinished) -> None:
 @on(ev.JobCreated)
 def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
     """One job at a time in a project, whoever asks, and only while its night is under way."""
-    if row(c, sessions, event.session)["state"] != SessionState.AUTONOMOUS.value:
+    state = c.execute(sa.select(sessions.c.state).where(sessions.c.id == event.session)).scalar()
+    if state not in {None, SessionState.AUTONOMOUS.value}:
         raise Stale("The night is over.", hint="Order it for the next one.")
     busy = sa.select(jobs.c.number).where(jobs.c.project == event.project, jobs.c.state.in_(NOT_OVER))
     if (number := c.execute(busy).scalar()) is not None:
