@@ -49,6 +49,7 @@ from midwatch.workshop.errand import run_leashed
 from midwatch.workshop.machine import ThisMachine
 
 DATABASE = "midwatch.db"
+REST_SECONDS = 1.0
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 ROOM = 2 * 2**20
 """Bytes that must be free to begin at all: an empty house's database and its log of writes."""
@@ -271,6 +272,7 @@ async def _engine(house: House) -> AsyncIterator[None]:
                 for task in running:
                     task.cancel()
     finally:
+        await house.performer.rest(REST_SECONDS)
         house.performer.leave()
         await engine.stop()
         house.performer.left()

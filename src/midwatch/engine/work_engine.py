@@ -1,6 +1,7 @@
 """DBOS behind one door: configured, launched inside our loop, fed in our transactions."""
 
 import asyncio
+import logging
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer
@@ -83,4 +84,6 @@ class WorkEngine:
 
     async def stop(self) -> None:
         """Leave: what is under way stays pending and is taken up at the next start."""
+        # Cut-off work makes DBOS log tracebacks about its own closing; nobody can do anything about those.
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)
         await asyncio.to_thread(DBOS.destroy)

@@ -14,6 +14,7 @@ from midwatch.rules.brief import compose_brief
 from midwatch.rules.scores import ActDone
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, Tier
+from midwatch.terms.counting import four_digits
 from midwatch.terms.records import (
     ActRow,
     AskRow,
@@ -117,7 +118,7 @@ def score_before_review(ledger: Ledger, run: RunRow, recommended: tuple[Recommen
         novelty=scores.novelty([f"{item.citation.split('@')[0]} {item.notes}" for item in items]),
         readiness=scores.readiness(mine),
     )
-    return RunScored(run=run.id, phase="pre", parts=parts, score=scores.pre(parts))
+    return RunScored(run=run.id, phase="pre", parts=parts, score=four_digits(scores.pre(parts)))
 
 
 def _act(row: ActRow) -> ActDone:

@@ -6,6 +6,7 @@ from midwatch.journal.events.morning import ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
 from midwatch.morning.roles import Morning
 from midwatch.rules import scores
+from midwatch.terms.counting import four_digits
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import OutcomeRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.report import Outcome, Review, ScoreParts
@@ -41,7 +42,7 @@ async def submit(morning: Morning, review: Review, *, by: str, night: str = "") 
     events: list[Event] = [ReviewSubmitted(session=session.id, by=by, review=review)]
     for run in runs:
         mine = [outcome for name, outcome in said.items() if of_run.get(name) == run.id]
-        score = scores.post(review.usefulness, mine, review.flags)
+        score = four_digits(scores.post(review.usefulness, mine, review.flags))
         events.append(RunScored(run=run.id, phase="post", parts=ScoreParts(), score=score))
     if session.state is SessionState.DEBRIEF:
         events.append(SessionEnded(session=session.id, reason="reviewed"))

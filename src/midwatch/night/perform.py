@@ -1,6 +1,7 @@
 """Carrying out queued work, whatever it is. The step is one of the three places where errors are caught."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -30,8 +31,17 @@ class Performer:
         self._night = night
         self._close_job = close_job
         self._debrief = debrief
+        self._under_way = 0
+        self._at_rest = asyncio.Event()
+        self._at_rest.set()
         self._leaving = False
         self._left = asyncio.Event()
+
+    async def rest(self, seconds: float) -> None:
+        """Let what is nearly done get done, for a moment; long work is cut off and taken up at the next start."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._at_rest.wait()
 
     def leave(self) -> None:
         """The server is going: from now on nothing fails, it only stays undone for the next start."""
@@ -43,6 +53,16 @@ class Performer:
 
     async def perform(self, name: str, args: Args, seq: int) -> None:
         """Carry out the work that entry `seq` asked for; what it records names that entry as its cause."""
+        self._under_way += 1
+        self._at_rest.clear()
+        try:
+            await self._carried_out(name, args, seq)
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._at_rest.set()
+
+    async def _carried_out(self, name: str, args: Args, seq: int) -> None:
         caused = replace(self._night, journal=CausedJournal(self._night.journal, seq))
         words = {key: str(value) for key, value in args.items()}
         for pause in (*PAUSES, None):
