@@ -193,7 +193,7 @@ def fill_and_free(person: Person) -> None:
     before = person.head()
     ballast = person.home / "ballast"
     fill(ballast)
-    told = person.types("work", "add", "repo", "W" * 100_000, expect=None)
+    told = person.types("project", "change", "repo", "--purpose", "W" * 100_000, expect=None)
     assert told.code == 4, told
     assert "no room left" in told.err
     ballast.unlink()

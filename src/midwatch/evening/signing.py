@@ -25,6 +25,8 @@ from midwatch.terms.jobs import RepositoryFacts
 from midwatch.terms.orders import Orders
 from midwatch.terms.records import ProjectRow, SessionRow, WorkRow
 
+LONGEST_TITLE = 300
+
 
 async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") -> SessionRow:
     """Open a briefing with these orders, or put them in place of the draft that is open."""
@@ -130,6 +132,8 @@ async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
                 f"The orders name an unknown project {ordered.project!r}.",
                 hint="List them: midwatch project; add one: midwatch project add PATH",
             ) from unknown
+        if not ordered.title.strip() or len(ordered.title) > LONGEST_TITLE:
+            raise Misuse("A piece of work needs a title of a few words.", hint=f"At most {LONGEST_TITLE} characters.")
         if ordered.agent not in evening.agents:
             raise Misuse(
                 f"The orders name an unknown agent {ordered.agent!r}.", hint=f"Agents: {', '.join(evening.agents)}."

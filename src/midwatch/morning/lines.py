@@ -47,9 +47,18 @@ def sections(
         "decisions": [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)],
         "assumptions": [f"{row.statement} If wrong: {row.impact_if_wrong} impact." for row in ledger.assumptions],
         "risks": _risks(ledger),
-        "authority": ["suggest: nothing is earned yet, no change tonight."],
+        "authority": _authority(ledger),
         "next": ["Nothing: the night is over and waits for your review."],
     }
+
+
+def _authority(ledger: "Ledger") -> list[str]:
+    standing = {
+        domain: run.contract.authority_policy.start_level.value
+        for run in ledger.runs
+        for domain in run.contract.domain_scope
+    }
+    return [f"{domain}: {level}, no change tonight." for domain, level in standing.items()]
 
 
 def _objective(ledger: "Ledger") -> list[str]:

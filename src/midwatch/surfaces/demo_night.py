@@ -169,7 +169,7 @@ class DemoNight:
             "evidence": len(await house.records.find(EvidenceRow)),
             "score_pre": runs[0].score_pre if runs else None,
             "score_post": runs[0].score_post if runs else None,
-            "authority": "suggest",
+            "authority": runs[0].contract.authority_policy.start_level.value if runs else None,
             "journal_entries": await house.records.head(),
         }
 

@@ -12,7 +12,7 @@ class OrderedWork(Term):
     """One piece of work for tonight."""
 
     project: str
-    title: str = Field(min_length=1, max_length=300)
+    title: str
     checks: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     agent: str = "housekeeper"

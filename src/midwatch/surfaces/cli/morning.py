@@ -152,15 +152,22 @@ def _rating(name: str) -> int:
 
 
 def authority(*, as_json: bool = JSON_FLAG) -> None:
-    """Show what each domain has earned.
+    """Show how firmly each domain may speak, as its newest run's contract says.
 
     Example: midwatch authority
     """
-    rows = [{"domain": "code", "authority": "suggest", "status": "cold_start"}]
+    standing = {
+        domain: run["contract"]["authority_policy"]["start_level"]
+        for run in client.get("/runs")
+        for domain in run["contract"]["domain_scope"]
+    }
     if as_json:
-        show_json(rows)
+        show_json([{"domain": domain, "authority": level} for domain, level in standing.items()])
         return
-    typer.echo("code: suggest (nothing is earned yet; verdicts decide, and words get firmer with them)")
+    for domain, level in standing.items():
+        typer.echo(f"{domain}: {level}")
+    if not standing:
+        typer.echo("No run has spoken yet. Every domain begins with suggestions.")
 
 
 VERBS = verbs(morning=morning, review=review, authority=authority)
