@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer
@@ -87,3 +88,5 @@ class WorkEngine:
         # Cut-off work makes DBOS log tracebacks about its own closing; nobody can do anything about those.
         logging.getLogger("dbos").setLevel(logging.CRITICAL)
         await asyncio.to_thread(DBOS.destroy)
+        # DBOS made its own pool the loop's default and has shut it: what still runs here needs threads too.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="midwatch"))
