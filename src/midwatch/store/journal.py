@@ -23,6 +23,19 @@ from midwatch.terms.roles import Clock, Ids
 APPEND_LOCK = 0x6D6964
 """PostgreSQL's advisory lock: one writer at a time, so that seq has no gaps for readers."""
 PAGE = 500
+# Built once: making a statement costs more than sending it.
+SEEN_OR_HEAD = (
+    sa.select(journal)
+    .where(
+        journal.c.key.in_(sa.bindparam("keys", expanding=True))
+        | (journal.c.seq == sa.select(sa.func.max(journal.c.seq)).scalar_subquery())
+    )
+    .order_by(journal.c.seq)
+)
+"""One round trip for "seen before?" and the head."""
+APPEND = journal.insert()
+APPEND_AND_NOTIFY = journal.insert().returning(sa.func.pg_notify("journal", sa.cast(journal.c.seq, sa.Text)))
+"""Delivered at commit, to every listening process."""
 
 
 class SqlJournal:
@@ -59,9 +72,7 @@ class SqlJournal:
         keys = [key if i == 0 else f"{key}#{i}" for i in range(len(events))]
         bodies = [canonical(write_event(event)) for event in events]
         asked = [*keys, f"{key}#{len(events)}"]  # one more: under this key more may have been written than is given now
-        head = sa.select(sa.func.max(journal.c.seq)).scalar_subquery()
-        wanted = journal.c.key.in_(asked) | (journal.c.seq == head)  # one round trip for "seen before?" and the head
-        rows = tx.execute(sa.select(journal).where(wanted).order_by(journal.c.seq)).all()
+        rows = tx.execute(SEEN_OR_HEAD, {"keys": asked}).all()
         before = [row for row in rows if row.key in asked]
         if before:
             given = [(event.kind, digest(body)) for event, body in zip(events, bodies, strict=True)]
@@ -92,21 +103,18 @@ class SqlJournal:
             payload_hash=digest(body),
         )
         chain = link.chained_to(before)
-        statement = journal.insert().values(
-            seq=link.seq,
-            at=link.at_us,
-            actor=link.actor,
-            key=link.key,
-            because=link.because,
-            kind=link.kind,
-            payload=body,
-            payload_hash=link.payload_hash,
-            chain=chain,
-        )
-        if self._postgres:  # delivered at commit, to every listening process
-            tx.execute(statement.returning(sa.func.pg_notify("journal", str(link.seq))))
-        else:
-            tx.execute(statement)
+        values = {
+            "seq": link.seq,
+            "at": link.at_us,
+            "actor": link.actor,
+            "key": link.key,
+            "because": link.because,
+            "kind": link.kind,
+            "payload": body,
+            "payload_hash": link.payload_hash,
+            "chain": chain,
+        }
+        tx.execute(APPEND_AND_NOTIFY if self._postgres else APPEND, values)
         return chain
 
     async def known(self, key: str) -> Entry | None:

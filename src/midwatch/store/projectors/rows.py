@@ -32,7 +32,7 @@ def on(
 def insert(connection: sa.Connection, table: sa.Table, **values: object) -> None:
     """Add a row; one that is there already means that somebody was faster."""
     try:
-        connection.execute(table.insert().values(**_plain(values)))
+        connection.execute(table.insert(), _plain(values))
     except sa.exc.IntegrityError as there:
         hint = "Look again and decide anew."
         raise Stale(f"{table.name}: {values.get('id')} is there already.", hint=hint) from there
