@@ -36,11 +36,12 @@ from midwatch.night.roles import Agent, Brain, Machine, Night
 from midwatch.night.timers import TimerLoop
 from midwatch.settings import Loaded, load_settings
 from midwatch.store.blobs import FolderBlobs
-from midwatch.store.engines import is_sqlite, open_for_engine, open_reader, open_writer
+from midwatch.store.engines import is_sqlite, open_for_engine, open_lease_writer, open_reader
 from midwatch.store.folds import Folds
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
 from midwatch.store.migrate import migrate
+from midwatch.store.pen import Pen
 from midwatch.store.reading import SqlRecords
 from midwatch.terms.records import SettingsRow
 from midwatch.terms.roles import Clock, Ids
@@ -49,6 +50,8 @@ from midwatch.workshop.errand import run_leashed
 from midwatch.workshop.machine import ThisMachine
 
 DATABASE = "midwatch.db"
+GATHER_SECONDS = 0.1
+"""How late a worker may hear of another's entry: reading each one by itself would halve what a worker can record."""
 REST_SECONDS = 1.0
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 ROOM = 2 * 2**20
@@ -76,13 +79,13 @@ class House:
         self.parts = parts = parts or Parts()
         self.loaded: Loaded = load_settings(home, flags=flags)
         self.url = database_url(home, self.loaded)
-        self.writer, self.reader = open_writer(self.url), open_reader(self.url)
+        self.pen, self.reader = Pen(self.url), open_reader(self.url)
         self.clock = parts.clock
         self.ids = parts.ids or Ulids(parts.clock)
-        self.journal = SqlJournal(self.writer, self.reader, url=self.url, clock=self.clock, ids=self.ids)
+        self.journal = SqlJournal(self.pen, self.reader, url=self.url, clock=self.clock, ids=self.ids)
         self.records = SqlRecords(self.reader)
         self.blobs = FolderBlobs(home / "blobs")
-        self.folds = Folds(self.writer, self.reader)
+        self.folds = Folds(self.pen, self.reader)
         self.bench = Bench(home)
         self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
@@ -144,7 +147,7 @@ class House:
     async def listen(self, after: int) -> None:
         """Something was recorded somewhere: ring whoever it concerns here."""
         self._heard_upto = max(self._heard_upto, after)
-        async for entry in self.journal.tail(after=self._heard_upto):
+        async for entry in self.journal.tail(after=self._heard_upto, gather=GATHER_SECONDS):
             self._heard_upto = entry.seq
             self.heard((entry,))
             if isinstance(entry.event, SettingsApplied):
@@ -153,7 +156,7 @@ class House:
 
     async def dispose(self) -> None:
         """Close the database."""
-        await self.writer.dispose()
+        await self.pen.put_away()
         await self.reader.dispose()
 
 
@@ -251,7 +254,9 @@ async def _engine(house: House) -> AsyncIterator[None]:
     engine = given or WorkEngine(sync, executor=executor, poll_seconds=server.queue_poll_seconds)  # type: ignore[arg-type]
     lease = None
     if postgres and isinstance(engine, WorkEngine):
-        lease = Lease(house.writer, executor=executor, seconds=server.lease_seconds, recover=engine.recover)
+        lease = Lease(
+            open_lease_writer(house.url), executor=executor, seconds=server.lease_seconds, recover=engine.recover
+        )
         await lease.take()
     house.journal.queue = engine.queue
     await engine.start(house.performer.perform)

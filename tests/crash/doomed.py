@@ -49,7 +49,7 @@ def die_before(house: House, seq: int) -> None:
         if head is not None and head >= seq:
             die()
 
-    sa.event.listen(house.writer.sync_engine, "commit", committing)
+    sa.event.listen(house.pen.engine, "commit", committing)
 
 
 async def evening(house: House, source: Path, checks: tuple[str, ...]) -> None:

@@ -90,12 +90,11 @@ async def test_work_in_a_transaction_that_is_rolled_back_never_happens(office: O
         """The caller thought better of it."""
 
     gone, stays = Work("close", {"job": "gone"}), Work("close", {"job": "stays"})
-    with pytest.raises(ChangedMind):  # noqa: PT012  the transaction is what ends by it
-        async with store.writer.begin() as tx:
-            await tx.run_sync(office.engine.queue.put, gone, seq=1)
-            raise ChangedMind
-    async with store.writer.begin() as tx:
-        await tx.run_sync(office.engine.queue.put, stays, seq=2)
+    with pytest.raises(ChangedMind), store.pen.engine.begin() as tx:  # noqa: PT012  the transaction is what ends by it
+        office.engine.queue.put(tx, gone, seq=1)
+        raise ChangedMind
+    with store.pen.engine.begin() as tx:
+        office.engine.queue.put(tx, stays, seq=2)
     await office.has_done(stays)
     assert office.done == [("close", {"job": "stays"})]
 

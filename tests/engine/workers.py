@@ -12,7 +12,7 @@ from midwatch.engine.folder_lock import FolderLock
 from midwatch.engine.lease import Lease
 from midwatch.engine.work_engine import SINGLE, WorkEngine
 from midwatch.engine.workflows import Args
-from midwatch.store.engines import is_sqlite, open_for_engine, open_writer
+from midwatch.store.engines import is_sqlite, open_for_engine, open_lease_writer
 from tests.store import scenes
 from tests.store.opened import opened
 
@@ -52,15 +52,17 @@ def work(url: str, folder: Path) -> None:
     """Be a worker until killed: on PostgreSQL with a lease, on SQLite as the single one."""
 
     async def body() -> None:
-        engine, writer = open_for_engine(url), open_writer(url)
+        engine = open_for_engine(url)
         executor = SINGLE if is_sqlite(url) else f"worker-{os.getpid()}"
         worker = WorkEngine(engine, executor=executor, poll_seconds=POLL_SECONDS)
-        lease = Lease(writer, executor=executor, seconds=LEASE_SECONDS, recover=worker.recover)
+        lease = None
         if not is_sqlite(url):
+            beats = open_lease_writer(url)
+            lease = Lease(beats, executor=executor, seconds=LEASE_SECONDS, recover=worker.recover)
             await lease.take()
         await worker.start(Diary(folder).labour)
         (folder / f"ready-{os.getpid()}").touch()
-        await (asyncio.Event().wait() if is_sqlite(url) else lease.keep())
+        await (lease.keep() if lease else asyncio.Event().wait())
 
     asyncio.run(body())
 
@@ -68,14 +70,16 @@ def work(url: str, folder: Path) -> None:
 def stop_inside_record(url: str) -> None:
     """Begin to record, and fall asleep while holding the append lock."""
 
+    naps = iter([True])
+
     def fall_asleep(_: object, __: object, statement: str, *___: object) -> None:
-        if "advisory" in statement:
+        if "advisory" in statement and next(naps, False):
             os.kill(os.getpid(), signal.SIGSTOP)
 
     async def body() -> None:
         async with opened(url) as store:
-            sa.event.listen(store.writer.sync_engine, "after_cursor_execute", fall_asleep)
-            await store.journal.record(scenes.said("sleeper"))
+            sa.event.listen(store.pen.engine, "after_cursor_execute", fall_asleep)
+            await store.journal.record(scenes.said("sleeper"), key="sleeper")
 
     asyncio.run(body())
 

@@ -9,9 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from midwatch.engine.clocks import SteppedClock
-from midwatch.store.engines import open_reader, open_sync_writer, open_writer
+from midwatch.store.engines import open_reader, open_sync_writer
 from midwatch.store.folds import Folds
 from midwatch.store.journal import SqlJournal
+from midwatch.store.pen import Pen
 from midwatch.store.reading import SqlRecords
 from midwatch.store.rebuild import fingerprint
 from midwatch.store.tables import PROJECTED, journal, meta
@@ -36,7 +37,7 @@ class Store:
 
     url: str
     clock: SteppedClock
-    writer: AsyncEngine
+    pen: Pen
     reader: AsyncEngine
     journal: SqlJournal
     records: SqlRecords
@@ -72,12 +73,12 @@ class Store:
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Store]:
     """Open a store on a database that has today's shape."""
-    clock, writer, reader = SteppedClock(EVENING), open_writer(url), open_reader(url)
-    journal = SqlJournal(writer, reader, url=url, clock=clock, ids=CountedIds())
+    clock, pen, reader = SteppedClock(EVENING), Pen(url), open_reader(url)
+    journal = SqlJournal(pen, reader, url=url, clock=clock, ids=CountedIds())
     sync = open_sync_writer(url)
     try:
-        yield Store(url, clock, writer, reader, journal, SqlRecords(reader), Folds(writer, reader), sync)
+        yield Store(url, clock, pen, reader, journal, SqlRecords(reader), Folds(pen, reader), sync)
     finally:
         sync.dispose()
-        await writer.dispose()
+        await pen.put_away()
         await reader.dispose()

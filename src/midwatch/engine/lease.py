@@ -67,3 +67,4 @@ class Lease:
         """Leave in good order."""
         async with self._engine.begin() as tx:
             await tx.execute(sa.delete(leases).where(leases.c.executor == self._executor))
+        await self._engine.dispose()

@@ -8,6 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 BUSY_MS = 30_000
+APPEND_LOCK = 0x6D6964
+"""PostgreSQL's advisory lock: one writer at a time, so that seq has no gaps for readers."""
 # A process stopped (SIGSTOP, a suspended laptop) inside a transaction would hold the append lock for ever.
 POSTGRES_LIMITS = "-c idle_in_transaction_session_timeout=3000 -c lock_timeout=15000 -c timezone=UTC"
 
@@ -33,15 +35,29 @@ def _pragmas(dbapi: Any, *lines: str) -> None:
         dbapi.execute(f"PRAGMA {line}").close()
 
 
-def open_writer(url: str) -> AsyncEngine:
-    """Every transaction is a write: SQLite takes the lock at BEGIN, so nothing upgrades and nothing deadlocks."""
-    if not is_sqlite(url):
-        return create_async_engine(
-            _driver(url, sync=False), pool_size=4, pool_pre_ping=True, connect_args={"options": POSTGRES_LIMITS}
-        )
-    engine = create_async_engine(_driver(url, sync=False), pool_size=1, max_overflow=0)
-    _write_at_begin(engine.sync_engine)
+def open_writer(url: str) -> sa.Engine:
+    """Every transaction takes the journal's one lock at BEGIN, so nothing upgrades and nothing deadlocks."""
+    if is_sqlite(url):
+        engine = sa.create_engine(url, pool_size=1, max_overflow=0)
+        _write_at_begin(engine)
+        return engine
+    # Not asked "are you there?" at each use, which costs a round trip: the pen repeats what a lost line cut off.
+    engine = sa.create_engine(
+        _driver(url, sync=True),
+        pool_size=1,
+        max_overflow=0,
+        isolation_level="AUTOCOMMIT",  # the driver never begins by itself; the listener below does
+        connect_args={"options": POSTGRES_LIMITS},
+    )
+    _append_at_begin(engine)
     return engine
+
+
+def open_lease_writer(url: str) -> AsyncEngine:
+    """Open PostgreSQL for what is written beside the journal: a beat never waits for the append lock."""
+    return create_async_engine(
+        _driver(url, sync=False), pool_size=2, pool_pre_ping=True, connect_args={"options": POSTGRES_LIMITS}
+    )
 
 
 def open_sync_writer(url: str) -> sa.Engine:
@@ -51,6 +67,15 @@ def open_sync_writer(url: str) -> sa.Engine:
     engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
     _write_at_begin(engine)
     return engine
+
+
+def _append_at_begin(engine: sa.Engine) -> None:
+    # Two statements in one round trip; what is read after them sees all that the last holder of the lock wrote.
+    begin_and_lock = f"BEGIN; SELECT pg_advisory_xact_lock({APPEND_LOCK})"
+
+    @sa.event.listens_for(engine, "begin")
+    def begun(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(begin_and_lock)
 
 
 def _write_at_begin(engine: sa.Engine) -> None:
@@ -71,6 +96,7 @@ def open_reader(url: str) -> AsyncEngine:
             _driver(url, sync=False),
             pool_size=4,
             pool_pre_ping=True,
+            isolation_level="AUTOCOMMIT",  # BEGIN and ROLLBACK around a read are two round trips for nothing
             connect_args={"options": "-c default_transaction_read_only=on -c timezone=UTC"},
         )
     engine = create_async_engine(_driver(url, sync=False), pool_size=4)

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from midwatch.journal.entry import Entry, canonical
 from midwatch.store.journal import read_entry
+from midwatch.store.pen import Pen
 from midwatch.store.tables import journal, snapshots
 from midwatch.terms.term import Term
 
@@ -33,8 +34,8 @@ class Fold(Generic[S]):
 class Folds:
     """Folds views over the journal. Snapshots are a cache: dropping them changes nothing but the time it takes."""
 
-    def __init__(self, writer: AsyncEngine, reader: AsyncEngine) -> None:
-        self._writer = writer
+    def __init__(self, pen: Pen, reader: AsyncEngine) -> None:
+        self._pen = pen
         self._reader = reader
 
     async def view(self, fold: Fold[S], *, upto: int | None = None) -> tuple[S, int]:
@@ -78,8 +79,11 @@ class Folds:
             "chain": chain,
             "state": canonical(state.model_dump(mode="json")),
         }
+
+        def keep(tx: sa.Connection) -> None:
+            tx.execute(snapshots.delete().where(same))
+            tx.execute(snapshots.insert().values(**values))
+
         # Another process may keep the same snapshot at the same moment; then there is nothing left to do.
         with suppress(sa.exc.IntegrityError):
-            async with self._writer.begin() as tx:
-                await tx.execute(snapshots.delete().where(same))
-                await tx.execute(snapshots.insert().values(**values))
+            await self._pen.write(keep)

@@ -1,9 +1,10 @@
 """The journal in the database: `record` is the only way in which anything in the house ever changes."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -15,39 +16,55 @@ from midwatch.journal.follows import follows
 from midwatch.journal.port import Queue
 from midwatch.journal.upcasts import read_event, write_event
 from midwatch.store.columns import from_micros, to_micros
+from midwatch.store.pen import Pen
 from midwatch.store.projectors import project
 from midwatch.store.tables import journal
 from midwatch.store.wake import Wake
 from midwatch.terms.roles import Clock, Ids
 
-APPEND_LOCK = 0x6D6964
-"""PostgreSQL's advisory lock: one writer at a time, so that seq has no gaps for readers."""
 PAGE = 500
 # Built once: making a statement costs more than sending it.
 SEEN_OR_HEAD = (
-    sa.select(journal)
+    sa.select(journal.c.seq, journal.c.key, journal.c.kind, journal.c.payload_hash, journal.c.chain)
     .where(
-        journal.c.key.in_(sa.bindparam("keys", expanding=True))
+        (journal.c.key == sa.bindparam("first"))
         | (journal.c.seq == sa.select(sa.func.max(journal.c.seq)).scalar_subquery())
     )
     .order_by(journal.c.seq)
 )
 """One round trip for "seen before?" and the head."""
-APPEND = journal.insert()
-APPEND_AND_NOTIFY = journal.insert().returning(sa.func.pg_notify("journal", sa.cast(journal.c.seq, sa.Text)))
+HEAD_SEQ = sa.select(sa.func.coalesce(sa.func.max(journal.c.seq), 0)).scalar_subquery()
+APPEND = journal.insert().from_select(
+    [column.name for column in journal.c],
+    sa.select(*(sa.bindparam(column.name, type_=column.type) for column in journal.c)).where(
+        sa.bindparam("before", type_=sa.BigInteger) == HEAD_SEQ,
+        ~sa.exists().where(journal.c.key == sa.bindparam("key")),
+    ),
+)
+"""Writes only onto the head we think it is and under a key nobody used: so we need not look first."""
+APPEND_HERE = APPEND.returning(journal.c.seq)
+APPEND_AND_NOTIFY = APPEND.returning(sa.func.pg_notify("journal", sa.cast(journal.c.seq, sa.Text)))
 """Delivered at commit, to every listening process."""
+
+
+class Appended(NamedTuple):
+    """What was written, and where the journal ends now; without an end it had been written before."""
+
+    entries: tuple[Entry, ...]
+    head: tuple[int, str] | None
 
 
 class SqlJournal:
     """Appends, projects and queues in one transaction; all or nothing, whatever kills us."""
 
-    def __init__(self, writer: AsyncEngine, reader: AsyncEngine, *, url: str, clock: Clock, ids: Ids) -> None:
-        self._writer = writer
+    def __init__(self, pen: Pen, reader: AsyncEngine, *, url: str, clock: Clock, ids: Ids) -> None:
+        self._pen = pen
         self._reader = reader
         self._url = url
         self._clock = clock
         self._ids = ids
-        self._postgres = writer.dialect.name == "postgresql"
+        self._postgres = pen.engine.dialect.name == "postgresql"
+        self._head = (0, FIRST_CHAIN)
         self.queue: Queue | None = None
         self.listeners: list[Callable[[tuple[Entry, ...]], None]] = []
 
@@ -56,43 +73,44 @@ class SqlJournal:
     ) -> tuple[Entry, ...]:
         """Append the events, project them and queue what follows, in one transaction."""
         key = key or self._ids.new("key")
-        reasons = tuple(because)
-        async with self._writer.begin() as tx:
-            if self._postgres:  # its own statement: a snapshot taken before the lock would be stale
-                await tx.execute(sa.select(sa.func.pg_advisory_xact_lock(APPEND_LOCK)))
-            written, fresh = await tx.run_sync(self._append, events, key, actor, reasons)
-        if fresh:
-            for listener in self.listeners:
-                listener(written)
-        return written
+        append = partial(self._append, events=events, key=key, actor=actor, because=tuple(because))
+        return (await self._pen.write(append, self._tell)).entries
+
+    def _tell(self, appended: Appended) -> None:
+        if appended.head is None:
+            return
+        self._head = max(self._head, appended.head)
+        for listener in self.listeners:
+            listener(appended.entries)
 
     def _append(
         self, tx: sa.Connection, events: Sequence[Event], key: str, actor: str, because: tuple[int, ...]
-    ) -> tuple[tuple[Entry, ...], bool]:
+    ) -> Appended:
         keys = [key if i == 0 else f"{key}#{i}" for i in range(len(events))]
         bodies = [canonical(write_event(event)) for event in events]
-        asked = [*keys, f"{key}#{len(events)}"]  # one more: under this key more may have been written than is given now
-        rows = tx.execute(SEEN_OR_HEAD, {"keys": asked}).all()
-        before = [row for row in rows if row.key in asked]
-        if before:
-            given = [(event.kind, digest(body)) for event, body in zip(events, bodies, strict=True)]
-            if [(row.kind, row.payload_hash) for row in before] != given:
-                raise Stale(f"The key {key} was used before, for something else.", hint="Use a new key.")
-            return tuple(_placed(row, event) for row, event in zip(before, events, strict=True)), False
-        seq, chain = (rows[-1].seq, rows[-1].chain) if rows else (0, FIRST_CHAIN)
         at = self._clock.now()
-        written = []
-        for event, name, body in zip(events, keys, bodies, strict=True):
-            seq += 1
-            entry = Entry(seq=seq, at=at, actor=actor, key=name, because=because, event=event)
-            chain = self._insert(tx, entry, body, chain)
+        place, written = self._head, []
+        for i, (event, name, body) in enumerate(zip(events, keys, bodies, strict=True)):
+            entry = Entry(seq=place[0] + 1, at=at, actor=actor, key=name, because=because, event=event)
+            chain = self._insert(tx, entry, body, place)
+            if chain is None and i == 0:  # somebody else wrote meanwhile, or we did, under this key
+                rows = tx.execute(SEEN_OR_HEAD, {"first": key}).all()
+                if any(row.key == key for row in rows):
+                    return Appended(_written_before(tx, events, keys, bodies), None)
+                place = (rows[-1].seq, rows[-1].chain) if rows else (0, FIRST_CHAIN)
+                entry = replace(entry, seq=place[0] + 1)
+                chain = self._insert(tx, entry, body, place)
+            if chain is None:
+                raise Stale(f"The key {name} was used before, for something else.", hint="Use a new key.")
             project(tx, entry)
             for work in follows(event) if self.queue else ():
-                self.queue.put(tx, work, seq=seq)  # type: ignore[union-attr]
+                self.queue.put(tx, work, seq=entry.seq)  # type: ignore[union-attr]
             written.append(entry)
-        return tuple(written), True
+            place = (entry.seq, chain)
+        return Appended(tuple(written), place)
 
-    def _insert(self, tx: sa.Connection, entry: Entry, body: str, before: str) -> str:
+    def _insert(self, tx: sa.Connection, entry: Entry, body: str, place: tuple[int, str]) -> str | None:
+        """Append behind that place, and give the new end of the chain; None if the place is taken or the key used."""
         link = Link(
             seq=entry.seq,
             at_us=to_micros(entry.at),
@@ -102,7 +120,7 @@ class SqlJournal:
             kind=entry.event.kind,
             payload_hash=digest(body),
         )
-        chain = link.chained_to(before)
+        before, chain = place[0], link.chained_to(place[1])
         values = {
             "seq": link.seq,
             "at": link.at_us,
@@ -113,9 +131,10 @@ class SqlJournal:
             "payload": body,
             "payload_hash": link.payload_hash,
             "chain": chain,
+            "before": before,
         }
-        tx.execute(APPEND_AND_NOTIFY if self._postgres else APPEND, values)
-        return chain
+        appended = tx.execute(APPEND_AND_NOTIFY if self._postgres else APPEND_HERE, values).first()
+        return None if appended is None else chain
 
     async def known(self, key: str) -> Entry | None:
         """Find the entry written under this key."""
@@ -132,7 +151,7 @@ class SqlJournal:
             rows = (await connection.execute(query.order_by(journal.c.seq).limit(limit))).all()
         return tuple(read_entry(row) for row in rows)
 
-    async def tail(self, *, after: int) -> AsyncIterator[Entry]:
+    async def tail(self, *, after: int, gather: float = 0.0) -> AsyncIterator[Entry]:
         """Follow the journal from any process, without gap or duplicate."""
         async with Wake(self._url) as wake:  # listening before the first read: nothing falls between
             while True:
@@ -140,10 +159,8 @@ class SqlJournal:
                 for entry in page:
                     after = entry.seq
                     yield entry
-                if not page:
-                    await wake.wait()
-                else:
-                    await asyncio.sleep(0)
+                if len(page) < PAGE:  # whatever came after this page was read has woken us already
+                    await wake.wait(gather)
 
 
 def read_entry(row: Any) -> Entry:
@@ -153,6 +170,18 @@ def read_entry(row: Any) -> Entry:
             f"The content of entry {row.seq} was redacted.", hint="Read it in a backup that was made before that."
         )
     return _placed(row, read_event(row.kind, json.loads(row.payload)))
+
+
+def _written_before(
+    tx: sa.Connection, events: Sequence[Event], keys: Sequence[str], bodies: Sequence[str]
+) -> tuple[Entry, ...]:
+    """Give what was recorded the first time; the same key for anything else is a mistake."""
+    asked = [*keys, f"{keys[0]}#{len(keys)}"]  # one more: under this key more may have been written than is given now
+    rows = tx.execute(sa.select(journal).where(journal.c.key.in_(asked)).order_by(journal.c.seq)).all()
+    given = [(event.kind, digest(body)) for event, body in zip(events, bodies, strict=True)]
+    if [(row.kind, row.payload_hash) for row in rows] != given:
+        raise Stale(f"The key {keys[0]} was used before, for something else.", hint="Use a new key.")
+    return tuple(_placed(row, event) for row, event in zip(rows, events, strict=True))
 
 
 def _placed(row: Any, event: Event) -> Entry:

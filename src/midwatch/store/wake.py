@@ -28,11 +28,14 @@ class Wake:
             await self._connection.execute("LISTEN journal")
         return self
 
-    async def wait(self) -> None:
-        """Return when it is worth looking."""
+    async def wait(self, gather: float = 0.0) -> None:
+        """Return when it is worth looking; `gather` lets a burst come together first."""
         if not is_sqlite(self._url):
             async for _ in self._connection.notifies(timeout=LISTEN_SECONDS, stop_after=1):
-                return
+                pass
+            await asyncio.sleep(gather)
+            async for _ in self._connection.notifies(timeout=0):
+                pass
             return
         while (now := self._connection.execute("PRAGMA data_version").fetchone()) == self._last:  # noqa: ASYNC110  no event reaches us
             await asyncio.sleep(POLL_SECONDS)
