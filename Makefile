@@ -29,7 +29,7 @@ format: workable ## rewrite the code the way ruff likes it
 	@$(BIN)/ruff format $(CODE)
 
 sweep: workable ## every case that `make test` only samples; cut off, it goes on where it stopped
-	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 --resume .sweep $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 --resume=.sweep $(ARGS)
 
 bench: workable ## how fast, beside the natural limit of each thing
 	@$(BIN)/python -m bench $(ARGS)
