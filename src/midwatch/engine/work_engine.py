@@ -16,7 +16,10 @@ QUEUE = "work"
 AT_ONCE = 200
 """More than the settings let jobs run at once (100): a round never waits behind stages, which run for minutes."""
 UNUSED_POLL_SECONDS = 60.0
-"""How often DBOS looks for messages between workflows and for its own schedules; we use neither."""
+"""How often DBOS looks for its own schedules; we have none."""
+MESSAGE_POLL_SECONDS = 0.5
+"""How often DBOS looks for messages between workflows. We send none, and looking costs nothing then; but its thread
+sleeps that long before it notices that we are leaving, and holds everybody up for ten seconds if it sleeps longer."""
 SINGLE = "single"
 """The executor on SQLite is always the same: whoever holds the folder's lock. DBOS then finds its own work again."""
 
@@ -70,7 +73,7 @@ class WorkEngine:
             "application_version": "1",  # fixed: recovery looks for the same version only
             "serializer": DBOSPortableJSONSerializer(),
             "log_level": "ERROR",
-            "notification_listener_polling_interval_sec": UNUSED_POLL_SECONDS,
+            "notification_listener_polling_interval_sec": MESSAGE_POLL_SECONDS,
             "scheduler_polling_interval_sec": UNUSED_POLL_SECONDS,
         }
         DBOS(config=config)
