@@ -8,7 +8,7 @@ CODE := src tests tools $(wildcard bench)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the steps share one .venv and its caches; pytest brings its own workers
-.PHONY: help demo test check format sweep bench coverage lock clean runnable workable formatted linted typed layered
+.PHONY: help demo test check format sweep bench coverage lock clean runnable workable browsable formatted linted typed layered
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -16,7 +16,7 @@ help: ## show this list
 demo: runnable ## one compressed night on a sample repository, from orders to review
 	@$(BIN)/midwatch demo $(ARGS)
 
-test: workable linted typed layered ## lint, types, import contracts and all tests but the sweeps
+test: workable browsable linted typed layered ## lint, types, import contracts and all tests but the sweeps
 	@echo "== all tests ($(WORKERS) workers)"
 	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable --databases-must-match $(ARGS)
 
@@ -48,6 +48,9 @@ clean: ## remove .venv and every cache
 
 runnable:
 	@$(PYTHON) tools/bootstrap.py base
+
+browsable:
+	@$(PYTHON) tools/chromium.py
 
 workable:
 	@$(PYTHON) tools/bootstrap.py dev

@@ -1,10 +1,10 @@
-"""`python -m bench [name...]`: record, sense, status, idle; each figure beside its limit, interleaved in one run."""
+"""`python -m bench [record sense status idle viewers]`: each figure beside its limit, interleaved in one run."""
 
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from bench import idle, record, sense, status
+from bench import idle, record, sense, status, viewers
 from bench.figure import Figure
 
 BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -12,6 +12,7 @@ BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "sense": sense.run,
     "status": status.run,
     "idle": idle.run,
+    "viewers": viewers.run,
 }
 
 

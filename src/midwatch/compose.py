@@ -2,12 +2,11 @@
 
 import asyncio
 import contextlib
-import errno
 import os
-import shutil
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -21,7 +20,8 @@ from midwatch.engine.inline import InlineEngine
 from midwatch.engine.lease import Lease
 from midwatch.engine.loops import Loop, going_on
 from midwatch.engine.work_engine import SINGLE, WorkEngine
-from midwatch.errors import Broken, Corrupt, Exhausted, MidwatchError, Misuse
+from midwatch.errors import Broken, Corrupt, Exhausted, MidwatchError
+from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
 from midwatch.forges.local import LocalForge
 from midwatch.gateway.door import TracedDoor
@@ -35,11 +35,14 @@ from midwatch.night.perform import Performer
 from midwatch.night.roles import Agent, Brain, Machine, Night
 from midwatch.night.timers import TimerLoop
 from midwatch.settings import Loaded, load_settings
+from midwatch.settings.preparing import prepare_folder
+from midwatch.store.answers import SqlAnswers
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.engines import is_sqlite, open_for_engine, open_lease_writer, open_reader
 from midwatch.store.folds import Folds
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
+from midwatch.store.keys import SqlKeys
 from midwatch.store.migrate import migrate
 from midwatch.store.pen import Pen
 from midwatch.store.reading import SqlRecords
@@ -53,9 +56,6 @@ DATABASE = "midwatch.db"
 GATHER_SECONDS = 0.1
 """How late a worker may hear of another's entry: reading each one by itself would halve what a worker can record."""
 REST_SECONDS = 1.0
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-ROOM = 2 * 2**20
-"""Bytes that must be free to begin at all: an empty house's database and its log of writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,16 @@ class House:
             inspector=self.bench,
             agents=tuple(sorted(agents)),
         )
+        self.entrance = Entrance(
+            journal=self.journal,
+            records=self.records,
+            keys=SqlKeys(self.pen, self.reader),
+            clock=self.clock,
+            ids=self.ids,
+            idle=lambda: timedelta(hours=self.loaded.settings.server.login_idle_hours),
+            longest=lambda: timedelta(days=self.loaded.settings.server.login_days),
+        )
+        self.answers = SqlAnswers(self.pen, self.reader)
         self.morning = Morning(
             journal=self.journal,
             records=self.records,
@@ -124,6 +134,8 @@ class House:
             settings=lambda: self.loaded.settings,
         )
         self._heard_upto = 0
+        self.pages = ""
+        """Where a browser finds this house, while it is served."""
         self.timers = TimerLoop(self.night)
         self.performer = Performer(
             self.night,
@@ -163,23 +175,6 @@ class House:
 def database_url(home: Path, loaded: Loaded) -> str:
     """Tell which database the settings name; SQLite in the data folder unless they say otherwise."""
     return loaded.settings.database.url or f"sqlite:///{home / DATABASE}"
-
-
-def prepare_folder(home: Path) -> None:
-    """Make the data folder, for its owner only, and see that there is room to write."""
-    probe = home / ".probe"
-    try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        probe.write_bytes(b"x" * ROOM)
-        probe.unlink()
-    except OSError as error:
-        said = f"The data folder {home} cannot be written: {error.strerror or error}."
-        if error.errno not in FULL:
-            raise Misuse(said, hint="Name a folder of yours with MIDWATCH_HOME.") from error
-        probe.unlink(missing_ok=True)
-        raise Exhausted(said, hint="Free some disk space or name another folder with MIDWATCH_HOME.") from error
-    if shutil.which("git") is None:
-        raise Broken("git is not installed.", hint="Install it, for example: apt install git")
 
 
 @contextlib.asynccontextmanager

@@ -4,14 +4,20 @@ MidwatchError
 ├─ Misuse       M1xx  exit 2, HTTP 400   wrong request or setting      the caller
 │  └─ Unknown   M104  exit 2, HTTP 404   nothing has that name         the caller
 ├─ Refused      M2xx  exit 3, HTTP 403   a rule said no                nobody, or the person
+│  ├─ Stranger  M201  exit 3, HTTP 401   we do not know who asks       the caller signs in
 │  └─ Stale     M209  exit 3, HTTP 409   the world moved on meanwhile  the caller looks again
 ├─ Exhausted    M3xx  exit 4, HTTP 409   budget, time or room is used  the night ends well
+│  └─ Hasty     M329  exit 4, HTTP 429   too many attempts             the caller waits
 ├─ Unavailable  M4xx  exit 5, HTTP 503   busy or away                  recovery, or the person waits
 ├─ Broken       M5xx  exit 5, HTTP 502   outside, for good             the item is parked
 └─ Corrupt      M9xx  exit 6, HTTP 500   our own promise is broken     stop, wake the person
 """
 
+import errno
 from typing import ClassVar
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What the system says when a disk, a quota or a file is full."""
 
 
 class MidwatchError(Exception):
@@ -62,6 +68,13 @@ class Refused(MidwatchError):
     status = 403
 
 
+class Stranger(Refused):
+    """We do not know who is asking."""
+
+    code = "M201"
+    status = 401
+
+
 class Stale(Refused):
     """The world has moved on since this was decided."""
 
@@ -75,6 +88,13 @@ class Exhausted(MidwatchError):
     code = "M300"
     exit_code = 4
     status = 409
+
+
+class Hasty(Exhausted):
+    """Too many attempts in a short time."""
+
+    code = "M329"
+    status = 429
 
 
 class Unavailable(MidwatchError):

@@ -13,6 +13,7 @@ TEXTS: dict[str, tuple[JsonValue, ...]] = {
     "database.url": ("postgresql://night@db/house", "sqlite:////srv/midwatch.db", "postgresql+psycopg://db/house"),
 }
 LISTS: dict[str, tuple[JsonValue, ...]] = {
+    "server.allowed_hosts": (["night.example.org"], ["night.example.org", "192.168.1.2:8484"], []),
     "gate.protected_projects": (["ledger"], ["ledger", "shop"], []),
     "execution.allowed_tools": (["Read"], ["Read", "Bash(make *)"], []),
     "checkins.budget_percents": ([90], [25, 75], []),

@@ -162,7 +162,7 @@ def test_a_span_of_time_or_money_names_its_unit(name: str) -> None:
     kind = KEYS[name].schema.get("type")
     units = ("_minutes", "_seconds", "_hours", "_days", "_usd", "_mib", "_percent", "_share", "_characters", "_words")
     counts = ("max_", "min_", "_rounds", "_tokens", "_below", "_rating", "_budget", "_priority", "_repeats", "_max")
-    others = ("_at_observe", "_per_step", "_that_", "every_decisions")
+    others = ("_at_observe", "_per_step", "_that_", "every_decisions", ".port")
     assert kind not in {"integer", "number"} or any(part in name for part in (*units, *counts, *others))
 
 

@@ -1,9 +1,12 @@
 """From a draft of orders to a night that has begun: drafted, looked over, signed, started."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Final, Literal
 
-from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.errors import MidwatchError, Misuse, Refused, Stale, Unknown
 from midwatch.evening.house import current_level
 from midwatch.evening.roles import Evening
 from midwatch.journal.entry import canonical, digest
@@ -26,12 +29,21 @@ from midwatch.terms.orders import Orders
 from midwatch.terms.records import ProjectRow, SessionRow, WorkRow
 
 LONGEST_TITLE = 300
+Part = Literal["goals", "work", "until", "day"]
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Something that keeps orders from being signed: the part to mend, and the error `start` would raise."""
+
+    part: Part
+    error: MidwatchError
 
 
 async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") -> SessionRow:
     """Open a briefing with these orders, or put them in place of the draft that is open."""
     await _check(evening, orders)
-    _refuse_past(evening, orders)
+    await _refuse_past(evening, orders)
     orders = _limited(evening, orders)
     open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
     if open_drafts and not open_drafts[-1].signed_by:
@@ -54,20 +66,35 @@ async def current_draft(evening: Evening) -> SessionRow:
     return open_drafts[-1]
 
 
-async def start(evening: Evening, *, by: str) -> SessionRow:
-    """Sign the open draft and begin the night. One confirmation, and nothing starts without it (N25)."""
+async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
+    """Sign the open draft and begin the night. One confirmation, and nothing starts without it (N25).
+
+    `shown` is the hash of the sheet the person looked at; another sheet is not signed in its place.
+    """
     session = await current_draft(evening)
     orders = session.orders
-    if not orders.goals:
-        raise Refused("The orders have no goals, so the night cannot start.", hint='Add some: goals = ["..."]')
-    if not orders.work:
-        raise Refused("The orders name no work, so the night cannot start.", hint="Add a [[work]] table.")
-    await _refuse_one_too_many(evening)
+    if shown and shown != orders_hash(orders):
+        raise Stale("The orders were changed since you looked.", hint="Read the sheet again, then sign it.")
+    for _, check in CHECKS:
+        await check(evening, orders)
     projects = await _check(evening, orders)
-    repositories = [await evening.inspector.inspect(Path(row.path)) for row in _distinct(projects)]
-    events = await _events(evening, session, projects, tuple(repositories), by)
+    repositories = await _inspected(evening, orders)
+    events = await _events(evening, session, projects, repositories, by)
     await evening.journal.record(*events, actor=by)
     return await evening.records.get(SessionRow, session.id)
+
+
+async def obstacles(evening: Evening, orders: Orders) -> tuple[Obstacle, ...]:
+    """Tell all that keeps these orders from being signed now, without signing them."""
+    found: list[Obstacle] = []
+    looks: tuple[tuple[Part, Check], ...] = (*CHECKS, ("work", _inspected))
+    for part, check in looks:
+        try:
+            await check(evening, orders)
+        except MidwatchError as error:
+            if error.message not in {one.error.message for one in found}:
+                found.append(Obstacle(part, error))
+    return tuple(found)
 
 
 async def _events(
@@ -80,7 +107,6 @@ async def _events(
     orders = session.orders
     now = evening.clock.now()
     ends_at = now + timedelta(minutes=orders.limits.minutes)
-    _refuse_past(evening, orders)
     if orders.until is not None:
         ends_at = min(ends_at, orders.until)
     items, added = await _items(evening, orders, projects)
@@ -141,7 +167,23 @@ async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
     return tuple(found)
 
 
-def _refuse_past(evening: Evening, orders: Orders) -> None:
+async def _need_goals(_evening: Evening, orders: Orders) -> None:
+    if not orders.goals:
+        raise Refused("The orders have no goals, so the night cannot start.", hint='Add some: goals = ["..."]')
+
+
+async def _need_work(_evening: Evening, orders: Orders) -> None:
+    if not orders.work:
+        raise Refused("The orders name no work, so the night cannot start.", hint="Add a [[work]] table.")
+
+
+async def _inspected(evening: Evening, orders: Orders) -> tuple[RepositoryFacts, ...]:
+    """Look at every repository the orders name."""
+    projects = await _check(evening, orders)
+    return tuple([await evening.inspector.inspect(Path(row.path)) for row in _distinct(projects)])
+
+
+async def _refuse_past(evening: Evening, orders: Orders) -> None:
     if orders.until is not None and orders.until <= evening.clock.now():
         raise Misuse("The orders end in the past.", hint="Set `until` to a later time, or leave it out.")
 
@@ -153,7 +195,7 @@ def _limited(evening: Evening, orders: Orders) -> Orders:
     return orders.model_copy(update={"limits": limits})
 
 
-async def _refuse_one_too_many(evening: Evening) -> None:
+async def _refuse_one_too_many(evening: Evening, _orders: Orders) -> None:
     """A day holds only so many nights, by the person's own clock."""
     settings = evening.loaded().settings
     today, most = local_time(settings, evening.clock.now()).date(), settings.autonomous.max_daily_sessions
@@ -163,6 +205,17 @@ async def _refuse_one_too_many(evening: Evening) -> None:
             f"No more sessions may begin today: the most a day may have is {most}.",
             hint="Wait until tomorrow, or raise the setting autonomous.max_daily_sessions.",
         )
+
+
+Check = Callable[[Evening, Orders], Awaitable[object]]
+CHECKS: Final[tuple[tuple[Part, Check], ...]] = (
+    ("goals", _need_goals),
+    ("work", _need_work),
+    ("day", _refuse_one_too_many),
+    ("work", _check),
+    ("until", _refuse_past),
+)
+"""What must hold before a night is signed, in the order in which it is said; repositories are looked at last."""
 
 
 def _distinct(projects: tuple[ProjectRow, ...]) -> list[ProjectRow]:

@@ -9,6 +9,7 @@ from midwatch.settings.section import (
     DatabaseUrl,
     Days,
     Few,
+    Host,
     Hours,
     Many,
     Minutes,
@@ -135,5 +136,15 @@ class Server(Section):
     """The person's time zone; nothing at all means the machine's."""
     queue_poll_seconds: Annotated[float, Field(ge=0.05, le=60)] = 1.0
     """Time between two looks at the queue of work."""
+    host: Host = "127.0.0.1"
+    """The address the pages are served on. Anything but this machine itself belongs behind a proxy with TLS."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 8484
+    """The port the pages are served on; 0 serves no pages."""
+    allowed_hosts: tuple[Host, ...] = ()
+    """Names by which a proxy in front may call the pages, such as `night.example.org`; anything else is turned away."""
+    login_idle_hours: Hours = 12
+    """A login unused for so long is over."""
+    login_days: Days = 14
+    """A login is over after so long, used or not."""
     lease_seconds: Annotated[float, Field(ge=0.5, le=300)] = 3.0
     """How long a silent server still counts as alive."""

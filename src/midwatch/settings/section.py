@@ -81,6 +81,9 @@ Percent = Annotated[int, Field(ge=1, le=100)]
 Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a text of 1 to 200 characters")]
 ClockTime = Annotated[str, AfterValidator(_clock_time), Allowed("a time of day such as 07:00")]
 Span = Annotated[str, AfterValidator(_span), Allowed("a span such as 22:00-07:00, or nothing at all")]
+Host = Annotated[
+    str, Field(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9.:_-]+$"), Allowed("a host name or address")
+]
 TimeZone = Annotated[str, AfterValidator(_time_zone), Allowed("a time zone such as Europe/Berlin, or nothing at all")]
 DatabaseUrl = Annotated[
     str,

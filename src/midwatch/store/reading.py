@@ -23,6 +23,8 @@ LISTED = {
     "asks": "midwatch asks --all",
     "settings_versions": "midwatch settings proposals",
     "pull_requests": "midwatch job",
+    "people": "midwatch person",
+    "tokens": "midwatch token",
 }
 """Which verb lists a table's rows, for whoever asked for one that is not there."""
 ORDER = ("number", "seq", "created_at", "started_at", "retrieved_at", "due_at", "since")
@@ -65,7 +67,7 @@ class SqlRecords:
         async with self._reader.connect() as connection:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
-            noun = table.name.replace("_", " ").removesuffix("s")
+            noun = "person" if table.name == "people" else table.name.replace("_", " ").removesuffix("s")
             raise Unknown(
                 f"There is no {noun} {name!r}.", hint=f"List what there is: {LISTED.get(table.name, 'midwatch status')}"
             )

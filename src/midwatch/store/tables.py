@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from midwatch.store.columns import column_type
+from midwatch.store.columns import Micros, column_type
 from midwatch.terms import records as rec
 from midwatch.terms.term import Term
 
@@ -39,6 +39,41 @@ leases = sa.Table(
     sa.Column("beat", sa.DateTime(timezone=True), nullable=False),
 )
 """Which workers live (PostgreSQL). Not a projection: a heartbeat is not history."""
+
+credentials = sa.Table(
+    "credentials",
+    meta,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("subject", sa.Text, nullable=False, index=True),
+    sa.Column("secret", sa.Text, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("expires_at", Micros),
+)
+"""What opens the door, as hashes: passwords by person, tokens and one-time links by their own hash. Not history."""
+
+logins = sa.Table(
+    "logins",
+    meta,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("person", sa.Text, nullable=False, index=True),
+    sa.Column("csrf", sa.Text, nullable=False),
+    sa.Column("seen_at", Micros, nullable=False),
+    sa.Column("expires_at", Micros, nullable=False),
+)
+"""Who is signed in where, by the hash of the cookie. Not history: losing it means signing in again."""
+
+answers = sa.Table(
+    "answers",
+    meta,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("request", sa.Text, nullable=False),
+    sa.Column("status", sa.BigInteger),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("at", Micros, nullable=False),
+)
+"""What was answered under an idempotency key; no status yet means that it is, or was, under way. A cache."""
 
 RECORDS: dict[type[Term], sa.Table] = {}
 
@@ -81,6 +116,8 @@ assumptions = _record(rec.AssumptionRow, "assumptions", "run")
 reports = _record(rec.ReportRow, "reports", "session")
 evaluations = _record(rec.EvaluationRow, "evaluations", "session")
 outcomes = _record(rec.OutcomeRow, "recommendation_outcomes", "session")
+people = _record(rec.PersonRow, "people", "name")
+tokens = _record(rec.TokenRow, "tokens", "person")
 timers = _record(rec.TimerRow, "timers", "due_at")
 
 PROJECTED = tuple(RECORDS.values())

@@ -6,11 +6,12 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
+from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import house, jobs, morning, session
+from midwatch.views.words import house, jobs, morning, people, session
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -28,6 +29,8 @@ def describe(event: Event, names: Names = NOBODY) -> str:
         line = jobs.told(event, names)
     elif isinstance(event, MorningEvent):
         line = morning.told(event, names)
+    elif isinstance(event, PeopleEvent):
+        line = people.told(event)
     else:
         assert_never(event)
     return clean(line, LONGEST)

@@ -12,7 +12,9 @@ Tag = Literal["writes", "errors", "assumptions", "evidence", "decisions"]
 
 _KINDS: Final[dict[Phase, str]] = {
     "house": """project.added project.changed project.removed goal.set goal.closed work.added work.changed
-        settings.proposed settings.applied settings.discarded level.changed""",
+        settings.proposed settings.applied settings.discarded level.changed
+        person.added person.changed person.removed person.invited person.entered person.left person.refused
+        token.issued token.revoked""",
     "evening": "session.opened orders.changed orders.signed session.started",
     "sense": "round.called message.said",
     "plan": "round.planned council.spoke",

@@ -17,6 +17,7 @@ from midwatch.journal.events.morning import (
     ReviewTimedOut,
     RunScored,
 )
+from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.terms.house import SessionState
 from midwatch.views import night_course, night_jobs
@@ -55,6 +56,8 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
         return night_jobs.happened(view, event)
     if isinstance(event, MorningEvent):
         return _morning(view, event)
+    if isinstance(event, PeopleEvent):
+        return view
     assert_never(event)
 
 

@@ -2,36 +2,64 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
 
 MOST = 200
 """Longer than this nobody reads in a log; the entry itself has the rest."""
+MOST_MARKS = 4
+"""Marks stacked higher than this on one letter cover the lines above."""
 
-# Terminal sequences: CSI, then OSC and its relatives with their text, then any two-character escape.
+# Terminal sequences: CSI, then OSC and its relatives with their text, then any two-character escape. What never ends
+# loses only its beginning: otherwise one stray escape would hide all the words after it.
 _ANSI = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?|\x9b[0-?]*[ -/]*[@-~]"
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]?|\x9b[0-?]*[ -/]*[@-~]"
 )
-_INVISIBLE = frozenset({"Cf", "Cs", "Co", "Cn"})
+_BREAKS = re.compile("\r\n?|[\u2028\u2029\x0b\x0c\x85]")
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# What Unicode calls letters or marks and draws as nothing: fillers, joiners, selectors, blank notes and braille.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+)
 
 
 def clean(text: str, most: int = MOST) -> str:
-    """Take out what could lie to a reader: terminal sequences, control and bidi characters, line breaks."""
-    bare = _ANSI.sub("", text)
-    kept = (_kept(character) for character in bare)
-    line = " ".join("".join(kept).split())
+    """Take out what could lie to a reader: terminal sequences, control, bidi and unseen characters, line breaks."""
+    line = text if _is_simple(text) else harmless(_CONTROLS.sub(" ", _ANSI.sub("", text)))
+    line = " ".join(line.split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def harmless(text: str) -> str:
-    """Take out what could move a terminal or turn its words around, and keep lines and tabs as they are."""
-    bare = _ANSI.sub("", text)
-    return "".join(one for one in bare if one in "\n\t" or not (_INVISIBLE | {"Cc"}) & {unicodedata.category(one)})
+    """Take out what could move a terminal, hide, turn words around or cover others; lines and tabs stay."""
+    if _is_simple(text):
+        return text
+    bare = _BREAKS.sub("\n", _ANSI.sub("", text))
+    return "".join(one for one, hides in weighed(bare) if not hides)
 
 
-def _kept(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in _INVISIBLE:
-        return ""
-    return " " if category in {"Cc", "Zl", "Zp"} else character
+def weighed(text: str) -> Iterator[tuple[str, bool]]:
+    """Give every character with whether a reader must not meet it raw: unseen, or on top of a tower of marks."""
+    height = 0
+    for one in text:
+        unseen, mark = _nature(one)
+        if not unseen:  # which does not end a tower: once it is taken out, the marks around it meet
+            height = height + 1 if mark else 0
+        yield one, unseen or height > MOST_MARKS
+
+
+@lru_cache(4096)
+def _nature(one: str) -> tuple[bool, bool]:
+    """Tell whether a character is drawn as nothing, and whether it is drawn onto the letter before it."""
+    category = unicodedata.category(one)
+    unseen = one not in "\n\t" and (category in _UNSEEN or _BLANK.match(one) is not None)
+    return unseen, category in {"Mn", "Me"}
+
+
+def _is_simple(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -7,9 +7,10 @@ from pydantic import Field, TypeAdapter
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
+from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
 
-Event = HouseEvent | SessionEvent | JobEvent | MorningEvent
+Event = HouseEvent | SessionEvent | JobEvent | MorningEvent | PeopleEvent
 
 TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 """Reads an event by its tag. `Event` itself stays plain so that `match` can be exhaustive."""

@@ -1,10 +1,28 @@
-"""What every route needs: the house, and who is asking."""
+"""What every route needs: the house, who is asking, and whether they may."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from fastapi import Depends, Request
 
 from midwatch.compose import House
+from midwatch.errors import Refused
+from midwatch.terms.people import LOWEST_ROLE, Role, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is asking, by which way they came in, and what they may do."""
+
+    name: str
+    role: Role
+    scopes: frozenset[Scope]
+    way: Literal["socket", "login", "token"]
+    csrf: str = ""
+
+    def may(self, scope: Scope) -> bool:
+        """Tell whether this caller may do such things."""
+        return scope in self.scopes
 
 
 def _house(request: Request) -> House:
@@ -12,10 +30,38 @@ def _house(request: Request) -> House:
     return house
 
 
-def _person(request: Request) -> str:
-    person: str = request.app.state.person
-    return person
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller  # put there at the door: the socket's owner, a login or a token
+    return caller
+
+
+def _person(caller: Annotated[Caller, Depends(_caller)]) -> str:
+    return caller.name
 
 
 TheHouse = Annotated[House, Depends(_house)]
+TheCaller = Annotated[Caller, Depends(_caller)]
 Person = Annotated[str, Depends(_person)]
+
+
+class Needs:
+    """Lets only those in who may do such things; every route has exactly one, and a test lists them."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    async def __call__(self, caller: TheCaller) -> None:
+        """Turn others away."""
+        if caller.may(self.scope):
+            return
+        raise Refused(
+            f"This needs the role {LOWEST_ROLE[self.scope]} or more; you are {caller.role}."
+            if self.scope not in caller.role.scopes
+            else f"This token may not {self.scope}.",
+            hint="Ask the owner: midwatch person role NAME ROLE"
+            if self.scope not in caller.role.scopes
+            else f"Make another that may: midwatch token new NAME --scope {self.scope}",
+        )
+
+
+Reads, Answers, Operates, Governs = (Depends(Needs(scope)) for scope in Scope)

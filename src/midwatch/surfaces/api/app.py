@@ -1,45 +1,122 @@
 """The API as one ASGI application over a house; every error has the same shape."""
 
-import errno
 import getpass
 import os
+from collections.abc import Callable
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from midwatch.compose import House
-from midwatch.errors import Broken, Exhausted, MidwatchError, Misuse, Unavailable, Unknown
-from midwatch.surfaces.api import day, jobs, morning, night
+from midwatch.errors import MidwatchError, Misuse, Unknown
+from midwatch.surfaces.api import day, jobs, morning, night, people
+from midwatch.surfaces.api.access import Caller
+from midwatch.surfaces.api.once import OnlyOnce
+from midwatch.surfaces.api.problems import RESPONSES, problem, unforeseen
+from midwatch.terms.people import Role
 
 PREFIX = "/api/v1"
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+Teller = Callable[[Request, MidwatchError], Response]
 
 
-def make_app(house: House) -> FastAPI:
-    """Fit the routes onto a house."""
+def make_app(house: House) -> ASGIApp:
+    """Fit the routes onto a house for whoever is at its socket: that is its owner."""
     app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None)
-    app.state.house = house
-    app.state.person = _owner()
-    for part in (day, night, jobs, morning):
-        app.include_router(part.router, prefix=PREFIX)
-    app.add_exception_handler(MidwatchError, _ours)  # type: ignore[arg-type]
-    app.add_exception_handler(RequestValidationError, _malformed)  # type: ignore[arg-type]
-    app.add_exception_handler(HTTPException, _elsewhere)  # type: ignore[arg-type]
-    app.add_exception_handler(Exception, _unforeseen)
+    fit(app, house, in_json)
+    return OwnerAtSocket(OnlyOnce(app, house))
 
+
+def fit(app: FastAPI, house: House, tell: Teller) -> None:
+    """Put the API's routes on an application, and one way to tell every error."""
+    app.state.house = house
+    for part in (day, night, jobs, morning, people):
+        app.include_router(part.router, prefix=PREFIX, responses=RESPONSES)
+
+    async def ours(request: Request, error: Exception) -> Response:
+        return tell(request, error if isinstance(error, MidwatchError) else unforeseen(error))
+
+    async def malformed(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)  # noqa: S101  registered for nothing else
+        return tell(request, _malformed(error))
+
+    async def elsewhere(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
+        told = Unknown(
+            f"There is nothing at {request.method} {request.url.path}.", hint="The routes are at /openapi.json."
+        )
+        answer = tell(request, told)
+        answer.status_code = error.status_code
+        answer.headers.update(error.headers or {})
+        return answer
+
+    app.add_exception_handler(MidwatchError, ours)
+    app.add_exception_handler(Exception, ours)
+    app.add_exception_handler(RequestValidationError, malformed)
+    app.add_exception_handler(HTTPException, elsewhere)
+    _health(app, house)
+    _describe(app)
+
+
+def _describe(app: FastAPI) -> None:
+    """Describe the API as it is: a malformed request is answered in our one shape, not in FastAPI's."""
+    made = app.openapi
+
+    def described() -> dict[str, Any]:
+        schema = made()
+        for path in schema["paths"].values():
+            for operation in path.values():
+                operation["responses"].pop("422", None)
+                for code in RESPONSES.keys() & operation["responses"].keys():
+                    plain = operation["responses"][code]["content"].pop("text/plain", None)
+                    operation["responses"][code]["content"].setdefault("application/json", plain)
+        return schema
+
+    app.openapi = described  # type: ignore[method-assign]
+
+
+def _health(app: FastAPI, house: House) -> None:
     @app.get("/healthz")
     async def healthz() -> dict[str, str]:
         """Tell that somebody is here."""
         return {"status": "ok"}
 
     @app.get("/readyz")
-    async def readyz() -> dict[str, int | str]:
+    async def readyz() -> dict[str, str]:
         """Tell that the database answers."""
-        return {"status": "ok", "seq": await house.records.head()}
+        await house.records.head()
+        return {"status": "ok"}
 
-    return app
+
+def in_json(_: Request, error: MidwatchError) -> Response:
+    """Tell an error to a program."""
+    return JSONResponse(problem(error), status_code=error.status)
+
+
+def _malformed(error: RequestValidationError) -> Misuse:
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+    expected = first.get("ctx", {}).get("expected", "")
+    if expected:
+        return Misuse(f"{field} cannot be {first['input']!r}.", hint=f"It may be {expected}.")
+    return Misuse(f"{field}: {first['msg']}.", hint="The shapes are at /openapi.json.")
+
+
+class OwnerAtSocket:
+    """Whoever could open the socket is the owner: the kernel has looked at who they are."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._caller = Caller(_owner(), Role.OWNER, Role.OWNER.scopes, "socket")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Name the caller and go on."""
+        scope.setdefault("state", {})["caller"] = self._caller
+        await self._app(scope, receive, send)
 
 
 def _owner() -> str:
@@ -48,52 +125,3 @@ def _owner() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return f"user-{os.getuid()}"
-
-
-async def _ours(_: Request, error: MidwatchError) -> JSONResponse:
-    return problem(error)
-
-
-async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
-    first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-    expected = first.get("ctx", {}).get("expected", "")
-    if expected:
-        return problem(Misuse(f"{field} cannot be {first['input']!r}.", hint=f"It may be {expected}."))
-    return problem(Misuse(f"{field}: {first['msg']}.", hint="The shapes are at /openapi.json."))
-
-
-async def _elsewhere(request: Request, error: HTTPException) -> JSONResponse:
-    """Nobody listens at that address, or not to that method."""
-    told = Unknown(f"There is nothing at {request.method} {request.url.path}.", hint="The routes are at /openapi.json.")
-    answer = problem(told)
-    answer.status_code = error.status_code
-    return answer
-
-
-async def _unforeseen(_: Request, error: Exception) -> JSONResponse:
-    """Answer in the one shape even then; the log has the rest."""
-    said = str(getattr(error, "orig", None) or error)
-    if "disk is full" in said or getattr(error, "errno", None) in FULL:
-        return problem(
-            Exhausted(
-                "There is no room left on the disk; nothing was written.", hint="Free some space and do it again."
-            )
-        )
-    if "locked" in said:
-        return problem(Unavailable("The database is busy; nothing was written.", hint="Try again in a moment."))
-    return problem(
-        Broken(f"Something unforeseen: {type(error).__name__}: {said}.", hint="The server's log has the rest.")
-    )
-
-
-def problem(error: MidwatchError) -> JSONResponse:
-    """Give the one error shape."""
-    body = {
-        "code": error.code,
-        "message": error.message,
-        "hint": error.hint,
-        "because": list(error.because),
-        "exit_code": error.exit_code,
-    }
-    return JSONResponse({"error": body}, status_code=error.status)

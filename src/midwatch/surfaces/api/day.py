@@ -8,7 +8,8 @@ from pydantic import Field, JsonValue
 
 from midwatch.evening import house as by_day
 from midwatch.settings import diff, parse_value
-from midwatch.surfaces.api.access import Person, TheHouse
+from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.paging import ThePage
 from midwatch.terms.house import Flag, Horizon, WorkStatus
 from midwatch.terms.records import GoalRow, ProjectRow, SettingsRow, WorkRow
 from midwatch.terms.term import Term
@@ -47,13 +48,13 @@ class FlagEdit(Term):
     on: bool
 
 
-@router.get("/projects")
-async def projects(house: TheHouse) -> list[Shown]:
+@router.get("/projects", dependencies=[Reads])
+async def projects(house: TheHouse, page: ThePage) -> list[Shown]:
     """List the projects."""
-    return [shown(row) for row in await house.records.find(ProjectRow, removed=False)]
+    return [shown(row) for row in page.of(await house.records.find(ProjectRow, removed=False))]
 
 
-@router.post("/projects")
+@router.post("/projects", dependencies=[Operates])
 async def add_project(house: TheHouse, person: Person, new: NewProject) -> Shown:
     """Put a repository on the books."""
     row = await by_day.add_project(
@@ -62,7 +63,7 @@ async def add_project(house: TheHouse, person: Person, new: NewProject) -> Shown
     return shown(row)
 
 
-@router.get("/projects/{name}")
+@router.get("/projects/{name}", dependencies=[Reads])
 async def project(house: TheHouse, name: str) -> Shown:
     """Show one project with its goals and work."""
     row = await house.records.get(ProjectRow, name)
@@ -71,7 +72,7 @@ async def project(house: TheHouse, name: str) -> Shown:
     return shown(row) | {"goals": [shown(one) for one in goals], "work": [shown(one) for one in items]}
 
 
-@router.patch("/projects/{name}")
+@router.patch("/projects/{name}", dependencies=[Operates])
 async def change_project(house: TheHouse, person: Person, name: str, edit: ProjectEdit) -> Shown:
     """Change a project."""
     row = await by_day.change_project(
@@ -80,13 +81,13 @@ async def change_project(house: TheHouse, person: Person, name: str, edit: Proje
     return shown(row)
 
 
-@router.post("/projects/{name}/flags")
+@router.post("/projects/{name}/flags", dependencies=[Operates])
 async def flag_project(house: TheHouse, person: Person, name: str, edit: FlagEdit) -> Shown:
     """Protect, block or skip a project, or undo that."""
     return shown(await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person))
 
 
-@router.delete("/projects/{name}")
+@router.delete("/projects/{name}", dependencies=[Operates])
 async def remove_project(house: TheHouse, person: Person, name: str) -> Shown:
     """Take a project off the books."""
     return shown(await by_day.remove_project(house.evening, name, by=person))
@@ -107,14 +108,14 @@ class GoalEnd(Term):
     reached: bool
 
 
-@router.get("/goals")
+@router.get("/goals", dependencies=[Reads])
 async def goals(house: TheHouse, project: str = "") -> list[Shown]:
     """List current goals."""
     where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
     return [shown(row) for row in await house.records.find(GoalRow, current=True, **where)]
 
 
-@router.post("/goals")
+@router.post("/goals", dependencies=[Operates])
 async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> Shown:
     """State a goal."""
     row = await by_day.set_goal(
@@ -123,7 +124,7 @@ async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> Shown:
     return shown(row)
 
 
-@router.post("/goals/{goal}/close")
+@router.post("/goals/{goal}/close", dependencies=[Operates])
 async def close_goal(house: TheHouse, person: Person, goal: str, end: GoalEnd) -> Shown:
     """Close a goal."""
     await by_day.close_goal(house.evening, goal, by=person, reached=end.reached)
@@ -145,20 +146,20 @@ class WorkEdit(Term):
     next_step: str | None = None
 
 
-@router.get("/work")
-async def work(house: TheHouse, project: str = "") -> list[Shown]:
+@router.get("/work", dependencies=[Reads])
+async def work(house: TheHouse, page: ThePage, project: str = "") -> list[Shown]:
     """List work items."""
     where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
-    return [shown(row) for row in await house.records.find(WorkRow, **where)]
+    return [shown(row) for row in page.of(await house.records.find(WorkRow, **where))]
 
 
-@router.post("/work")
+@router.post("/work", dependencies=[Operates])
 async def add_work(house: TheHouse, person: Person, new: NewWork) -> Shown:
     """Write a work item down."""
     return shown(await by_day.add_work(house.evening, new.project, new.title, by=person, priority=new.priority))
 
 
-@router.patch("/work/{item}")
+@router.patch("/work/{item}", dependencies=[Operates])
 async def move_work(house: TheHouse, person: Person, item: str, edit: WorkEdit) -> Shown:
     """Move a work item."""
     return shown(await by_day.move_work(house.evening, item, by=person, status=edit.status, next_step=edit.next_step))
@@ -171,7 +172,7 @@ class NewSettings(Term):
     note: str = ""
 
 
-@router.get("/settings")
+@router.get("/settings", dependencies=[Reads])
 async def settings(house: TheHouse) -> list[Shown]:
     """List every setting with its value, default and source."""
     await house.reload_settings()
@@ -187,13 +188,13 @@ async def settings(house: TheHouse) -> list[Shown]:
     ]
 
 
-@router.get("/settings/proposals")
-async def proposals(house: TheHouse) -> list[Shown]:
+@router.get("/settings/proposals", dependencies=[Reads])
+async def proposals(house: TheHouse, page: ThePage) -> list[Shown]:
     """List proposed, applied and discarded changes."""
-    return [shown(row) for row in await house.records.find(SettingsRow)]
+    return [shown(row) for row in page.of(await house.records.find(SettingsRow))]
 
 
-@router.post("/settings/proposals")
+@router.post("/settings/proposals", dependencies=[Operates])
 async def propose(house: TheHouse, person: Person, new: NewSettings) -> Shown:
     """Propose a change and show what it would do."""
     changes = {key: parse_value(key, value) if isinstance(value, str) else value for key, value in new.changes.items()}
@@ -203,7 +204,7 @@ async def propose(house: TheHouse, person: Person, new: NewSettings) -> Shown:
     return shown(row) | {"diff": [_difference(one) for one in differences]}
 
 
-@router.get("/settings/proposals/{name}/diff")
+@router.get("/settings/proposals/{name}/diff", dependencies=[Reads])
 async def proposal_diff(house: TheHouse, name: str) -> list[Shown]:
     """Show what a proposal would change now."""
     row = await house.records.get(SettingsRow, name)
@@ -211,7 +212,7 @@ async def proposal_diff(house: TheHouse, name: str) -> list[Shown]:
     return [_difference(one) for one in diff(house.loaded, row.changes)]
 
 
-@router.post("/settings/proposals/{name}/apply")
+@router.post("/settings/proposals/{name}/apply", dependencies=[Governs])
 async def apply(house: TheHouse, person: Person, name: str) -> Shown:
     """Put a proposal in force."""
     row = await house.records.get(SettingsRow, name)
@@ -221,7 +222,7 @@ async def apply(house: TheHouse, person: Person, name: str) -> Shown:
     return shown(applied)
 
 
-@router.post("/settings/proposals/{name}/discard")
+@router.post("/settings/proposals/{name}/discard", dependencies=[Operates])
 async def discard(house: TheHouse, person: Person, name: str) -> Shown:
     """Throw a proposal away."""
     await by_day.discard_settings(house.evening, name, by=person)
@@ -240,7 +241,7 @@ class LevelEdit(Term):
     reason: str = ""
 
 
-@router.get("/level")
+@router.get("/level", dependencies=[Reads])
 async def level(house: TheHouse) -> Shown:
     """Tell the level that stands."""
     seen = await by_day.track_record(house.evening)
@@ -251,7 +252,7 @@ async def level(house: TheHouse) -> Shown:
     }
 
 
-@router.put("/level")
+@router.put("/level", dependencies=[Governs])
 async def set_level(house: TheHouse, person: Person, edit: LevelEdit) -> Shown:
     """Grant more or less."""
     now = await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)

@@ -7,21 +7,22 @@ from fastapi.responses import PlainTextResponse
 
 from midwatch.errors import Unknown
 from midwatch.night import commands
-from midwatch.surfaces.api.access import Person, TheHouse
+from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.night import Why
+from midwatch.surfaces.api.paging import ThePage
 from midwatch.terms.records import JobRow, PullRequestRow
 
 router = APIRouter()
 
 
-@router.get("/jobs")
-async def jobs(house: TheHouse) -> list[Shown]:
+@router.get("/jobs", dependencies=[Reads])
+async def jobs(house: TheHouse, page: ThePage) -> list[Shown]:
     """List the jobs."""
-    return [shown(row) for row in await house.records.find(JobRow)]
+    return [shown(row) for row in page.of(await house.records.find(JobRow))]
 
 
-@router.get("/jobs/{name}")
+@router.get("/jobs/{name}", dependencies=[Reads])
 async def job(house: TheHouse, name: str) -> Shown:
     """Show one job whole."""
     row = await house.records.get(JobRow, name)
@@ -29,7 +30,7 @@ async def job(house: TheHouse, name: str) -> Shown:
     return shown(row) | {"pull_requests": [shown(one) for one in pull_requests]}
 
 
-@router.get("/jobs/{name}/log")
+@router.get("/jobs/{name}/log", dependencies=[Reads], response_class=PlainTextResponse)
 async def job_log(house: TheHouse, name: str) -> PlainTextResponse:
     """Read the agent's own log."""
     row = await house.records.get(JobRow, name)
@@ -38,7 +39,7 @@ async def job_log(house: TheHouse, name: str) -> PlainTextResponse:
     return PlainTextResponse(text)
 
 
-@router.get("/jobs/{name}/diff")
+@router.get("/jobs/{name}/diff", dependencies=[Reads], response_class=PlainTextResponse)
 async def job_diff(house: TheHouse, name: str) -> PlainTextResponse:
     """Read what the job changed."""
     row = await house.records.get(JobRow, name)
@@ -47,7 +48,7 @@ async def job_diff(house: TheHouse, name: str) -> PlainTextResponse:
     return PlainTextResponse((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
 
 
-@router.post("/jobs/{name}/stop")
+@router.post("/jobs/{name}/stop", dependencies=[Operates])
 async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> Shown:
     """Stop a job; its work is kept."""
     row = await house.records.get(JobRow, name)
@@ -55,14 +56,14 @@ async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> Show
     return shown(await house.records.get(JobRow, row.id))
 
 
-@router.post("/jobs/{name}/close")
+@router.post("/jobs/{name}/close", dependencies=[Operates])
 async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> Shown:
     """Close a job's pull request without merging it."""
     row = await house.records.get(JobRow, name)
     return shown(await commands.close(house.night, row, by=person, why=why.text))
 
 
-@router.post("/jobs/{name}/merge")
+@router.post("/jobs/{name}/merge", dependencies=[Operates])
 async def job_merge(house: TheHouse, person: Person, name: str) -> Shown:
     """Merge a job's pull request: a person's act, always."""
     row = await house.records.get(JobRow, name)
@@ -70,7 +71,7 @@ async def job_merge(house: TheHouse, person: Person, name: str) -> Shown:
     return shown(merged)
 
 
-@router.get("/pull_requests")
-async def pull_requests(house: TheHouse) -> list[Shown]:
+@router.get("/pull_requests", dependencies=[Reads])
+async def pull_requests(house: TheHouse, page: ThePage) -> list[Shown]:
     """List what was delivered."""
-    return [shown(row) for row in await house.records.find(PullRequestRow)]
+    return [shown(row) for row in page.of(await house.records.find(PullRequestRow))]

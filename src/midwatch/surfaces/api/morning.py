@@ -9,7 +9,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import ActJudged
 from midwatch.morning import review as verdicts
 from midwatch.rules.rehearsal import rehearse as rehearse_at
-from midwatch.surfaces.api.access import Person, TheHouse
+from midwatch.surfaces.api.access import Answers, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.checking import every_entry, verify, violations
 from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, RunRow, SessionRow
@@ -24,7 +24,7 @@ from midwatch.views.names import names_after
 router = APIRouter()
 
 
-@router.get("/morning")
+@router.get("/morning", dependencies=[Reads])
 async def morning(house: TheHouse, night: str = "") -> Shown:
     """Give the brief with its recommendations, evidence, assumptions and scores."""
     session, report = await verdicts.last_report(house.morning, night)
@@ -50,7 +50,7 @@ async def morning(house: TheHouse, night: str = "") -> Shown:
     }
 
 
-@router.post("/morning/review")
+@router.post("/morning/review", dependencies=[Answers])
 async def submit(house: TheHouse, person: Person, given: Review, night: str = "") -> Shown:
     """Take the person's verdicts and tell what they changed."""
     session = await verdicts.submit(house.morning, given, by=person, night=night)
@@ -63,7 +63,7 @@ async def submit(house: TheHouse, person: Person, given: Review, night: str = ""
     }
 
 
-@router.get("/rehearse")
+@router.get("/rehearse", dependencies=[Reads])
 async def rehearse(house: TheHouse, level: Level, night: str = "") -> Shown:
     """Run the recorded proposals through the same gate at another level."""
     wanted = (await house.records.get(SessionRow, night)).id if night else ""
@@ -73,7 +73,7 @@ async def rehearse(house: TheHouse, level: Level, night: str = "") -> Shown:
     return rehearsed.model_dump(mode="json")
 
 
-@router.get("/replay")
+@router.get("/replay", dependencies=[Reads])
 async def replay(house: TheHouse, night: str = "", tag: Tag | None = None) -> list[Shown]:
     """Give the timeline of a night, or of everything."""
     entries = await every_entry(house)
@@ -87,7 +87,7 @@ async def replay(house: TheHouse, night: str = "", tag: Tag | None = None) -> li
     return [one.model_dump(mode="json") for one in timeline.rows(entries, tags=wanted, names=names_after(before))]
 
 
-@router.get("/why/{name}")
+@router.get("/why/{name}", dependencies=[Reads])
 async def why(house: TheHouse, name: str) -> Shown:
     """Answer `why this?` for an entry or a recommendation."""
     entries = await every_entry(house)
@@ -97,13 +97,13 @@ async def why(house: TheHouse, name: str) -> Shown:
     return why_recommendation(entries, name).model_dump(mode="json")
 
 
-@router.get("/doctor/verify")
+@router.get("/doctor/verify", dependencies=[Reads])
 async def doctor_verify(house: TheHouse) -> Shown:
     """Walk the hash chain and compare the records with a rebuild."""
     return await asyncio.to_thread(verify, house)
 
 
-@router.get("/doctor/invariants")
+@router.get("/doctor/invariants", dependencies=[Reads])
 async def doctor_invariants(house: TheHouse) -> list[Shown]:
     """Check the invariants over journal and records."""
     return [asdict(one) for one in await violations(house)]

@@ -13,8 +13,9 @@ from midwatch.evening import signing
 from midwatch.evening.orders_file import EXAMPLE, read_orders
 from midwatch.journal.entry import Entry
 from midwatch.night import commands, settling
-from midwatch.surfaces.api.access import Person, TheHouse
+from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
+from midwatch.surfaces.api.paging import ThePage
 from midwatch.surfaces.checking import every_entry
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
@@ -53,7 +54,7 @@ NAMING = (
 ACTIVE = tuple(state for state in JobState if not state.over)
 
 
-@router.get("/status")
+@router.get("/status", dependencies=[Reads])
 async def status(house: TheHouse) -> Shown:
     """Tell how things stand, in one object."""
     records = house.records
@@ -65,6 +66,7 @@ async def status(house: TheHouse) -> Shown:
     reports = await records.find(ReportRow, session=last.id) if last else ()
     return {
         "now": house.clock.now().isoformat(),
+        "pages": house.pages,
         "seq": await records.head(),
         "projects": len(await records.find(ProjectRow, removed=False)),
         "night": _night(last, house.clock.now()) if last else None,
@@ -118,26 +120,26 @@ class OrdersText(Term):
     name: str = "orders.toml"
 
 
-@router.get("/orders/example")
+@router.get("/orders/example", dependencies=[Reads], response_class=PlainTextResponse)
 async def example() -> PlainTextResponse:
     """Give a file to begin with."""
     return PlainTextResponse(EXAMPLE)
 
 
-@router.get("/orders")
+@router.get("/orders", dependencies=[Reads])
 async def orders(house: TheHouse) -> Shown:
     """Show the draft that waits to be signed."""
     return shown(await signing.current_draft(house.evening))
 
 
-@router.put("/orders")
+@router.put("/orders", dependencies=[Operates])
 async def draft(house: TheHouse, person: Person, given: OrdersText) -> Shown:
     """Put orders down as the draft for tonight."""
     read = read_orders(given.toml, name=given.name)
     return shown(await signing.draft(house.evening, read, by=person, source=given.name))
 
 
-@router.post("/sessions/start")
+@router.post("/sessions/start", dependencies=[Operates])
 async def start(house: TheHouse, person: Person) -> Shown:
     """Sign the draft and begin."""
     return shown(await signing.start(house.evening, by=person))
@@ -156,9 +158,17 @@ async def _current(house: TheHouse) -> SessionRow:
     return under_way[-1]
 
 
-@router.post("/sessions/current/{verb}")
+@router.post("/sessions/current/say", dependencies=[Answers])
+async def say(house: TheHouse, person: Person, why: Why) -> Shown:
+    """Say something to the night; it hears it in its next round."""
+    session = await _current(house)
+    await commands.say(house.night, session, why.text, by=person)
+    return shown(await house.records.get(SessionRow, session.id))
+
+
+@router.post("/sessions/current/{verb}", dependencies=[Operates])
 async def steer(house: TheHouse, person: Person, verb: str, why: Why) -> Shown:
-    """Pause, resume, stop, think or say."""
+    """Pause, resume, stop or think."""
     session = await _current(house)
     match verb:
         case "pause":
@@ -169,20 +179,18 @@ async def steer(house: TheHouse, person: Person, verb: str, why: Why) -> Shown:
             await settling.debrief(house.night, session.id, why.text or f"stopped by {person}", actor=person)
         case "think":
             await commands.think(house.night, session, by=person)
-        case "say":
-            await commands.say(house.night, session, why.text, by=person)
         case _:
             raise Unknown(f"A night cannot {verb}.", hint="pause, resume, stop, think, say")
     return shown(await house.records.get(SessionRow, session.id))
 
 
-@router.get("/sessions")
-async def sessions(house: TheHouse) -> list[Shown]:
+@router.get("/sessions", dependencies=[Reads])
+async def sessions(house: TheHouse, page: ThePage) -> list[Shown]:
     """List the nights."""
-    return [shown(row) for row in await house.records.find(SessionRow)]
+    return [shown(row) for row in page.of(await house.records.find(SessionRow))]
 
 
-@router.get("/sessions/{name}")
+@router.get("/sessions/{name}", dependencies=[Reads])
 async def session(house: TheHouse, name: str) -> Shown:
     """Show one night with its acts, check-ins and notices."""
     row = await house.records.get(SessionRow, name)
@@ -195,10 +203,10 @@ async def session(house: TheHouse, name: str) -> Shown:
     }
 
 
-@router.get("/runs")
-async def runs(house: TheHouse) -> list[Shown]:
+@router.get("/runs", dependencies=[Reads])
+async def runs(house: TheHouse, page: ThePage) -> list[Shown]:
     """List the runs with their scores."""
-    return [shown(row) for row in await house.records.find(RunRow)]
+    return [shown(row) for row in page.of(await house.records.find(RunRow))]
 
 
 class AnswerGiven(Term):
@@ -209,14 +217,14 @@ class AnswerGiven(Term):
     shown_hash: str = ""
 
 
-@router.get("/asks")
+@router.get("/asks", dependencies=[Reads])
 async def asks(house: TheHouse, *, all: bool = False) -> list[Shown]:  # noqa: A002  the word people type
     """List what needs a person, the most urgent first."""
     rows = await house.records.find(AskRow) if all else await house.records.find(AskRow, state=AskState.OPEN)
     return [shown(row) for row in sorted(rows, key=lambda row: (-row.priority, row.number))]
 
 
-@router.get("/asks/{name}")
+@router.get("/asks/{name}", dependencies=[Reads])
 async def ask(house: TheHouse, name: str) -> Shown:
     """Show one ask, with the plan it is about."""
     row = await house.records.get(AskRow, name)
@@ -225,14 +233,14 @@ async def ask(house: TheHouse, name: str) -> Shown:
     return shown(row) | {"plan": shown(plan) if plan else None}
 
 
-@router.post("/asks/{name}/answer")
+@router.post("/asks/{name}/answer", dependencies=[Answers])
 async def answer(house: TheHouse, person: Person, name: str, given: AnswerGiven) -> Shown:
     """Answer; the first answer wins."""
     row = await settling.answer(house.night, name, given.answer, by=person, text=given.text, shown=given.shown_hash)
     return shown(row)
 
 
-@router.get("/entries")
+@router.get("/entries", dependencies=[Reads])
 async def entries(house: TheHouse, after: Place = 0, limit: PageSize = 200, wait: float = 0) -> list[Shown]:
     """Read the journal from a place on; with `wait`, until something is there."""
     page = await house.journal.entries(after=after, limit=min(limit, 1000))

@@ -5,7 +5,7 @@ import json
 import socket
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote, urlencode
 
 from midwatch import errors
@@ -22,8 +22,10 @@ BY_CODE = {
         errors.Misuse,
         errors.Unknown,
         errors.Refused,
+        errors.Stranger,
         errors.Stale,
         errors.Exhausted,
+        errors.Hasty,
         errors.Unavailable,
         errors.Broken,
         errors.Corrupt,
@@ -65,15 +67,30 @@ def get(path: str, **query: Any) -> Any:
     """Read something; works without a server too."""
     asked = {name: value for name, value in query.items() if value not in ("", None)}
     target = API + path + (f"?{urlencode(asked)}" if asked else "")
+    told = _page(target)
+    while isinstance(told.value, list) and told.next:
+        more = _page(told.next)
+        told = Told(told.value + more.value, more.next)
+    return told.value
+
+
+class Told(NamedTuple):
+    """What was answered, and where a long list goes on."""
+
+    value: Any
+    next: str = ""
+
+
+def _page(target: str) -> Told:
     try:
-        status, kind, body = _over_socket("GET", target, None, 60)
+        status, kind, body, link = _over_socket("GET", target, None, 60)
     except NOBODY:
         from midwatch.surfaces.cli.offline import read_offline  # noqa: PLC0415  heavy, and rarely needed
 
-        status, kind, body = read_offline(home(), target)
+        status, kind, body, link = *read_offline(home(), target), ""
     except (OSError, http.client.HTTPException) as error:
         raise _unanswered(error) from error
-    return _understood(status, kind, body)
+    return Told(_understood(status, kind, body), link[1 : link.index(">")] if 'rel="next"' in link else "")
 
 
 def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
@@ -81,7 +98,7 @@ def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
     asked = {name: value for name, value in query.items() if value not in ("", None)}
     target = API + path + (f"?{urlencode(asked)}" if asked else "")
     try:
-        status, kind, answer = _over_socket(method, target, {} if body is None else body, 120)
+        status, kind, answer, _ = _over_socket(method, target, {} if body is None else body, 120)
     except NOBODY:
         raise errors.Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach") from None
     except (OSError, http.client.HTTPException) as error:
@@ -106,13 +123,14 @@ def part(name: object) -> str:
     return quote(str(name), safe="")
 
 
-def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[int, str, bytes]:
+def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[int, str, bytes, str]:
     connection = SocketConnection(home() / SOCKET, timeout)
     try:
         payload = None if body is None else json.dumps(body)
         connection.request(method, target, payload, {"Content-Type": "application/json"} if payload else {})
         answer = connection.getresponse()
-        return answer.status, answer.headers.get("Content-Type", ""), answer.read()
+        headers = answer.headers
+        return answer.status, headers.get("Content-Type", ""), answer.read(), headers.get("Link", "")
     finally:
         connection.close()
 

@@ -1,6 +1,5 @@
 """`midwatch`: verbs are loaded when they are called, so that a short command stays short."""
 
-import errno
 import importlib
 import sys
 from typing import Any
@@ -9,7 +8,7 @@ import typer
 import typer.core
 import typer.main
 
-from midwatch.errors import Broken, Exhausted, MidwatchError, Misuse
+from midwatch.errors import NO_ROOM, Broken, Exhausted, MidwatchError, Misuse
 from midwatch.surfaces.cli.quick import spare
 
 VERBS = {
@@ -39,12 +38,11 @@ VERBS = {
     "replay": ("replay", "The night, entry by entry."),
     "why": ("replay", "Why this entry, or this recommendation?"),
     "rehearse": ("replay", "What another level would have done."),
+    "person": ("people", "Who may enter the pages, and as what."),
+    "token": ("people", "What programs may do for a person."),
     "settings": ("settings", "Every setting with its source; propose, diff, apply."),
 }
 """Each verb with the module it lives in and the line the overview shows."""
-
-
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class LazyGroup(typer.core.TyperGroup):
@@ -115,7 +113,7 @@ def main() -> None:
 def plainly(error: OSError) -> MidwatchError:
     """Name what the operating system refused."""
     what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-    if error.errno in FULL:
+    if error.errno in NO_ROOM:
         return Exhausted(f"There is no room left on the disk ({what}).", hint="Free some space and do it again.")
     if isinstance(error, PermissionError | FileNotFoundError | NotADirectoryError | FileExistsError):
         return Misuse(f"{what}.", hint="Check the path; MIDWATCH_HOME names the data folder.")

@@ -1,13 +1,15 @@
 """Reading without a server: the same routes, in this process, on a database that cannot be written."""
 
 import asyncio
+import json
 from pathlib import Path
 
 from midwatch.compose import DATABASE, House, database_url
 from midwatch.errors import MidwatchError, Refused, Unavailable
 from midwatch.settings import load_settings
 from midwatch.store.engines import is_sqlite
-from midwatch.surfaces.api.app import make_app, problem
+from midwatch.surfaces.api.app import make_app
+from midwatch.surfaces.api.problems import problem
 
 
 def read_offline(home: Path, target: str) -> tuple[int, str, bytes]:
@@ -26,8 +28,7 @@ async def _answer(home: Path, target: str) -> tuple[int, str, bytes]:
         await house.reload_settings()
         return await _call(make_app(house), target)
     except MidwatchError as error:
-        told = problem(error)
-        return told.status_code, "application/json", bytes(told.body)
+        return error.status, "application/json", json.dumps(problem(error)).encode()
     except Exception as error:
         said = getattr(error, "orig", None)  # only the store knows the driver's errors by name
         if said is None:

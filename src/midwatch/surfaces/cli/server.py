@@ -29,6 +29,8 @@ RestartSec=2
 WantedBy=default.target
 """
 PATIENCE = 30.0
+PAGES = ("Pages: ", "Open this once ")
+"""How the lines begin that tell where a browser finds the house."""
 
 
 def up(
@@ -66,7 +68,7 @@ def _here(*, api: bool) -> None:
         async with open_house(client.home(), extra_worker=not api) as house:
             where = client.home() / SOCKET if api else "worker only"
             typer.echo(f"Midwatch is up ({where}). Stop it with Ctrl-C or: midwatch down", err=True)
-            await serve(house, api=api)
+            await serve(house, api=api, say=lambda line: typer.echo(line, err=True))
 
     asyncio.run(run())
 
@@ -92,6 +94,8 @@ def _detach() -> None:
             raise _why(log.read_bytes()[begins:].decode(errors="replace"), process.returncode, log)
         if client.server_answers():
             typer.echo(f"Midwatch is up (process {process.pid}). Its log: {log}")
+            said = log.read_bytes()[begins:].decode(errors="replace").splitlines()
+            typer.echo("\n".join(text for text in said if text.startswith(PAGES)))
             return
         time.sleep(0.05)
     raise Broken(f"Midwatch did not answer within {PATIENCE:g} s.", hint=f"Its log: {log}")

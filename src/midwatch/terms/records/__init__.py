@@ -23,6 +23,7 @@ from midwatch.terms.records.night import (
     SessionRow,
     TimerRow,
 )
+from midwatch.terms.records.people import PersonRow, TokenRow
 from midwatch.terms.records.work import JobRow, MissionRow, PullRequestRow, RunRow
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "NoticeRow",
     "OutcomeRow",
     "PastAct",
+    "PersonRow",
     "ProjectRow",
     "PullRequestRow",
     "ReportRow",
@@ -52,5 +54,6 @@ __all__ = [
     "SettingsRow",
     "StandingRow",
     "TimerRow",
+    "TokenRow",
     "WorkRow",
 ]

@@ -1,0 +1,249 @@
+"""The door of the house: who may enter, how they show who they are, and what is written about it."""
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Literal
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from midwatch.errors import Hasty, Misuse, Refused, Stranger
+from midwatch.journal.events.people import (
+    PersonAdded,
+    PersonChanged,
+    PersonEntered,
+    PersonInvited,
+    PersonLeft,
+    PersonRefused,
+    PersonRemoved,
+    TokenIssued,
+    TokenRevoked,
+)
+from midwatch.journal.port import Journal, Records
+from midwatch.rules.entrance import is_over, objection_to_name, objection_to_password, wait_before_trying
+from midwatch.terms.keys import Credential, KeyKind, Keys, Login
+from midwatch.terms.people import Role, Scope
+from midwatch.terms.records import PersonRow, TokenRow
+from midwatch.terms.roles import Clock, Ids
+
+LINK_LIVES = timedelta(hours=24)
+SEEN_EVERY = timedelta(minutes=5)
+"""A login in use is noted so often: writing at every request would be a write per click."""
+MOST_REMEMBERED = 5000
+"""Names and addresses whose failures are counted; a flood of new ones pushes the oldest out."""
+TOKEN_PREFIX = "mwt_"  # noqa: S105  so that scanners of leaked secrets know one of ours
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """Everything the door needs."""
+
+    journal: Journal
+    records: Records
+    keys: Keys
+    clock: Clock
+    ids: Ids
+    idle: Callable[[], timedelta]
+    longest: Callable[[], timedelta]
+    failures: dict[tuple[str, str], list[datetime]] = field(default_factory=dict)
+
+
+HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+"""argon2id as OWASP recommends it at least; 64 MiB per attempt would let a crowd at the door eat the machine."""
+
+
+@cache
+def decoy() -> str:
+    """Hash something nobody knows: a name that does not exist must cost as much time as one that does."""
+    return HASHER.hash(secrets.token_hex(16))
+
+
+def hashed(secret: str) -> str:
+    """Hash a random secret; it has 256 bits, so a fast hash is right."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+async def anybody(entrance: Entrance) -> bool:
+    """Tell whether anybody has a login yet."""
+    return bool(await entrance.records.find(PersonRow, removed=False))
+
+
+async def invite(entrance: Entrance, role: Role, *, by: str, person: str = "") -> str:
+    """Make a one-time link's secret: for somebody new, or for a new password of somebody we know."""
+    known = await entrance.records.get(PersonRow, person) if person else None
+    secret = secrets.token_urlsafe(32)
+    expires = entrance.clock.now() + LINK_LIVES
+    role = known.role if known else role
+    subject = known.id if known else ""
+    await entrance.keys.keep(
+        Credential(id=hashed(secret), kind=KeyKind.LINK, subject=subject, role=role, expires_at=expires)
+    )
+    await entrance.journal.record(PersonInvited(role=role, person=subject, expires_at=expires), actor=by)
+    return secret
+
+
+async def accept(entrance: Entrance, secret: str, name: str, password: str) -> tuple[PersonRow, str]:
+    """Use a one-time link: set name and password, and be signed in; gives the person and the cookie."""
+    link = await entrance.keys.find(KeyKind.LINK, hashed(secret))
+    if link is None or (link.expires_at and link.expires_at <= entrance.clock.now()):
+        await entrance.journal.record(PersonRefused(name=name[:60], why="link"), actor="stranger")
+        raise Stranger("This link was used already, or is older than a day.", hint="Make another: midwatch person link")
+    if link.subject:
+        name = (await entrance.records.get(PersonRow, link.subject)).name
+    if objection := objection_to_name(name) or objection_to_password(password, name):
+        raise Misuse(objection, hint="Try again; the link still works.")
+    if not link.subject and await _called(entrance, name):
+        raise Misuse(f"There is a person called {name} already.", hint="Choose another name.")
+    if not await entrance.keys.use_up(KeyKind.LINK, link.id):
+        raise Stranger("This link was used already.", hint="Make another: midwatch person link")
+    person = link.subject or entrance.ids.new("per")
+    if not link.subject:
+        await entrance.journal.record(PersonAdded(person=person, name=name, role=Role(link.role)), actor=name)
+    else:
+        await entrance.keys.sign_out_everywhere(person)
+    kept = await asyncio.to_thread(HASHER.hash, password)
+    await entrance.keys.keep(Credential(id=person, kind=KeyKind.PASSWORD, subject=person, secret=kept))
+    return await _signed_in(entrance, await entrance.records.get(PersonRow, person), "link")
+
+
+async def enter(entrance: Entrance, name: str, password: str, *, address: str) -> tuple[PersonRow, str]:
+    """Sign in with name and password; gives the person and the cookie."""
+    now = entrance.clock.now()
+    place = (name.lower()[:60], address)
+    failed = entrance.failures.setdefault(place, [])
+    while len(entrance.failures) > MOST_REMEMBERED:
+        entrance.failures.pop(next(iter(entrance.failures)))
+    if wait := wait_before_trying(failed, now):
+        raise Hasty(f"Too many attempts; the door opens again in {wait.seconds + 1} s.", hint="Wait, then try again.")
+    person = await _called(entrance, name)
+    kept = await entrance.keys.find(KeyKind.PASSWORD, person.id) if person else None
+    fits = await asyncio.to_thread(_fits, kept.secret if kept else "", password)
+    if not fits or person is None:
+        failed.append(now)
+        throttled = bool(wait_before_trying(failed, now))
+        refused = PersonRefused(name=name[:60], why="throttled" if throttled else "password")
+        await entrance.journal.record(refused, actor="stranger")
+        raise Stranger("Name and password do not fit together.", hint="A new password: midwatch person link NAME")
+    entrance.failures.pop(place, None)
+    return await _signed_in(entrance, person, "password")
+
+
+async def leave(entrance: Entrance, cookie: str, person: PersonRow, *, everywhere: bool = False) -> None:
+    """Sign out."""
+    if everywhere:
+        await entrance.keys.sign_out_everywhere(person.id)
+    else:
+        await entrance.keys.sign_out(hashed(cookie))
+    await entrance.journal.record(PersonLeft(person=person.id, everywhere=everywhere), actor=person.name)
+
+
+async def by_cookie(entrance: Entrance, cookie: str) -> tuple[PersonRow, Login] | None:
+    """Find out who holds this cookie; nobody, if the login is over."""
+    login = await entrance.keys.login(hashed(cookie))
+    now = entrance.clock.now()
+    if login is None or is_over(login, now, entrance.idle()):
+        return None
+    found = await entrance.records.find(PersonRow, id=login.person, removed=False)
+    if found and now - login.seen_at > SEEN_EVERY:
+        await entrance.keys.seen(login.id, now)
+    return (found[0], login) if found else None
+
+
+async def by_token(entrance: Entrance, secret: str) -> tuple[PersonRow, TokenRow] | None:
+    """Find out for whom this token speaks; nobody, if it is revoked or over."""
+    kept = await entrance.keys.find(KeyKind.TOKEN, hashed(secret))
+    if kept is None or (kept.expires_at and kept.expires_at <= entrance.clock.now()):
+        return None
+    tokens = await entrance.records.find(TokenRow, id=kept.subject, revoked=False)
+    people = await entrance.records.find(PersonRow, id=tokens[0].person, removed=False) if tokens else ()
+    return (people[0], tokens[0]) if people else None
+
+
+async def set_role(entrance: Entrance, name: str, role: Role, *, by: str) -> PersonRow:
+    """Let a person do more, or less; the house keeps an owner."""
+    person = await entrance.records.get(PersonRow, name)
+    if role is not Role.OWNER:
+        await _not_the_last_owner(entrance, person)
+    await entrance.journal.record(PersonChanged(person=person.id, role=role), actor=by)
+    return await entrance.records.get(PersonRow, person.id)
+
+
+async def remove(entrance: Entrance, name: str, *, by: str) -> PersonRow:
+    """Let a person in no more; every login and token of theirs ends now."""
+    person = await entrance.records.get(PersonRow, name)
+    await _not_the_last_owner(entrance, person)
+    await entrance.journal.record(PersonRemoved(person=person.id), actor=by)
+    await entrance.keys.forget(person.id)
+    return person.model_copy(update={"removed": True})
+
+
+async def issue_token(
+    entrance: Entrance, name: str, scopes: frozenset[Scope], *, person: str, by: str, days: int | None = None
+) -> tuple[TokenRow, str]:
+    """Make a token for a person; its secret is shown once and kept nowhere."""
+    whose = await entrance.records.get(PersonRow, person)
+    if beyond := scopes - whose.role.scopes:
+        raise Refused(
+            f"{whose.name} is {whose.role} and may not {', '.join(sorted(beyond))}; a token cannot either.",
+            hint="Give it fewer scopes.",
+        )
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    token = entrance.ids.new("tok")
+    expires = entrance.clock.now() + timedelta(days=days) if days else None
+    issued = TokenIssued(
+        token=token, person=whose.id, name=name, scopes=tuple(s for s in Scope if s in scopes), expires_at=expires
+    )
+    await entrance.journal.record(issued, actor=by)
+    await entrance.keys.keep(Credential(id=hashed(secret), kind=KeyKind.TOKEN, subject=token, expires_at=expires))
+    return await entrance.records.get(TokenRow, token), secret
+
+
+async def revoke_token(entrance: Entrance, name: str, *, by: str) -> TokenRow:
+    """Make a token open nothing any more."""
+    token = await entrance.records.get(TokenRow, name)
+    if not token.revoked:
+        await entrance.journal.record(TokenRevoked(token=token.id), actor=by)
+        await entrance.keys.forget(token.id)
+    return await entrance.records.get(TokenRow, token.id)
+
+
+async def _called(entrance: Entrance, name: str) -> PersonRow | None:
+    everyone = await entrance.records.find(PersonRow, removed=False)
+    return next((one for one in everyone if one.name.lower() == name.lower()), None)
+
+
+async def _not_the_last_owner(entrance: Entrance, person: PersonRow) -> None:
+    owners = await entrance.records.find(PersonRow, role=Role.OWNER, removed=False)
+    if [one.id for one in owners] == [person.id]:
+        raise Refused(
+            f"{person.name} is the only owner.", hint="Make somebody else one first: midwatch person role NAME owner"
+        )
+
+
+async def _signed_in(entrance: Entrance, person: PersonRow, way: Literal["password", "link"]) -> tuple[PersonRow, str]:
+    cookie = secrets.token_urlsafe(32)
+    now = entrance.clock.now()
+    login = Login(
+        id=hashed(cookie),
+        person=person.id,
+        csrf=secrets.token_urlsafe(24),
+        seen_at=now,
+        expires_at=now + entrance.longest(),
+    )
+    await entrance.journal.record(PersonEntered(person=person.id, way=way), actor=person.name)
+    await entrance.keys.sign_in(login)
+    return person, cookie
+
+
+def _fits(kept: str, password: str) -> bool:
+    """Compare in the same time whether or not there is such a person."""
+    try:
+        HASHER.verify(kept or decoy(), password)
+    except (VerificationError, InvalidHashError):
+        return False
+    return bool(kept)

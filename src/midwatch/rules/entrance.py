@@ -1,0 +1,44 @@
+"""Who may try to enter once more, what a password must be, and when a login is over."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from midwatch.terms.keys import Login
+
+WINDOW = timedelta(minutes=1)
+MOST_FAILURES = 5
+"""Wrong passwords within the window for one name from one address; then the door stays shut for the window."""
+SHORTEST_PASSWORD = 12
+LONGEST_PASSWORD = 1024
+LONGEST_NAME = 60
+
+
+def wait_before_trying(failures: Iterable[datetime], now: datetime) -> timedelta:
+    """Tell how long somebody with these failures has to wait; nothing means they may try."""
+    recent = sorted(at for at in failures if now - at < WINDOW)
+    return recent[-MOST_FAILURES] + WINDOW - now if len(recent) >= MOST_FAILURES else timedelta()
+
+
+def objection_to_password(password: str, name: str) -> str:
+    """Say what is wrong with a password; nothing means it will do."""
+    if len(password) < SHORTEST_PASSWORD:
+        return f"The password has {len(password)} characters; it needs {SHORTEST_PASSWORD} or more."
+    if len(password) > LONGEST_PASSWORD:
+        return f"The password is longer than {LONGEST_PASSWORD} characters."
+    if password.lower() == name.lower() or len(set(password)) < 4:
+        return "The password is too easy to guess."
+    return ""
+
+
+def objection_to_name(name: str) -> str:
+    """Say what is wrong with a person's name; nothing means it will do."""
+    if not name or name != name.strip() or len(name) > LONGEST_NAME:
+        return f"A name has 1 to {LONGEST_NAME} characters and no spaces around it."
+    if not name.isprintable() or any(sign in name for sign in "<>@/\\:#"):
+        return "A name has letters, digits, spaces, dots and dashes."
+    return ""
+
+
+def is_over(login: Login, now: datetime, idle: timedelta) -> bool:
+    """Tell whether a login no longer counts."""
+    return now >= login.expires_at or now - login.seen_at >= idle

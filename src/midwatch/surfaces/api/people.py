@@ -1,0 +1,96 @@
+"""Routes of the door: people, one-time links, tokens."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from midwatch.errors import Refused
+from midwatch.evening import people as door
+from midwatch.surfaces.api.access import Governs, Person, Reads, TheCaller, TheHouse
+from midwatch.surfaces.api.day import Shown, shown
+from midwatch.surfaces.api.paging import ThePage
+from midwatch.terms.people import Role, Scope
+from midwatch.terms.records import PersonRow, TokenRow
+from midwatch.terms.term import Term
+
+router = APIRouter()
+
+
+class NewLink(Term):
+    """A one-time link to make."""
+
+    role: Role = Role.VIEWER
+    person: str = ""
+
+
+class RoleEdit(Term):
+    """What somebody is from now on."""
+
+    role: Role
+
+
+class NewToken(Term):
+    """A token to make."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60)]
+    scopes: Annotated[tuple[Scope, ...], Field(min_length=1, max_length=4)] = (Scope.READ,)
+    person: str = ""
+    days: Annotated[int | None, Field(ge=1, le=3650)] = 90
+
+
+@router.get("/me", dependencies=[Reads])
+async def me(caller: TheCaller) -> Shown:
+    """Tell the caller who they are here."""
+    return {"name": caller.name, "role": caller.role.value, "scopes": sorted(caller.scopes), "way": caller.way}
+
+
+@router.get("/people", dependencies=[Governs])
+async def people(house: TheHouse, page: ThePage) -> list[Shown]:
+    """List who may enter."""
+    return [shown(row) for row in page.of(await house.records.find(PersonRow, removed=False))]
+
+
+@router.post("/people/links", dependencies=[Governs])
+async def link(house: TheHouse, person: Person, new: NewLink) -> Shown:
+    """Make a one-time link: for somebody new, or for a new password of somebody we know."""
+    secret = await door.invite(house.entrance, new.role, by=person, person=new.person)
+    return {"path": f"/welcome?key={secret}", "hours": door.LINK_LIVES.total_seconds() / 3600}
+
+
+@router.patch("/people/{name}", dependencies=[Governs])
+async def set_role(house: TheHouse, person: Person, name: str, edit: RoleEdit) -> Shown:
+    """Let a person do more, or less."""
+    return shown(await door.set_role(house.entrance, name, edit.role, by=person))
+
+
+@router.delete("/people/{name}", dependencies=[Governs])
+async def remove(house: TheHouse, person: Person, name: str) -> Shown:
+    """Let a person in no more."""
+    return shown(await door.remove(house.entrance, name, by=person))
+
+
+@router.get("/tokens", dependencies=[Governs])
+async def tokens(house: TheHouse, page: ThePage) -> list[Shown]:
+    """List the tokens; never their secrets."""
+    return [shown(row) for row in page.of(await house.records.find(TokenRow))]
+
+
+@router.post("/tokens", dependencies=[Governs])
+async def issue(house: TheHouse, caller: TheCaller, new: NewToken) -> Shown:
+    """Make a token; its secret is in this answer and nowhere else."""
+    if caller.way == "token":
+        raise Refused("A token cannot make tokens.", hint="Sign in, or use the command line.")
+    whose = new.person or (caller.name if caller.way == "login" else "")
+    if not whose:
+        raise Refused("Say whose token it is.", hint="midwatch token new NAME --person WHO")
+    row, secret = await door.issue_token(
+        house.entrance, new.name, frozenset(new.scopes), person=whose, by=caller.name, days=new.days
+    )
+    return shown(row) | {"secret": secret}
+
+
+@router.delete("/tokens/{name}", dependencies=[Governs])
+async def revoke(house: TheHouse, person: Person, name: str) -> Shown:
+    """Make a token open nothing any more."""
+    return shown(await door.revoke_token(house.entrance, name, by=person))

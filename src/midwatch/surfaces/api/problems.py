@@ -1,0 +1,54 @@
+"""Every error in one shape, whatever went wrong and wherever."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from midwatch.errors import NO_ROOM, Broken, Exhausted, MidwatchError, Unavailable
+
+
+class Trouble(BaseModel):
+    """What went wrong, what to do about it, and how a script should end."""
+
+    code: str
+    message: str
+    hint: str
+    because: list[str]
+    exit_code: int
+
+
+class Problem(BaseModel):
+    """Every error of this API."""
+
+    error: Trouble
+
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Problem, "description": "It cannot be done as asked; the hint says what to do."},
+    "5XX": {"model": Problem, "description": "Something outside, or of ours, failed; the hint says what to do."},
+}
+
+
+def problem(error: MidwatchError) -> dict[str, Any]:
+    """Give the one error shape."""
+    return {
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+            "because": list(error.because),
+            "exit_code": error.exit_code,
+        }
+    }
+
+
+def unforeseen(error: Exception) -> MidwatchError:
+    """Say in our own words what nobody thought of; the log has the rest."""
+    said = str(getattr(error, "orig", None) or error)
+    if "disk is full" in said or getattr(error, "errno", None) in NO_ROOM:
+        return Exhausted(
+            "There is no room left on the disk; nothing was written.", hint="Free some space and do it again."
+        )
+    if "locked" in said:
+        return Unavailable("The database is busy; nothing was written.", hint="Try again in a moment.")
+    return Broken(f"Something unforeseen: {type(error).__name__}: {said}.", hint="The server's log has the rest.")

@@ -1,0 +1,1 @@
+"""Pages for people: the night on ink, the morning on paper, amber only where somebody is wanted."""

@@ -1,0 +1,117 @@
+"""The page of one job: where it stands, what it planned, what it changed so far, and its log as it grows."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import HTMLResponse, StreamingResponse
+from markupsafe import Markup
+
+from midwatch.compose import House
+from midwatch.journal.entry import Entry
+from midwatch.night import commands
+from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.night import NAMING
+from midwatch.surfaces.checking import every_entry
+from midwatch.surfaces.web.diffs import diff_html
+from midwatch.surfaces.web.job_log import follow, read_tail
+from midwatch.surfaces.web.page import fragment, page
+from midwatch.terms.records import ActRow, JobRow, ProjectRow, PullRequestRow
+from midwatch.views.live import feed_rows, job_shown
+from midwatch.views.marks import PHASES
+from midwatch.views.names import names_after
+from midwatch.views.plain import clean
+from midwatch.views.wanted import plan_shown
+
+router = APIRouter()
+ABOUT = tuple(sorted({kind for kind, phase in PHASES.items() if phase in {"job", "ask"}} - set(NAMING)))
+MOST_STONES = 200
+STREAMED = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+@router.get("/jobs/{name}", dependencies=[Reads])
+async def one_job(request: Request, house: TheHouse, name: str) -> HTMLResponse:
+    """Show one job whole."""
+    row = await house.records.get(JobRow, name)
+    place, tail = read_tail(house.bench.log(row.id, "agent"))
+    return page(request, "job.html", here="Live", log=tail, place=place, **await _shown(house, row))
+
+
+@router.get("/jobs/{name}/now", dependencies=[Reads])
+async def job_now(house: TheHouse, name: str) -> HTMLResponse:
+    """Draw everything but the log again."""
+    row = await house.records.get(JobRow, name)
+    return HTMLResponse(fragment("_job.html", **await _shown(house, row)))
+
+
+@router.post("/jobs/{name}/stop", dependencies=[Operates])
+async def stop(house: TheHouse, person: Person, name: str) -> HTMLResponse:
+    """Stop a job; its work is kept."""
+    row = await house.records.get(JobRow, name)
+    await commands.stop_job(house.night, row, by=person, why=f"stopped by {person}")
+    return await job_now(house, row.id)
+
+
+@router.get("/jobs/{name}/log/stream", dependencies=[Reads])
+async def log_stream(
+    house: TheHouse,
+    name: str,
+    after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    last_event_id: Annotated[str, Header()] = "",
+) -> StreamingResponse:
+    """Follow the agent's log from a place on, until the job ends."""
+    row = await house.records.get(JobRow, name)
+    resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
+
+    async def standing() -> tuple[str, bool]:
+        now = await house.records.get(JobRow, row.id)
+        return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash}", now.state.over
+
+    path = house.bench.log(row.id, "agent")
+    return StreamingResponse(follow(path, resumed, standing), media_type="text/event-stream", headers=STREAMED)
+
+
+async def _shown(house: House, row: JobRow) -> dict[str, Any]:
+    project = await house.records.find(ProjectRow, id=row.project)
+    delivered = await house.records.find(PullRequestRow, job=row.id)
+    return {
+        "job": job_shown(row, project[0] if project else None, house.clock.now()),
+        "row": row,
+        "approved_by": clean(row.approved_by, 60),
+        "plan": plan_shown(row),
+        "delivered": [{"number": one.number, "branch": clean(one.branch), "state": one.state} for one in delivered],
+        "stones": await _milestones(house, row),
+        "diff": await _diff(house, row),
+    }
+
+
+async def _diff(house: House, row: JobRow) -> Markup:
+    if not row.diff_blob:
+        return Markup()
+    return diff_html((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
+
+
+async def _milestones(house: House, row: JobRow) -> tuple[Any, ...]:
+    """Tell the job's own entries, newest first."""
+    named = await every_entry(house, kinds=NAMING)
+    acts = await house.records.find(ActRow, id=row.act) if row.act else ()
+    found, after = list(named), acts[0].judged_seq - 1 if acts else 0
+    while part := await house.journal.entries(after=after, limit=1000, kinds=ABOUT):
+        found += part
+        after = part[-1].seq
+    own = about(sorted(found, key=lambda entry: entry.seq), row)
+    return feed_rows(own[-MOST_STONES:], names_after(named))
+
+
+def about(entries: Iterable[Entry], row: JobRow) -> list[Entry]:
+    """Pick the entries that name the job, its act, its asks or its pull requests."""
+    own = {row.id, row.act} - {""}
+    picked: list[Entry] = []
+    for entry in entries:
+        event = entry.event
+        subject = getattr(getattr(event, "draft", None), "subject", "")
+        named = {str(getattr(event, field, "")) for field in ("job", "act", "ask", "pull_request")}
+        if subject in own or named & own:
+            picked.append(entry)
+            own |= {str(getattr(event, field, "")) for field in ("ask", "pull_request")} - {""}
+    return picked

@@ -1,0 +1,56 @@
+"""A page: one template, what it shows, and what every page knows about its reader."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from midwatch.surfaces.api.access import Caller
+from midwatch.surfaces.web.safe import block, markdown, plain
+from midwatch.terms.people import Scope
+from midwatch.views.plain import spaced
+
+TEMPLATES = Path(__file__).parent / "templates"
+STATIC = Path(__file__).parent / "static"
+PAGES = ("Tonight", "Live", "Morning")
+
+
+@cache
+def environment() -> Environment:
+    """Make templates that escape everything and refuse to guess."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["pages"] = PAGES
+    made.globals["Scope"] = Scope
+    made.filters |= {"line": plain, "block": block, "marked_down": markdown, "spaced": spaced}
+    return made
+
+
+def fragment(template: str, **shown: Any) -> str:
+    """Render a piece that is the same for every reader: no name, no nonce, no secret in it."""
+    return environment().get_template(template).render(**shown)
+
+
+def page(request: Request, template: str, *, here: str = "", status: int = 200, **shown: Any) -> HTMLResponse:
+    """Render a whole page for its reader.
+
+    Every template knows: `caller` (None before login), `csrf`, `nonce`, `here` (the page's name in the navigation).
+    """
+    caller: Caller | None = getattr(request.state, "caller", None)
+    text = fragment(
+        template,
+        caller=caller,
+        csrf=caller.csrf if caller else "",
+        nonce=getattr(request.state, "nonce", ""),
+        here=here,
+        **shown,
+    )
+    return HTMLResponse(text, status_code=status)

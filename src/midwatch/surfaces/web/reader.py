@@ -1,0 +1,67 @@
+"""One reader of the event stream, and how a message is written for it."""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+WAITING_MOST = 256
+"""Messages a reader may be behind before it is let go; it comes back with its last id."""
+LINES = re.compile(r"\r\n|\r|\n")
+
+
+def message(*, seq: int | None = None, event: str = "", data: str | None = None, retry: int | None = None) -> bytes:
+    """Write one server-sent event; without data it only moves the reader's place."""
+    fields = [f"retry: {retry}"] if retry is not None else []
+    fields += [f"id: {seq}"] if seq is not None else []
+    fields += [f"event: {event}"] if event else []
+    fields += [f"data: {line}" for line in LINES.split(data)] if data else []
+    return ("\n".join(fields) + "\n\n").encode()
+
+
+def as_json(value: Mapping[str, JsonValue]) -> str:
+    """Write a message's data on one line."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class Reader:
+    """One viewer: what waits to be sent to it, and whether it goes on."""
+
+    __slots__ = ("_bell", "_waiting", "html", "over", "since")
+
+    def __init__(self, *, html: bool) -> None:
+        self.html = html
+        self.over = False
+        self.since = time.monotonic()
+        self._waiting: list[bytes] = []
+        self._bell: asyncio.Future[None] | None = None
+
+    def put(self, chunk: bytes) -> bool:
+        """Let it wait to be sent; tell whether the reader still keeps up."""
+        if len(self._waiting) >= WAITING_MOST:
+            self.end()
+            return False
+        self._waiting.append(chunk)
+        self._ring()
+        return True
+
+    def end(self) -> None:
+        """Let the stream end; what was not sent yet comes from the journal when the reader is back."""
+        self.over = True
+        self._waiting.clear()
+        self._ring()
+
+    def _ring(self) -> None:
+        if self._bell is not None and not self._bell.done():
+            self._bell.set_result(None)
+
+    async def take(self) -> bytes:
+        """Wait for all there is, in one piece; nothing means that it is over."""
+        while not self._waiting and not self.over:
+            self._bell = asyncio.get_running_loop().create_future()
+            await self._bell
+        taken, self._waiting = self._waiting, []
+        return taken[0] if len(taken) == 1 else b"".join(taken)

@@ -1,0 +1,79 @@
+// Keeps a live page honest: no row twice, at most sixty of them, a word when the stream is down, a count in the tab.
+(() => {
+  const MOST = 60;
+  const feed = () => document.getElementById("feed");
+  const title = document.title;
+
+  const trim = () => {
+    const list = feed();
+    if (!list) return;
+    const seen = new Set();
+    for (const row of [...list.children]) {
+      if (seen.has(row.dataset.seq) || seen.size >= MOST) row.remove();
+      else seen.add(row.dataset.seq);
+    }
+  };
+  const count = () => {
+    const asks = document.querySelectorAll("#asks [data-ask]").length;
+    document.title = asks ? `(${asks}) ${title}` : title;
+  };
+  const follow = () => {
+    for (const box of document.querySelectorAll("[data-follow]")) {
+      if (box.dataset.away !== "yes") box.scrollTop = box.scrollHeight;
+      const lines = box.querySelector(".lines");
+      while (lines && lines.children.length > 2000) lines.firstElementChild.remove();
+    }
+  };
+  const lost = (is) => {
+    const bar = document.getElementById("lost");
+    if (bar) bar.hidden = !is;
+  };
+
+  document.addEventListener("htmx:after:swap", () => { trim(); count(); follow(); });
+  document.addEventListener("DOMContentLoaded", () => {
+    trim(); count(); follow();
+    for (const box of document.querySelectorAll(".scroller")) box.scrollLeft = box.scrollWidth; // now is on the right
+    for (const box of document.querySelectorAll("[data-follow]"))
+      box.addEventListener("scroll", () => { box.dataset.away = box.scrollHeight - box.scrollTop - box.clientHeight > 40 ? "yes" : "no"; }, { passive: true });
+  });
+
+  // A stream that ends says so once and tries again by itself; the first answer after that hides the bar.
+  document.addEventListener("htmx:sse:after:connection", () => lost(false));
+  document.addEventListener("htmx:sse:error", () => lost(true));
+  document.addEventListener("htmx:sse:before:connection", (event) => { if (event.detail.connection.attempt > 0) lost(true); });
+  document.addEventListener("htmx:sse:close", (event) => { if (event.detail.reason === "message") lost(false); });
+  // A batch the server could not draw: the page itself is read anew, but not again and again.
+  document.addEventListener("unpainted", () => {
+    const last = Number(sessionStorage.getItem("redrawn") || 0);
+    if (Date.now() - last < 60000) return;
+    sessionStorage.setItem("redrawn", String(Date.now()));
+    location.reload();
+  });
+  // The very first connection is an ordinary request and is not repeated by the extension.
+  const first = (event) => {
+    const from = event.detail?.ctx?.sourceElement;
+    if (!from?.hasAttribute?.("hx-sse:connect") || from._htmx?.sse) return;
+    lost(true);
+    setTimeout(() => location.reload(), 5000);
+  };
+  document.addEventListener("htmx:error", first);
+  document.addEventListener("htmx:response:error", first);
+
+  // What went wrong last time is no longer true once somebody tries again.
+  document.addEventListener("htmx:before:request", (event) => {
+    const problem = document.getElementById("problem");
+    if (problem && event.detail?.ctx?.request?.method !== "GET") problem.replaceChildren();
+  });
+  document.addEventListener("htmx:error", (event) => {
+    const from = event.detail?.ctx?.sourceElement, problem = document.getElementById("problem");
+    if (!problem || from?.hasAttribute?.("hx-sse:connect")) return;
+    const words = document.createElement("p");
+    words.className = "problem";
+    words.textContent = "The server did not answer, so nothing was changed for certain. Wait a moment and try again.";
+    problem.replaceChildren(words);
+  });
+  document.addEventListener("htmx:after:request", (event) => {
+    const form = event.detail?.ctx?.sourceElement;
+    if (form?.matches?.("form[data-clears]") && event.detail.ctx.response?.status < 400) form.reset();
+  });
+})();

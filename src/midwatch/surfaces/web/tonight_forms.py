@@ -1,0 +1,199 @@
+"""The small forms of Tonight's sheet: what they hold, and the orders that come of them."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import ValidationError
+from starlette.datastructures import FormData
+
+from midwatch.errors import Misuse, Stale
+from midwatch.evening.orders_file import read_orders
+from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.views.orders_text import orders_text
+from midwatch.views.sheet import money
+
+KNOWN_TOOLS: Final = ("repo_read", "repo_write_pr", "web_research")
+KNOWN_EFFECTS: Final = ("pull_request",)
+LISTS: Final = frozenset({"goals", "success_criteria", "domains", "do_not_touch", "checks", "paths"})
+"""Fields that hold one entry per line."""
+FIELD_OF: Final = {
+    "goals": "goals",
+    "work": "title",
+    "limits": "until",
+    "permissions": "level",
+    "text": "toml",
+    "begin": "goals",
+    "project": "path",
+}
+"""Where a problem is shown that names no field of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form that stands open: which, what is filled in, and what is wrong with it."""
+
+    part: str
+    values: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    item: str = ""
+
+
+class FilledInWrong(Misuse):
+    """A field of a form cannot be read."""
+
+    def __init__(self, errors: dict[str, str]) -> None:
+        super().__init__(next(iter(errors.values())), hint="Change the field and save again.")
+        self.errors = errors
+
+
+def opened(part: str, orders: Orders, item: str = "") -> Form:
+    """Open a form with what the orders say now."""
+    if part == "text":
+        return Form(part, {"toml": orders_text(orders)})
+    if part == "work":
+        work = work_at(orders, item) if item.isdecimal() else None
+        values = _lines(work.model_dump()) if work else {}
+        return Form(part, values | {"was": work.title if work else ""}, item=item or "new")
+    values = orders.model_dump(include={"goals", "success_criteria", "notes", "do_not_touch", "level", "until"})
+    values |= {"limits": orders.limits.model_dump(), **orders.permissions.model_dump()}
+    limits = values["limits"] | {"usd": money(orders.limits.usd).removesuffix(" USD")}
+    return Form(part, _lines(values) | limits)
+
+
+def kept(sent: FormData) -> dict[str, Any]:
+    """Give back what the person typed, so that nothing is lost when it cannot be saved."""
+    many = {name: tuple(str(one) for one in sent.getlist(name)) for name in ("tools", "external")}
+    single = {name: str(value) for name, value in sent.items() if name not in many}
+    return single | many | {"silence_approves": "silence_approves" in sent}
+
+
+def changed(part: str, orders: Orders, sent: FormData, item: str = "") -> Orders:
+    """Put what was filled in in the place of what the orders said; what the form does not hold stays."""
+    if part == "text":
+        return read_orders(_one(sent, "toml"), name="The orders")
+    data = orders.model_dump()
+    if part == "goals":
+        data |= {name: _split(sent, name) for name in ("goals", "success_criteria")}
+        data["notes"] = _one(sent, "notes")
+    elif part == "limits":
+        named = {name: _one(sent, name).replace(",", "") for name in ("usd", "tokens", "minutes", "rounds")}
+        data["limits"] = {name: value for name, value in named.items() if value}
+        data["until"] = _until(sent)
+    elif part == "permissions":
+        data |= {"level": _one(sent, "level"), "do_not_touch": _split(sent, "do_not_touch")}
+        data["permissions"] = {
+            "tools": _several(sent, "tools"),
+            "external": _several(sent, "external"),
+            "domains": _split(sent, "domains"),
+            "silence_approves": "silence_approves" in sent,
+        }
+    else:
+        data["work"] = _work(orders, sent, item)
+    return valid(data)
+
+
+def valid(data: dict[str, Any]) -> Orders:
+    """Make orders of it, or say which field is wrong."""
+    try:
+        return Orders.model_validate(data)
+    except ValidationError as error:
+        said: dict[str, str] = {}
+        for one in error.errors():
+            names = [part for part in one["loc"] if isinstance(part, str)] or [""]
+            said.setdefault(
+                names[-1], f"{names[-1].replace('_', ' ').capitalize()}: {_plain(one['type'], one['msg'])}."
+            )
+        raise FilledInWrong(said) from error
+
+
+def _plain(kind: str, said: str) -> str:
+    """Say what a number should be in words a person uses."""
+    if kind.startswith("int_"):
+        return "write a whole number"
+    if kind.startswith("float_"):
+        return "write a number"
+    return said.replace("Input should be", "must be")
+
+
+def begun(sent: FormData, orders: Orders) -> Orders:
+    """Make the first orders of what somebody wants tonight for."""
+    data = orders.model_dump(exclude={"limits"}) | {"goals": _split(sent, "goals"), "level": _one(sent, "level")}
+    if not data["goals"]:
+        raise FilledInWrong({"goals": "Say in a line or more what tonight is for."})
+    if _one(sent, "title"):
+        data["work"] = (
+            *orders.work,
+            OrderedWork(project=_one(sent, "project"), title=_one(sent, "title")).model_dump(),
+        )
+    return valid(data)
+
+
+def work_at(orders: Orders, item: str) -> OrderedWork:
+    """Find the piece of work in this place."""
+    if not item.isdecimal() or int(item) >= len(orders.work):
+        raise Stale("This piece of work is no longer in the orders.", hint="Load the page again.")
+    return orders.work[int(item)]
+
+
+def without(orders: Orders, item: str, was: str) -> Orders:
+    """Take a piece of work out of the orders."""
+    _same(work_at(orders, item), was)
+    left = tuple(one for place, one in enumerate(orders.work) if place != int(item))
+    return orders.model_copy(update={"work": left})
+
+
+def _work(orders: Orders, sent: FormData, item: str) -> list[dict[str, Any]]:
+    texts = {name: _one(sent, name) for name in ("project", "title", "agent") if _one(sent, name)}
+    filled = {"title": ""} | texts | {name: _split(sent, name) for name in ("checks", "paths")}
+    work = [one.model_dump() for one in orders.work]
+    if not item.isdecimal():
+        return [*work, filled]
+    _same(work_at(orders, item), _one(sent, "was"))
+    work[int(item)] = filled
+    return work
+
+
+def _same(work: OrderedWork, was: str) -> None:
+    """Somebody else may have changed the list meanwhile: the place alone does not name the piece of work."""
+    if work.title != was:
+        raise Stale("The orders were changed meanwhile.", hint="Load the page again and look.")
+
+
+def _until(sent: FormData) -> datetime | None:
+    text = _one(sent, "until")
+    if not text:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+        return at if at.tzinfo else at.replace(tzinfo=ZoneInfo(_one(sent, "zone") or "UTC"))
+    except (ValueError, ZoneInfoNotFoundError) as error:
+        raise FilledInWrong({"until": "Until: write a date and a time, such as 2026-11-16 07:00."}) from error
+
+
+def _one(sent: FormData, name: str) -> str:
+    value = sent.get(name, "")
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _several(sent: FormData, name: str) -> tuple[str, ...]:
+    return tuple(one for one in sent.getlist(name) if isinstance(one, str) and one)
+
+
+def _split(sent: FormData, name: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in _one(sent, name).splitlines() if line.strip())
+
+
+def _lines(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: "\n".join(value) if name in LISTS else value for name, value in values.items()}
+
+
+def lines(sent: FormData, name: str) -> tuple[str, ...]:
+    """Read a field that holds one entry per line."""
+    return _split(sent, name)
+
+
+def text(sent: FormData, name: str) -> str:
+    """Read a field that holds one text."""
+    return _one(sent, name)

@@ -1,0 +1,31 @@
+"""Rows about people: who may enter, and what programs may do for them."""
+
+from datetime import datetime
+
+from midwatch.terms.people import Role, Scope
+from midwatch.terms.term import Term
+
+
+class PersonRow(Term):
+    """Somebody who may enter, or once might."""
+
+    id: str
+    number: int
+    name: str
+    role: Role
+    removed: bool
+    last_entered_at: datetime | None
+    created_at: datetime
+
+
+class TokenRow(Term):
+    """A token; its secret is nowhere but with its bearer."""
+
+    id: str
+    number: int
+    person: str
+    name: str
+    scopes: tuple[Scope, ...]
+    revoked: bool
+    expires_at: datetime | None
+    created_at: datetime

@@ -1,0 +1,46 @@
+"""Orders written back as the file a person would have written, so that they can be edited as text."""
+
+import json
+from collections.abc import Sequence
+
+from midwatch.terms.orders import Orders
+
+
+def orders_text(orders: Orders) -> str:
+    """Write orders as TOML; reading it again gives the same orders."""
+    limits, permitted = orders.limits, orders.permissions
+    head = [
+        f'level = "{orders.level}"            # observe | cautious | moderate | full',
+        f"goals = {_texts(orders.goals)}",
+        f"success_criteria = {_texts(orders.success_criteria)}",
+        f"notes = {_text(orders.notes)}",
+        f"do_not_touch = {_texts(orders.do_not_touch)}",
+        f"until = {orders.until.isoformat()}" if orders.until else "# until = 2026-11-16T07:00:00+01:00",
+    ]
+    work = [
+        f"\n[[work]]\nproject = {_text(one.project)}\ntitle = {_text(one.title)}\nchecks = {_texts(one.checks)}\n"
+        f"paths = {_texts(one.paths)}\nagent = {_text(one.agent)}"
+        for one in orders.work
+    ]
+    tail = [
+        (
+            f"\n[limits]\nusd = {limits.usd!r}\ntokens = {limits.tokens}\nminutes = {limits.minutes}\n"
+            f"rounds = {limits.rounds}"
+        ),
+        (
+            f"\n[permissions]\ntools = {_texts(permitted.tools)}\ndomains = {_texts(permitted.domains)}\n"
+            f"external = {_texts(permitted.external)}\nsilence_approves = {str(permitted.silence_approves).lower()}"
+        ),
+    ]
+    return "\n".join((*head, *work, *tail)) + "\n"
+
+
+def _text(text: str) -> str:
+    """JSON writes strings as TOML does, but for the one character TOML wants escaped as well."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _texts(texts: Sequence[str]) -> str:
+    if sum(len(text) for text in texts) < 80:
+        return f"[{', '.join(_text(text) for text in texts)}]"
+    return "[\n" + "".join(f"  {_text(text)},\n" for text in texts) + "]"

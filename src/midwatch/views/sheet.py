@@ -1,0 +1,62 @@
+"""What the words on tonight's sheet follow from."""
+
+from midwatch.terms.acts import ActKind
+from midwatch.terms.asks import Silence
+from midwatch.terms.house import Flag
+from midwatch.terms.orders import Orders
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Isolation, Level, Outcome
+
+
+class ProjectSeen(Term):
+    """What the sheet has to know about a project it names."""
+
+    name: str
+    flags: tuple[Flag, ...] = ()
+    has_checks: bool = True
+    uncommitted: int = 0
+
+
+class PastNight(Term):
+    """How long an earlier night took."""
+
+    minutes: float
+    rounds: int
+
+
+class SheetFacts(Term):
+    """All that the words on the sheet follow from."""
+
+    orders: Orders
+    standing: Level
+    outcomes: dict[ActKind, Outcome]
+    """What each act becomes at the level of the orders."""
+    plan_silence: Silence
+    plan_minutes: float
+    """How long a plan waits; 0 means that it does not wait."""
+    files_per_job: int
+    lines_per_job: int
+    jobs_per_project: int
+    round_minutes: float
+    idle_minutes: float
+    isolation: Isolation
+    model_free: tuple[str, ...]
+    """Agents no model drives."""
+    thinks_by_rules: bool
+    projects: tuple[ProjectSeen, ...] = ()
+    past: tuple[PastNight, ...] = ()
+    unreviewed: tuple[int, ...] = ()
+    """Nights whose review is still open."""
+
+
+def span(minutes: float) -> str:
+    """Say a length of time: `45 min`, `8 h`, `1 h 30 min`."""
+    whole = max(1, round(minutes)) if minutes else 0
+    hours, rest = divmod(whole, 60)
+    said = [f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest or not hours)
+    return " ".join(said)
+
+
+def money(usd: float) -> str:
+    """Say an amount without digits that mean nothing: `5 USD`, `0.25 USD`, `1,000,000 USD`."""
+    return f"{usd:,.6f}".rstrip("0").rstrip(".") + " USD"

@@ -1,0 +1,120 @@
+"""What waits for a person: the question, the answers one can give with one press, and what silence means."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+from midwatch.terms.asks import AskKind, Silence
+from midwatch.terms.english import say
+from midwatch.terms.jobs import Plan
+from midwatch.terms.records import AskRow, JobRow, ProjectRow
+from midwatch.terms.term import Term
+from midwatch.views.plain import clean
+
+ASKED: Final[dict[AskKind, str]] = {
+    AskKind.CONFIRM_ACT: "May it do this?",
+    AskKind.GUIDANCE_ERROR: "Something broke. What now?",
+    AskKind.GUIDANCE_UNCERTAIN: "It is not sure. Which way?",
+    AskKind.SPEND: "May it spend more?",
+}
+_WITHIN: Final = "If you do not answer"
+
+
+class Choice(Term):
+    """One answer a person can give with one press."""
+
+    value: str
+    label: str
+    primary: bool = False
+
+
+class AskShown(Term):
+    """Something that waits for a person, with what silence means."""
+
+    id: str
+    number: int
+    heading: str
+    text: str
+    rationale: str = ""
+    recommendation: str = ""
+    choices: tuple[Choice, ...] = ()
+    silence_before: str
+    silence_after: str = ""
+    due_at: datetime | None = None
+    shown_hash: str = ""
+    plan: Plan | None = None
+    job: int = 0
+    project: str = ""
+
+
+def asks_shown(
+    asks: Iterable[AskRow], jobs: Mapping[str, JobRow], projects: Mapping[str, ProjectRow]
+) -> tuple[AskShown, ...]:
+    """Show what waits for a person, the most urgent first."""
+    ordered = sorted(asks, key=lambda ask: (-ask.priority, ask.number))
+    return tuple(_ask(ask, jobs.get(ask.subject), projects) for ask in ordered)
+
+
+def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) -> AskShown:
+    plan = job.plan if job and ask.kind is AskKind.APPROVE_PLAN and job.plan_hash == ask.shown_hash else None
+    before, after = silence_parts(ask.silence, due=ask.due_at is not None)
+    project = projects.get(ask.project or (job.project if job else ""))
+    return AskShown(
+        id=ask.id,
+        number=ask.number,
+        heading=f"May job {job.number} go ahead? {clean(job.title, 120)}" if plan and job else _heading(ask),
+        text=clean(plan.summary if plan else ask.question, 800),
+        rationale=clean(ask.rationale, 400),
+        recommendation=clean(ask.recommendation, 200),
+        choices=_choices(ask),
+        silence_before=before,
+        silence_after=after,
+        due_at=None if ask.silence is Silence.WAITS else ask.due_at,
+        shown_hash=ask.shown_hash,
+        plan=plan and _plan(plan),
+        job=job.number if job else 0,
+        project=clean(project.name, 63) if project else "",
+    )
+
+
+def _heading(ask: AskRow) -> str:
+    return ASKED.get(ask.kind, f"Ask {ask.number} is for you")
+
+
+def _choices(ask: AskRow) -> tuple[Choice, ...]:
+    """The recommended answer comes as the bright button; without a recommendation the first one does."""
+    best = ask.recommendation if ask.recommendation in ask.options else next(iter(ask.options), "")
+    words = {"yes": "Approve", "no": "Reject"} if ask.kind is AskKind.APPROVE_PLAN else {}
+    return tuple(
+        Choice(
+            value=one, label=clean(words.get(one, one[:1].upper() + one[1:]).replace("_", " "), 60), primary=one == best
+        )
+        for one in ask.options
+    )
+
+
+def _plan(plan: Plan) -> Plan:
+    """A plan is an agent's text: every line of it is made harmless before it is shown."""
+    return plan.model_copy(
+        update={
+            "summary": clean(plan.summary, 800),
+            "approach": tuple(clean(one, 400) for one in plan.approach),
+            "files": tuple(clean(one, 300) for one in plan.files),
+            "risks": tuple(clean(one, 400) for one in plan.risks),
+            "checks": tuple(clean(one, 300) for one in plan.checks),
+            "undo": clean(plan.undo, 400),
+        }
+    )
+
+
+def plan_shown(job: JobRow) -> Plan | None:
+    """Show a job's plan."""
+    return _plan(job.plan) if job.plan else None
+
+
+def silence_parts(silence: Silence, *, due: bool) -> tuple[str, str]:
+    """Say what silence means, with a place between the two parts for the time that is left."""
+    words = say(f"silence.{silence.value}")
+    if not due or silence is Silence.WAITS or not words.startswith(_WITHIN):
+        return words, ""
+    return f"{_WITHIN} within", words.removeprefix(_WITHIN)

@@ -1,0 +1,78 @@
+"""A real Chromium before a real server."""
+
+import os
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.conftest import missing
+from tests.surfaces.person import SETTINGS, Person
+from tools.chromium import NAMES
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SHOTS = Path(os.environ["MIDWATCH_SHOTS"]) if "MIDWATCH_SHOTS" in os.environ else None
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of a worker."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        missing("chromium", "none of " + ", ".join(NAMES) + " is installed")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+class Householder(Person):
+    """Somebody who starts and kills the server by hand, and otherwise has only a browser."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.settles(SETTINGS.replace("[server]\n", f"[server]\nport = {self.port}\n"))
+
+    def starts(self) -> str:
+        """Start the server in the background; gives the address it printed."""
+        said = self.types("up", "--detach").out
+        return next(word for word in said.split() if word.startswith("http"))
+
+    def kills(self) -> None:
+        """No farewell."""
+        os.kill(int((self.home / "server.lock").read_text()), signal.SIGKILL)
+
+
+@pytest.fixture
+def ann() -> Iterator[Householder]:
+    """A house of one's own on a short path."""
+    folder = Path(tempfile.mkdtemp(prefix="mw", dir="/tmp"))
+    person = Householder(folder)
+    try:
+        yield person
+    finally:
+        person.types("down", expect=None)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def shot(page: Page, name: str) -> None:
+    """Keep a picture for whoever wants to look (MIDWATCH_SHOTS names the folder)."""
+    if SHOTS is not None:
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SHOTS / f"{name}.png", full_page=True)

@@ -1,0 +1,187 @@
+"""Tonight's sheet in words: every sentence follows from the rules, and the text gives back the same orders."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midwatch.evening.orders_file import read_orders
+from midwatch.rules.asks import draft_terms
+from midwatch.rules.matrix import MATRIX
+from midwatch.terms.acts import ActKind
+from midwatch.terms.asks import AskKind
+from midwatch.terms.house import Flag
+from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
+from midwatch.terms.trust import Isolation, Level, Outcome
+from midwatch.views.estimate import estimate
+from midwatch.views.orders_text import orders_text
+from midwatch.views.sheet import PastNight, ProjectSeen, SheetFacts, money, span
+from midwatch.views.tonight import DOING, LEVEL_MEANS, silence_on_plans, will_not, worth_knowing
+
+ORDERS = Orders(goals=("Tidy",), work=(OrderedWork(project="shop", title="Tidy up"),))
+
+
+def facts(orders: Orders = ORDERS, **more: Any) -> SheetFacts:
+    minutes, silence = draft_terms(
+        AskKind.APPROVE_PLAN, orders.level, inside_scopes=True, silence_approves=orders.permissions.silence_approves
+    )
+    usual: dict[str, Any] = {
+        "standing": orders.level,
+        "outcomes": {kind: outcome for (kind, level), outcome in MATRIX.items() if level is orders.level},
+        "plan_silence": silence,
+        "plan_minutes": minutes or 0,
+        "files_per_job": 20,
+        "lines_per_job": 800,
+        "jobs_per_project": 1,
+        "round_minutes": 5,
+        "idle_minutes": 30,
+        "isolation": Isolation.BUBBLEWRAP,
+        "model_free": ("housekeeper",),
+        "thinks_by_rules": True,
+        "projects": (ProjectSeen(name="shop"),),
+    }
+    return SheetFacts(orders=orders, **usual | more)
+
+
+def at(level: Level, **more: Any) -> SheetFacts:
+    return facts(ORDERS.model_copy(update={"level": level, **more}))
+
+
+@pytest.mark.parametrize("level", Level)
+def test_the_sentences_about_acts_say_what_the_table_says(level: Level) -> None:
+    said = will_not(at(level))
+    for kind, words in DOING.items():
+        outcome = MATRIX[kind, level]
+        asked = any(words in one.lower() and "without your yes" in one for one in said)
+        suggested = any(words in one.lower() and "only suggested" in one for one in said)
+        never = any(words in one.lower() and "no tool for it" in one for one in said)
+        assert asked == (outcome is Outcome.ASK_FIRST), kind
+        assert suggested == (outcome is Outcome.SAY_ONLY), kind
+        assert never == (outcome is Outcome.REFUSE), kind
+
+
+@pytest.mark.parametrize("level", Level)
+def test_merging_is_a_persons_act_at_every_level(level: Level) -> None:
+    assert "Merge anything. That is a person's act, always." in will_not(at(level))
+
+
+@pytest.mark.parametrize("level", Level)
+def test_what_a_level_means_agrees_with_the_table(level: Level) -> None:
+    means = LEVEL_MEANS[level]
+    assert ("starts nothing" in means) == (MATRIX[ActKind.START, level] is Outcome.SAY_ONLY)
+    assert ("asks before it stops or restarts" in means) == (MATRIX[ActKind.STOP, level] is Outcome.ASK_FIRST)
+    assert ("tells you when it stops" in means) == (MATRIX[ActKind.STOP, level] is Outcome.EXECUTE_AND_TELL)
+    minutes, _ = draft_terms(AskKind.APPROVE_PLAN, level, inside_scopes=True)
+    assert ("do not wait" in means) == (minutes == 0)
+
+
+def test_silence_is_told_as_the_rule_has_it() -> None:
+    quiet = {"permissions": Permissions(silence_approves=False)}
+    assert "within 20 min counts as approved" in silence_on_plans(at(Level.CAUTIOUS))
+    assert "Silence approves nothing" in silence_on_plans(at(Level.MODERATE, **quiet))
+    assert "without waiting for you" in silence_on_plans(at(Level.FULL, **quiet))
+    assert "no plan is made" in silence_on_plans(at(Level.OBSERVE))
+
+
+def test_limits_end_the_night_and_an_empty_purse_is_no_end() -> None:
+    limits = Limits(usd=0, tokens=2_000_000, minutes=90, rounds=1)
+    assert will_not(at(Level.CAUTIOUS, limits=limits))[-1] == "Go on after 1 h 30 min, 1 round or 2,000,000 tokens."
+
+
+def test_paths_tools_and_domains_bind() -> None:
+    work = (OrderedWork(project="shop", title="Tidy up", paths=("src/**",)),)
+    bound = will_not(at(Level.CAUTIOUS, work=work, do_not_touch=("migrations/**", "data")))
+    assert "For “Tidy up”, change anything outside src/**." in bound
+    assert "Touch migrations/**, data." in bound
+    reading = Permissions(tools=("repo_read", "web_research"), domains=("docs.example",), external=())
+    said = will_not(at(Level.CAUTIOUS, permissions=reading))
+    assert "Look anything up on the web beyond docs.example." in said
+    assert "Write to a repository: the orders do not name repo_write_pr." in said
+    assert "Reach outside this house at all." in said
+    assert not any("files or" in one for one in said)
+    nowhere = Permissions(tools=("web_research",))
+    assert "Look anything up on the web." in will_not(at(Level.CAUTIOUS, permissions=nowhere))
+
+
+def test_a_flag_on_an_ordered_project_is_said_before_signing() -> None:
+    seen = facts(projects=(ProjectSeen(name="shop", flags=(Flag.PROTECTED,)),))
+    assert "Act on shop: it is protected." in will_not(seen)
+    assert "shop is protected: its work will be refused." in worth_knowing(seen)
+    assert worth_knowing(facts()) == ()
+
+
+def test_everything_worth_reading_first_is_said() -> None:
+    seen = facts(
+        ORDERS.model_copy(update={"work": (*ORDERS.work, OrderedWork(project="bare", title="Look"))}),
+        standing=Level.OBSERVE,
+        unreviewed=(3,),
+        isolation=Isolation.NONE,
+        projects=(ProjectSeen(name="shop", uncommitted=2), ProjectSeen(name="bare", has_checks=False)),
+    )
+    assert worth_knowing(seen) == (
+        "Night 3 is not reviewed yet; signing closes its review.",
+        "The level rises from observe to cautious by your signature.",
+        "shop has 2 uncommitted files; the night will not see them.",
+        "bare has no checks, so nothing proves its work.",
+        "Checks run as programs of yours on this machine; nothing isolates them.",
+    )
+
+
+def test_the_estimate_says_what_is_unknown() -> None:
+    known = {one.about: one.text for one in estimate(facts())}
+    assert "unknown" in known["Time"]
+    assert known["Money"].startswith("Nothing: the housekeeper uses no model")
+    paid = ORDERS.model_copy(update={"work": (OrderedWork(project="shop", title="x", agent="claude"),)})
+    assert "what claude will use of it is unknown" in {one.about: one.text for one in estimate(facts(paid))}["Money"]
+    nothing = {one.about: one.text for one in estimate(facts(Orders(goals=("Tidy",))))}
+    assert nothing["Work"] == "None is named yet."
+    assert nothing["Money"] == "At most 50 USD; how much is unknown until work is named."
+    past = (PastNight(minutes=35, rounds=7), PastNight(minutes=65, rounds=9))
+    known = {one.about: one.text for one in estimate(facts(past=past))}
+    assert "The last 2 nights took 35 min to 1 h 5 min." in known["Time"]
+    assert "Earlier nights had 7 to 9." in known["Rounds"]
+
+
+def test_characters_that_hide_what_is_signed_are_taken_out() -> None:
+    orders = ORDERS.model_copy(update={"do_not_touch": ("safe\u202ecod.exe\x1b[2K",)})
+    said = " ".join(will_not(facts(orders)))
+    assert "safecod.exe" in said
+
+
+def test_amounts_and_spans_read_well() -> None:
+    assert [money(one) for one in (0, 0.25, 5, 1_000_000)] == ["0 USD", "0.25 USD", "5 USD", "1,000,000 USD"]
+    assert [span(one) for one in (0, 0.2, 45, 60, 90)] == ["0 min", "1 min", "45 min", "1 h", "1 h 30 min"]
+
+
+texts = st.text(max_size=60)
+several = st.lists(texts, max_size=4).map(tuple)
+zones = st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-8))])
+orders_given = st.builds(
+    Orders,
+    level=st.sampled_from(Level),
+    goals=several,
+    success_criteria=several,
+    notes=texts,
+    work=st.lists(
+        st.builds(OrderedWork, project=texts, title=texts, checks=several, paths=several, agent=texts), max_size=3
+    ).map(tuple),
+    limits=st.builds(
+        Limits,
+        usd=st.floats(0, 1_000_000),
+        tokens=st.integers(0, 10**12),
+        minutes=st.integers(1, 100_000),
+        rounds=st.integers(1, 1_000_000),
+    ),
+    permissions=st.builds(
+        Permissions, tools=several, domains=several, external=several, silence_approves=st.booleans()
+    ),
+    do_not_touch=several,
+    until=st.none() | st.datetimes(min_value=datetime(2000, 1, 1), timezones=zones),  # noqa: DTZ001  zones follow
+)
+
+
+@given(orders_given)
+def test_orders_written_as_text_are_read_back_the_same(orders: Orders) -> None:
+    assert read_orders(orders_text(orders)) == orders
