@@ -18,7 +18,7 @@ from tests.nights.house import CHECK, sample_repository
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 PASSWORD = "a quiet night of work"
-PATIENCE = 60_000
+PATIENCE = 30_000
 WIDTHS = {1280: 900, 390: 844}
 THEMES = ("dark", "light")
 MOST_BYTES = 100_000
@@ -188,7 +188,7 @@ def enter(page: Page, name: str) -> None:
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/tonight")
+    expect(page.get_by_role("button", name="Log out")).to_be_visible(timeout=PATIENCE)
 
 
 def by_day(looker: Looker, link: str) -> None:
@@ -333,19 +333,19 @@ def in_the_morning(looker: Looker) -> None:
 
 
 def test_axe_finds_nothing_wrong_on_any_page(seen: Seen) -> None:
-    assert seen.axe == []
+    assert not seen.axe, "\n".join(seen.axe)
 
 
 def test_no_page_scrolls_sideways(seen: Seen) -> None:
-    assert seen.sideways == []
+    assert not seen.sideways, "\n".join(seen.sideways)
 
 
 def test_the_tab_key_reaches_everything_and_the_focus_is_seen(seen: Seen) -> None:
-    assert seen.focus == []
+    assert not seen.focus, "\n".join(seen.focus)
 
 
 def test_only_what_wants_a_person_is_amber(seen: Seen) -> None:
-    assert seen.amber == []
+    assert not seen.amber, "\n".join(seen.amber)
     for name in ("live-ask", "tonight-sheet", "job-waiting", "morning"):
         assert seen.lit[name], f"{name} wants somebody and does not say so"
     for name in ("live-none", "morning-none", "morning-reviewed", "job-done", "why", "viewer-live", "viewer-tonight"):
@@ -353,11 +353,11 @@ def test_only_what_wants_a_person_is_amber(seen: Seen) -> None:
 
 
 def test_a_viewer_has_nothing_to_press(seen: Seen) -> None:
-    assert seen.controls == []
+    assert not seen.controls, "\n".join(seen.controls)
 
 
 def test_no_request_leaves_the_house(seen: Seen) -> None:
-    assert seen.strangers == []
+    assert not seen.strangers, "\n".join(seen.strangers)
 
 
 def test_the_policy_allows_nothing_inline_and_nothing_breaks_it(seen: Seen) -> None:
@@ -365,7 +365,7 @@ def test_the_policy_allows_nothing_inline_and_nothing_breaks_it(seen: Seen) -> N
     for policy in seen.policies:
         assert "unsafe-inline" not in policy
         assert "unsafe-eval" not in policy
-    assert seen.complaints == []
+    assert not seen.complaints, "\n".join(seen.complaints)
 
 
 def test_night_is_ink_and_morning_is_paper_until_somebody_chooses(seen: Seen) -> None:

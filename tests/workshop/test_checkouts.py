@@ -134,3 +134,19 @@ async def test_nothing_committed_and_a_commit_nobody_made_are_refused(
         await checkouts.bundle("job_1", 1, person.head, "1" * 40)
     with pytest.raises(Misuse):
         await checkouts.bundle("job_1", 1, person.head, "--all")
+
+
+async def test_the_diff_so_far_shows_commits_and_springs_no_trap(
+    person: Repository, clone: Repository, checkouts: Checkouts, tmp_path: Path
+) -> None:
+    base = person.head
+    assert await checkouts.diff_so_far("job_1", 1, base) == ""
+    clone.write({"src/app.py": "x = 2\n"})
+    assert await checkouts.diff_so_far("job_1", 1, base) == "", "what is not committed is not shown"
+    clone.git("commit", "-qam", "More")
+    sprung = tmp_path / "sprung"
+    set_traps(clone, sprung)
+    shown = await checkouts.diff_so_far("job_1", 1, base)
+    assert "-x = 1\n+x = 2\n" in shown
+    assert not sprung.exists()
+    assert not (clone.path.parent / "borrower.git").exists()

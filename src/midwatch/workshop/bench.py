@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
+from midwatch.errors import MidwatchError
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change, CheckResult, Proof, RepositoryFacts
 from midwatch.workshop.checkouts import Checkouts
@@ -82,6 +83,17 @@ class Bench:
     async def diff(self, project: str, base: str, head: str) -> str:
         """Show a change as text."""
         return await self.mirrors.diff(project, base, head)
+
+    async def head_so_far(self, job: str, epoch: int) -> str:
+        """Tell the commit an agent at work is at; nothing, while it is at none."""
+        try:
+            return await self.checkouts.head(job, epoch)
+        except MidwatchError:
+            return ""
+
+    async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
+        """Show what an agent at work has committed until now."""
+        return await self.checkouts.diff_so_far(job, epoch, base)
 
     async def prove(self, request: Question) -> Proof:
         """Ask fresh checkouts."""

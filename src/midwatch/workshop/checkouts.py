@@ -10,10 +10,13 @@ from midwatch.errors import Broken, Misuse, Refused, Unknown
 from midwatch.workshop.errand import run_leashed
 from midwatch.workshop.folders import locked, part, remove, sha
 from midwatch.workshop.git import IDENTITY, Git, environment, hardened
+from midwatch.workshop.history import AS_TEXT
 from midwatch.workshop.mirrors import Mirrors
 
 DELIVERY_REF = "refs/heads/delivery"
 BUNDLE_WALL = timedelta(minutes=5)
+LONGEST_LOOK = 1_000_000
+"""Of a diff so far; whoever wants more waits for the whole."""
 
 
 class Checkouts:
@@ -81,6 +84,20 @@ class Checkouts:
             await self._pack(borrower, bundle, base, log=place / "bundle.log")
             await asyncio.to_thread(remove, borrower)
         return bundle
+
+    async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
+        """Show what an agent at work has committed until now; like the bundle, never by git in its own folder."""
+        head = await self.head(job, epoch)
+        place = self._folder / part(job) / str(epoch)
+        if sha(base) == head:
+            return ""
+        async with locked(self._folder / f"{part(job)}.lock") as descriptor:
+            git = self.mirrors.git.holding(descriptor)
+            borrower = await self._borrower(git, place, head)
+            asked = ("diff", "--patch", *AS_TEXT, sha(base), head, "--")
+            code, shown, _ = await git.attempt(borrower, *asked)
+            await asyncio.to_thread(remove, borrower)
+        return "" if code else shown[:LONGEST_LOOK].decode(errors="replace")
 
     async def _pack(self, borrower: Path, bundle: Path, base: str, *, log: Path) -> None:
         making = bundle.with_suffix(".making")

@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from markupsafe import Markup
 
 from midwatch.compose import House
+from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
 from midwatch.night import commands
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
@@ -65,7 +66,8 @@ async def log_stream(
 
     async def standing() -> tuple[str, bool]:
         now = await house.records.get(JobRow, row.id)
-        return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash}", now.state.over
+        at = await house.bench.head_so_far(row.id, now.epoch)
+        return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at}", now.state.over
 
     path = house.bench.log(row.id, "agent")
     return StreamingResponse(follow(path, resumed, standing), media_type="text/event-stream", headers=STREAMED)
@@ -86,9 +88,18 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
 
 
 async def _diff(house: House, row: JobRow) -> Markup:
-    if not row.diff_blob:
-        return Markup()
-    return diff_html((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
+    if row.diff_blob:
+        return diff_html((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
+    so_far = "" if row.state.over else await _so_far(house, row)
+    return diff_html(so_far) if so_far else Markup()
+
+
+async def _so_far(house: House, row: JobRow) -> str:
+    """Show what is committed while the agent still works; nothing, where there is nothing yet."""
+    try:
+        return await house.bench.diff_so_far(row.id, row.epoch, row.repository.head) if row.repository else ""
+    except MidwatchError:
+        return ""
 
 
 async def _milestones(house: House, row: JobRow) -> tuple[Any, ...]:
