@@ -1,5 +1,6 @@
 """A real night told again with other words: every text in its journal replaced, harmless or hostile, one for one."""
 
+import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ CORE = "x\"'><b onx=1>&lt;i>\u202e\x1b[31m\u200b\u3164{{7*7}}"
 """Stands in every text; the other payloads follow it in turn, so that each stands somewhere."""
 OURS = re.compile(r"[a-z]+_\w+|[0-9a-f]{40,64}|sample|")
 """Ids, hashes, our own words with an underscore, the project's name (letters only, by its rule), nothing."""
+CALM_LOG = "calm\n" * len(ALL) + json.dumps({"text": "calm\n" * 4}) + "\n"
 CALM_DIFF = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@ calm\n-a = 1\n+a = 2\n"
 
 DRAFT = Orders.model_validate(
@@ -240,12 +242,13 @@ async def a_house_of(
         for row in await opened.house.records.find(JobRow):
             path = opened.house.bench.log(row.id, "agent")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_log() if words.hostile else "calm\n" * _log().count("\n"), newline="")
+            path.write_text(_log() if words.hostile else CALM_LOG, newline="")
         yield opened, taken
 
 
 def _log() -> str:
-    return "".join(re.sub(r"[\r\n]", " ", payload(number)) + "\n" for number in range(len(ALL)))
+    lines = [re.sub("[\r\n\x0b\x0c\x85\u2028\u2029]", " ", payload(number)) for number in range(len(ALL))]
+    return "\n".join((*lines, json.dumps({"text": f"{CORE}\n\nevent: ended\ndata: x\n"}), ""))
 
 
 def _diff() -> str:

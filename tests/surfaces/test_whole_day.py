@@ -25,7 +25,7 @@ WRITING = (
     ("settings", "propose", "rounds.interval_seconds=90"),
     ("review", "--usefulness", "4", "--trust", "4", "--brevity", "4"),
 )
-STATUS_KEYS = {"now", "seq", "projects", "night", "jobs", "asks", "pull_requests", "headline"}
+STATUS_KEYS = {"now", "pages", "seq", "projects", "night", "jobs", "asks", "pull_requests", "headline"}
 NIGHT_KEYS = {
     "id", "number", "state", "paused", "why_paused", "level", "goals", "rounds", "max_rounds", "decisions", "actions",
     "minutes", "max_minutes", "max_usd", "ends_at", "next_round_at", "reason",

@@ -30,6 +30,7 @@ from midwatch.terms.keys import Credential, KeyKind, Keys, Login
 from midwatch.terms.people import Role, Scope
 from midwatch.terms.records import PersonRow, TokenRow
 from midwatch.terms.roles import Clock, Ids
+from midwatch.views.plain import clean
 
 LINK_LIVES = timedelta(hours=24)
 SEEN_EVERY = timedelta(minutes=5)
@@ -95,7 +96,9 @@ async def accept(entrance: Entrance, secret: str, name: str, password: str) -> t
         raise Stranger("This link was used already, or is older than a day.", hint="Make another: midwatch person link")
     if link.subject:
         name = (await entrance.records.get(PersonRow, link.subject)).name
-    if objection := objection_to_name(name) or objection_to_password(password, name):
+    # A letter that is drawn as nothing would make two people look like one.
+    unclear = "" if clean(name) == name else "A name has no characters that cannot be seen."
+    if objection := objection_to_name(name) or unclear or objection_to_password(password, name):
         raise Misuse(objection, hint="Try again; the link still works.")
     if not link.subject and await _called(entrance, name):
         raise Misuse(f"There is a person called {name} already.", hint="Choose another name.")

@@ -17,6 +17,7 @@ _ANSI = re.compile(
 )
 _BREAKS = re.compile("\r\n?|[\u2028\u2029\x0b\x0c\x85]")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_KEPT_TABS = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # What Unicode calls letters or marks and draws as nothing: fillers, joiners, selectors, blank notes and braille.
 _BLANK = re.compile(
@@ -37,7 +38,13 @@ def harmless(text: str) -> str:
     if _is_simple(text):
         return text
     bare = _BREAKS.sub("\n", _ANSI.sub("", text))
-    return "".join(one for one, hides in weighed(bare) if not hides)
+    return "\n".join(_harmless_line(line) for line in bare.split("\n"))
+
+
+def _harmless_line(line: str) -> str:
+    if line.isascii():  # most of a long log, and much quicker
+        return _KEPT_TABS.sub("", line)
+    return "".join(one for one, hides in weighed(line) if not hides)
 
 
 def weighed(text: str) -> Iterator[tuple[str, bool]]:

@@ -87,7 +87,9 @@ def _choices(ask: AskRow) -> tuple[Choice, ...]:
     words = {"yes": "Approve", "no": "Reject"} if ask.kind is AskKind.APPROVE_PLAN else {}
     return tuple(
         Choice(
-            value=one, label=clean(words.get(one, one[:1].upper() + one[1:]).replace("_", " "), 60), primary=one == best
+            value=clean(one),
+            label=clean(words.get(one, one[:1].upper() + one[1:]).replace("_", " "), 60),
+            primary=one == best,
         )
         for one in ask.options
     )

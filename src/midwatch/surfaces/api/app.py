@@ -7,7 +7,6 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -18,6 +17,7 @@ from midwatch.surfaces.api import day, jobs, morning, night, people
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.api.once import OnlyOnce
 from midwatch.surfaces.api.problems import RESPONSES, problem, unforeseen
+from midwatch.surfaces.api.written import AsciiJson
 from midwatch.terms.people import Role
 
 PREFIX = "/api/v1"
@@ -26,7 +26,7 @@ Teller = Callable[[Request, MidwatchError], Response]
 
 def make_app(house: House) -> ASGIApp:
     """Fit the routes onto a house for whoever is at its socket: that is its owner."""
-    app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None)
+    app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
     fit(app, house, in_json)
     return OwnerAtSocket(OnlyOnce(app, house))
 
@@ -46,9 +46,10 @@ def fit(app: FastAPI, house: House, tell: Teller) -> None:
 
     async def elsewhere(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
-        told = Unknown(
-            f"There is nothing at {request.method} {request.url.path}.", hint="The routes are at /openapi.json."
-        )
+        path = request.url.path
+        told = Unknown(f"There is nothing at {request.method} {path}.", hint="The routes are at /openapi.json.")
+        if not path.startswith(PREFIX) and "text/html" in request.headers.get("accept", ""):
+            told = Unknown("There is no such page.", hint="The day is on Tonight, Live and Morning.")
         answer = tell(request, told)
         answer.status_code = error.status_code
         answer.headers.update(error.headers or {})
@@ -94,7 +95,7 @@ def _health(app: FastAPI, house: House) -> None:
 
 def in_json(_: Request, error: MidwatchError) -> Response:
     """Tell an error to a program."""
-    return JSONResponse(problem(error), status_code=error.status)
+    return AsciiJson(problem(error), status_code=error.status)
 
 
 def _malformed(error: RequestValidationError) -> Misuse:

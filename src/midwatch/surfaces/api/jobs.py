@@ -1,6 +1,7 @@
 """Routes of the work itself: jobs with their logs and diffs, and the pull requests they opened."""
 
 import asyncio
+from pathlib import Path
 
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
@@ -12,6 +13,7 @@ from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.night import Why
 from midwatch.surfaces.api.paging import ThePage
 from midwatch.terms.records import JobRow, PullRequestRow
+from midwatch.views.plain import harmless
 
 router = APIRouter()
 
@@ -35,8 +37,12 @@ async def job_log(house: TheHouse, name: str) -> PlainTextResponse:
     """Read the agent's own log."""
     row = await house.records.get(JobRow, name)
     path = house.bench.log(row.id, "agent")
-    text = await asyncio.to_thread(path.read_text, errors="replace") if path.exists() else ""
-    return PlainTextResponse(text)
+    return PlainTextResponse(await asyncio.to_thread(_read, path))
+
+
+def _read(path: Path) -> str:
+    """A log is for eyes, in a browser or a terminal; the file itself has every byte."""
+    return harmless(path.read_text(errors="replace")) if path.exists() else ""
 
 
 @router.get("/jobs/{name}/diff", dependencies=[Reads], response_class=PlainTextResponse)

@@ -3,13 +3,14 @@
 import hashlib
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from midwatch.compose import House
 from midwatch.errors import MidwatchError, Misuse, Stale
 from midwatch.store.answers import Answer
 from midwatch.surfaces.api.problems import problem
+from midwatch.surfaces.api.written import AsciiJson
 
 HEADER = "idempotency-key"
 LONGEST_KEY = 200
@@ -36,7 +37,7 @@ class OnlyOnce:
             before = await self._house.answers.claim(claim)
             answer = self._as_before(before, claim) if before else None
         except MidwatchError as refused:
-            await JSONResponse(problem(refused), status_code=refused.status)(scope, receive, send)
+            await AsciiJson(problem(refused), status_code=refused.status)(scope, receive, send)
             return
         if answer is not None:
             await answer(scope, receive, send)

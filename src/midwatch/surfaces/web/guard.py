@@ -9,13 +9,14 @@ from typing import Any
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from midwatch.errors import Exhausted, MidwatchError, Misuse, Refused, Stranger
 from midwatch.evening.people import Entrance, by_cookie, by_token
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.api.problems import problem
+from midwatch.surfaces.api.written import AsciiJson
 
 COOKIE = "midwatch"
 LARGEST_BODY = 1_000_000
@@ -139,7 +140,7 @@ def _refusal(error: MidwatchError, scope: Scope, headers: Headers) -> Response:
     wants_page = "text/html" in headers.get("accept", "") and "hx-request" not in headers
     if isinstance(error, Stranger) and wants_page and scope["method"] == "GET" and "authorization" not in headers:
         return RedirectResponse(f"/login?next={quote(scope['path'], safe='/')}", status_code=303)
-    answer = JSONResponse(problem(error), status_code=error.status)
+    answer = AsciiJson(problem(error), status_code=error.status)
     if isinstance(error, Stranger):
         answer.headers["www-authenticate"] = "Bearer"
         if "hx-request" in headers:

@@ -67,7 +67,9 @@ def readable(line: str) -> str:
 def drawn(lines: list[str]) -> Markup:
     """Write lines so that they can neither run, nor hide, nor turn around."""
     return Markup("").join(
-        Markup("<div>{}</div>").format(escape(harmless(readable(line))[:LONGEST_LINE])) for line in lines
+        Markup("<div>{}</div>").format(escape(one[:LONGEST_LINE]))
+        for line in lines
+        for one in harmless(readable(line)).split("\n")  # a break left inside would end the stream's message
     )
 
 

@@ -13,7 +13,7 @@ from midwatch.surfaces.web import job
 from midwatch.surfaces.web.page import page
 from midwatch.surfaces.web.painter import REGIONS, Painter
 from midwatch.terms.house import SessionState
-from midwatch.terms.records import SessionRow
+from midwatch.terms.records import AskRow, SessionRow
 from midwatch.views import why as reasons
 from midwatch.views.plain import clean
 
@@ -69,7 +69,9 @@ async def answer(request: Request, house: TheHouse, person: Person, painter: The
     said, text = given.get("answer", ""), given.get("text", "")
     if not said:
         raise Misuse("There is no answer in this.", hint="Press one of the ask's buttons.")
-    await settling.answer(house.night, name, said, by=person, text=text, shown=given.get("shown_hash", ""))
+    ask = await house.records.get(AskRow, name)
+    said = next((one for one in ask.options if clean(one) == said), said)  # a button says an option as it is shown
+    await settling.answer(house.night, ask.id, said, by=person, text=text, shown=given.get("shown_hash", ""))
     return HTMLResponse(await painter.regions())
 
 

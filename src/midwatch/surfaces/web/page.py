@@ -7,11 +7,12 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.web.safe import block, markdown, plain
 from midwatch.terms.people import Scope
-from midwatch.views.plain import spaced
+from midwatch.views.plain import harmless, spaced
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
@@ -25,6 +26,7 @@ def environment() -> Environment:
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_nothing_hidden,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -32,6 +34,11 @@ def environment() -> Environment:
     made.globals["Scope"] = Scope
     made.filters |= {"line": plain, "block": block, "marked_down": markdown, "spaced": spaced}
     return made
+
+
+def _nothing_hidden(value: Any) -> Any:
+    """Take hidden characters out of every text that a template shows; what is markup already was made without them."""
+    return harmless(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def fragment(template: str, **shown: Any) -> str:

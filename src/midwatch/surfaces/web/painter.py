@@ -97,6 +97,7 @@ class Painter:
         find, now = self._house.records.find, self._house.clock.now()
         session = await self._session()
         asks = await find(AskRow, state=AskState.OPEN)
+        asked = await find(AskRow, session=session.id) if session else ()
         jobs = await find(JobRow, session=session.id) if session and {"jobs", "asks"} & set(wanted) else ()
         projects = {row.id: row for row in await find(ProjectRow)} if jobs or asks else {}
         began = session.started_at if session else None
@@ -104,7 +105,7 @@ class Painter:
         about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
         return {
             "night": night_shown(session, **await self._said(session)),
-            "gauges": gauges(session, now, asks=len(asks), attention=attention) if session and began else (),
+            "gauges": gauges(session, now, asks=len(asked), attention=attention) if session and began else (),
             "asks": asks_shown(asks, about, projects),
             "jobs": jobs_shown(jobs, projects, now),
             "timeline": self._picture(session) if "timeline" in wanted else "",

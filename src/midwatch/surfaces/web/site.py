@@ -1,7 +1,7 @@
 """The site: the API and the pages in one application, behind the guard."""
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
@@ -12,6 +12,7 @@ from midwatch.errors import MidwatchError
 from midwatch.surfaces.api.app import PREFIX, fit
 from midwatch.surfaces.api.once import OnlyOnce
 from midwatch.surfaces.api.problems import problem
+from midwatch.surfaces.api.written import AsciiJson
 from midwatch.surfaces.web import entering, feed, live, morning, tonight
 from midwatch.surfaces.web.feed import Feed
 from midwatch.surfaces.web.guard import Guard
@@ -27,7 +28,7 @@ class Site:
         self.port = port
         painter = Painter(house)
         self.feed = Feed(house.journal, painter, house.records.head)
-        app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None)
+        app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
         fit(app, house, told)
         app.state.feed, app.state.painter = self.feed, painter
         for part in (entering, tonight, live, morning, feed):
@@ -49,7 +50,7 @@ class Site:
 def told(request: Request, error: MidwatchError) -> Response:
     """Tell an error in the reader's way: a program in JSON, a page as a page, a part of a page as a part."""
     if request.url.path.startswith(PREFIX) or "text/html" not in request.headers.get("accept", "text/html"):
-        return JSONResponse(problem(error), status_code=error.status)
+        return AsciiJson(problem(error), status_code=error.status)
     if "hx-request" in request.headers:
         text = fragment("_problem.html", message=error.message, hint=error.hint)
         return HTMLResponse(

@@ -12,6 +12,7 @@ from midwatch.errors import Misuse, Stale
 from midwatch.evening.orders_file import read_orders
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.views.orders_text import orders_text
+from midwatch.views.plain import harmless
 from midwatch.views.sheet import money
 
 KNOWN_TOOLS: Final = ("repo_read", "repo_write_pr", "web_research")
@@ -157,7 +158,7 @@ def _work(orders: Orders, sent: FormData, item: str) -> list[dict[str, Any]]:
 
 def _same(work: OrderedWork, was: str) -> None:
     """Somebody else may have changed the list meanwhile: the place alone does not name the piece of work."""
-    if work.title != was:
+    if harmless(work.title).split() != was.split():  # as the form showed it
         raise Stale("The orders were changed meanwhile.", hint="Load the page again and look.")
 
 

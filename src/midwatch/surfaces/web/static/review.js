@@ -13,7 +13,7 @@
     at = Math.min(Math.max(to, 1), all.length);
     all.forEach((one, place) => one.classList.toggle("here", place + 1 === at));
     document.getElementById("at").textContent = at;
-    document.querySelectorAll(".place").forEach((one) => one.toggleAttribute("aria-current", Number(one.dataset.to) === at));
+    document.querySelectorAll(".place").forEach((one) => (Number(one.dataset.to) === at ? one.setAttribute("aria-current", "true") : one.removeAttribute("aria-current")));
     if (!focus) return;
     all[at - 1].focus({ preventScroll: true });
     document.getElementById("queue").scrollIntoView({ block: "start" });

@@ -1,0 +1,288 @@
+"""Whatever strangers and agents write, wherever it is shown: it stays text and changes no page's shape."""
+
+import asyncio
+import html
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import pytest
+from fastapi.routing import APIRoute
+
+from midwatch.journal.events import Event, jobs, session
+from midwatch.rules.entrance import objection_to_name
+from midwatch.surfaces.web.site import Site
+from midwatch.surfaces.web.tonight_forms import without
+from midwatch.terms.records import AskRow
+from midwatch.views.plain import harmless
+from tests.journal.samples import KINDS
+from tests.nights.house import TestHouse
+from tests.surfaces.hostile import (
+    CORE,
+    DRAFT,
+    Day,
+    Words,
+    a_day,
+    a_house_of,
+    after_a_night,
+    at_work,
+    beside_a_night,
+    payload,
+    reviewed,
+)
+from tests.surfaces.payloads import ALL
+from tests.surfaces.shapes import Shape, assert_nothing_is_raw, differences
+from tests.surfaces.test_routes import walk
+from tests.surfaces.viewers import HTMX, PROGRAM
+from tests.surfaces.visitor import HERE, PORT, Visitor, visiting, welcome
+
+NEVER_TOLD = {
+    "job.repaired",
+    "review.timed_out",
+    "settings.applied",
+    "person.removed",
+    "project.removed",
+}
+"""Kinds no house here takes; tests/views/test_describe.py says them with hostile words."""
+PARTS = ("goals", "work", "limits", "permissions", "text", "sign", "estimate", "wont")
+PAGES = (
+    *("/", "/live", "/tonight", "/morning", "/morning?night=1", "/morning/diff/1", "/jobs/1", "/jobs/1/now", "/login"),
+    *("/welcome?key=", "/healthz", "/readyz", "/favicon.ico", "/tonight/level", "/tonight/level/edit"),
+    "/tonight/orders/text/example",
+    *(f"/tonight/orders/{part}" for part in PARTS),
+    *(f"/tonight/orders/{part}/edit" for part in PARTS),
+    *("/tonight/orders/work/edit?item=0", "/tonight/orders/work/edit?item=1", "/tonight/orders/work/edit?item=new"),
+)
+LISTS = (
+    *("asks", "asks/1", "doctor/invariants", "doctor/verify", "entries", "goals", "jobs", "jobs/1", "level", "me"),
+    *("morning", "orders", "orders/example", "people", "projects", "projects/sample", "pull_requests", "rehearse"),
+    *("replay", "runs", "sessions", "sessions/1", "settings", "settings/proposals", "settings/proposals/1/diff"),
+    *("status", "tokens", "why/5", "work", "jobs/1/log"),
+)
+RAW = ("jobs/1/diff",)
+"""What a person gives to git: bytes as they are, as text/plain that no browser guesses about."""
+FIELDS = (
+    *("goals", "success_criteria", "notes", "title", "project", "agent", "checks", "paths", "was", "toml", "minutes"),
+    *("rounds", "usd", "tokens", "until", "zone", "level", "tools", "external", "domains", "do_not_touch", "reason"),
+    *("path", "name", "purpose", "priority", "flag", "on", "statement", "horizon", "answer", "text", "shown_hash"),
+    *("shown", "usefulness", "trust", "brevity", "night", "key", "next", "password", "outcome-1", "reason-1"),
+)
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    return asyncio.run(a_day(tmp_path_factory.mktemp("day")))
+
+
+def houses(day: Day) -> dict[str, tuple[Any, Sequence[Event]]]:
+    return {
+        "under way": (day.until(session.AskExpired), beside_a_night(day)),
+        "at work": (day.until(jobs.JobExecuted), at_work(day)),
+        "told": (day.entries, after_a_night(day)),
+        "reviewed": (day.entries, reviewed(day)),
+    }
+
+
+@asynccontextmanager
+async def twins(
+    folder: Path, day: Day, which: str, first: int = 0
+) -> AsyncIterator[tuple[Visitor, Visitor, TestHouse, set[str]]]:
+    """Two houses with one story: hostile words in one, harmless words in the other; both with their owner inside."""
+    entries, more = houses(day)[which]
+    async with AsyncExitStack() as stack:
+        found: list[tuple[Visitor, TestHouse, set[str]]] = []
+        for hostile in (True, False):
+            words = Words(hostile, first)
+            opened, taken = await stack.enter_async_context(a_house_of(folder / str(hostile), words, entries, more))
+            visitor = await stack.enter_async_context(visiting(opened.house))
+            await welcome(opened.house, visitor, name="ann\" onx='1' &amp; {{7*7}}" if hostile else "ann")
+            found.append((visitor, opened, taken))
+        (visitor, opened, taken), (calm, _, __) = found
+        yield visitor, calm, opened, taken
+
+
+async def compared(hostile: Visitor, calm: Visitor, path: str, **headers: str) -> int:
+    """Fetch one page from both and hold the one against the other."""
+    one, other = await hostile.get(path, **headers), await calm.get(path, **headers)
+    assert one.status_code == other.status_code, (path, one.text[:600], other.text[:600])
+    assert one.status_code < 500, (path, one.text[:600])
+    assert_nothing_is_raw(one.text)
+    if "text/html" in one.headers.get("content-type", ""):
+        assert not differences(one.text, other.text, marked_down=path.startswith("/morning")), path
+    return one.status_code
+
+
+@pytest.mark.parametrize("which", ["under way", "at work", "told", "reviewed"])
+async def test_every_page_has_the_shape_it_has_with_harmless_words(tmp_path: Path, day: Day, which: str) -> None:
+    async with twins(tmp_path, day, which, first=100) as (hostile, calm, house, _):
+        shown = [path for path in PAGES if await compared(hostile, calm, path) == 200]
+        assert {"/live", "/tonight", "/morning", "/jobs/1", "/jobs/1/now"} <= set(shown)
+        assert "onx=1" in (await hostile.get("/live")).text, "the words never reached the page"
+        for seq in range(1, await house.house.records.head() - 5, 4):  # the last few are how each owner came in
+            assert await compared(hostile, calm, f"/why/{seq}") == 200
+
+
+async def test_every_payload_on_the_pages_of_a_night_that_is_over(tmp_path: Path, day: Day) -> None:
+    for first in range(0, len(ALL), 150):
+        async with twins(tmp_path / str(first), day, "told", first) as (hostile, calm, _, __):
+            for path in ("/live", "/tonight", "/morning", "/jobs/1"):
+                await compared(hostile, calm, path)
+
+
+@pytest.mark.parametrize("which", ["under way", "told", "reviewed"])
+async def test_programs_get_the_words_as_they_are_in_plain_ascii(tmp_path: Path, day: Day, which: str) -> None:
+    async with twins(tmp_path, day, which) as (hostile, calm, _, __):
+        for path in LISTS:
+            one, other = await hostile.api("GET", f"/{path}"), await calm.api("GET", f"/{path}")
+            assert one.status_code == other.status_code, (path, one.text)
+            assert one.status_code < 500, (path, one.text)
+            assert_nothing_is_raw(one.text.replace("<", ""))
+        for path in RAW:
+            one = await hostile.api("GET", f"/{path}")
+            assert one.headers["x-content-type-options"] == "nosniff"
+            assert one.headers["content-type"].startswith(("text/plain", "application/json"))
+        said = (await hostile.api("GET", "/work")).json()
+        assert any("\u202e" in one["title"] for one in said), "nothing may be lost on the way to a program"
+
+
+async def streamed(site: Site, visitor: Visitor, path: str, accept: str, until: str) -> str:
+    """Read a stream until a word comes."""
+    told, enough = bytearray(), asyncio.Event()
+    cookie = "; ".join(f"{name}={value}" for name, value in visitor.http.cookies.items())
+    given = {"host": urlsplit(HERE).netloc, "accept": accept, "cookie": cookie}
+    where, _, query = path.partition("?")
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": where,
+        "query_string": query.encode(),
+        "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+        "client": ("203.0.113.7", 1),
+        "scheme": "http",
+        "http_version": "1.1",
+    }
+
+    async def receive() -> Any:
+        await enough.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        told.extend(message.get("body", b""))
+        if until.encode() in told:
+            enough.set()
+
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        running = group.create_task(site.feed.run())
+        await site.guarded(scope, receive, send)
+        running.cancel()
+    return told.decode()
+
+
+@pytest.mark.parametrize("which", ["under way", "told"])
+async def test_the_streams_bring_nothing_raw_and_only_their_own_elements(tmp_path: Path, day: Day, which: str) -> None:
+    async with twins(tmp_path, day, which, first=250) as (hostile, calm, house, _):
+        last = await house.house.records.head()
+        site = Site(house.house, port=PORT)
+        words = await streamed(site, hostile, "/events?after=0", PROGRAM, f'"seq":{last},')
+        assert_nothing_is_raw(words.replace("<", ""))
+        assert len([json.loads(line[6:]) for line in words.splitlines() if line.startswith("data: ")]) > last
+        drawn = await streamed(Site(house.house, port=PORT), hostile, "/events?after=0", HTMX, f"id: {last}\n")
+        assert_nothing_is_raw(drawn)
+        assert "event: unpainted" not in drawn
+        parts = re.findall(r"^data: (.*)$", drawn, re.MULTILINE)
+        shape = Shape("\n".join(parts[1:])).seen  # the first is the greeting
+        ours = Shape((await calm.get("/live")).text).seen
+        assert {one[0] for one in shape} <= {one[0] for one in ours} | {"hx-partial", "a", "b"}
+        assert {one[:2] for one in shape if one[0] != "hx-partial"} <= {one[:2] for one in ours}
+
+
+async def test_the_log_of_an_agent_is_lines_and_nothing_else(tmp_path: Path, day: Day) -> None:
+    async with twins(tmp_path, day, "told") as (hostile, _, __, ___):
+        log = (await hostile.get("/jobs/1/log/stream?after=0")).text
+        assert_nothing_is_raw(log)
+        told = "".join(re.findall(r"^data: (<hx-partial.*)$", log, re.MULTILINE))
+        assert {one[0] for one in Shape(told).seen} == {"hx-partial", "div"}
+        assert told.count("<div>") == len(ALL) + 5
+        assert re.findall(r"^(?!id: |data: <hx-partial).+$", log, re.MULTILINE) == ["event: ended", "data: yes"]
+
+
+async def test_an_error_that_quotes_what_was_sent_quotes_it_as_text(tmp_path: Path, day: Day) -> None:
+    asked = ("/why/{}", "/jobs/{}", "/jobs/{}/now", "/morning?night={}", "/morning/diff/{}", "/welcome?key={}")
+    more = ("/login?next=/{}", "/nothing/{}", "/tonight/orders/{}", "/tonight/orders/work/edit?item={}", "/static/{}")
+    other = ("/api/v1/jobs/{}", "/api/v1/why/{}", "/api/v1/entries?after={}", "/api/v1/sessions/{}", "/api/v1/{}")
+    async with twins(tmp_path, day, "told") as (hostile, calm, _, __):
+        for number, path in enumerate((*asked, *more, *other) * 4):
+            text = payload(number * 13).replace("\x00", "").replace("/", "")
+            for headers in ({}, {"hx-request": "true"}):
+                one = await hostile.get(path.format(quote(text, safe="")), **headers)
+                two = await calm.get(path.format("calm"), **headers)
+                assert one.status_code == two.status_code, (path, one.text)
+                assert_nothing_is_raw(one.text)
+                if "text/html" in one.headers.get("content-type", ""):
+                    assert not differences(one.text, two.text, marked_down=False), path
+
+
+async def test_a_form_filled_with_anything_comes_back_as_text(tmp_path: Path, day: Day) -> None:
+    for which in ("told", "under way"):
+        async with twins(tmp_path / which, day, which) as (hostile, calm, house, _):
+            found = walk(Site(house.house, port=PORT).app.routes)
+            posts = [path for method, path, _ in found if method == "POST" and not path.startswith(("/api", "/logout"))]
+            ends = ("/stop", "/login", "/welcome", "/review", "/start")
+            for path in sorted(posts, key=lambda one: one.endswith(ends)):
+                for name in ("sample" if "projects" in path else "1", "x"):
+                    there = re.sub(
+                        r"\{part\}", "goals" if name == "x" else "work", re.sub(r"\{(name|item)\}", name, path)
+                    )
+                    one, two = [
+                        await visitor.post(there, dict.fromkeys(FIELDS, text), **{"hx-request": "true"})
+                        for visitor, text in ((hostile, CORE), (calm, "calm"))
+                    ]
+                    assert one.status_code == two.status_code, (there, one.text[:500], two.text[:500])
+                    assert one.status_code < 500, (there, one.text[:500])
+                    assert_nothing_is_raw(one.text)
+                    assert not differences(one.text, two.text, marked_down="morning" in there), there
+
+
+async def test_no_kind_of_entry_and_no_way_to_read_was_left_out(tmp_path: Path, day: Day) -> None:
+    taken, routes = set[str](), list[Any]()
+    for which in houses(day):
+        async with twins(tmp_path / which, day, which) as (_, __, house, kinds):
+            taken |= kinds
+            routes = list(walk(Site(house.house, port=PORT).app.routes))
+    assert KINDS.keys() - taken <= NEVER_TOLD
+    visited = {*PAGES, *(f"/api/v1/{path}" for path in (*LISTS, *RAW)), "/events", "/jobs/1/log/stream", "/why/1"}
+    bare = {path.partition("?")[0] for path in visited}
+    gets = [route for method, _, route in routes if method == "GET" and isinstance(route, APIRoute)]
+    paths = [path for method, path, _ in routes if method == "GET"]
+    assert gets
+    missed = [path for path in paths if not any(re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", path), one) for one in bare)]
+    assert missed == []
+
+
+async def test_what_hides_something_can_still_be_answered_and_taken_out(tmp_path: Path, day: Day) -> None:
+    async with twins(tmp_path / "a", day, "under way") as (hostile, _, house, __):
+        page = (await hostile.get("/live")).text
+        form = page[page.index('hx-post="/asks/ask_extra/answer"') :]
+        shown = html.unescape(re.findall(r'name="answer" value="([^"]*)"', form)[1])
+        answer = await hostile.post("/asks/ask_extra/answer", {"answer": shown}, **{"hx-request": "true"})
+        assert answer.status_code == 200, answer.text
+        ask = await house.house.records.get(AskRow, "ask_extra")
+        assert ask.answer == ask.options[1]
+        assert "\u202e" in ask.answer
+    draft = Words(hostile=True).told(DRAFT)
+    was = " ".join(harmless(draft.work[1].title).split())
+    assert was != draft.work[1].title
+    assert without(draft, "1", was).work == draft.work[:1]
+
+
+UNSEEN_NAMES = ("ann\u3164", "ann\ufe0f", "a\u034fnn", "ann\u200b", "ann" + "\u0300" * 5, "an\u202en")
+
+
+@pytest.mark.parametrize("name", UNSEEN_NAMES)
+def test_nobody_is_called_like_somebody_else_but_for_a_letter_that_is_not_seen(name: str) -> None:
+    assert objection_to_name(name)
+    assert not objection_to_name("Zoë O'Brien")
