@@ -27,9 +27,9 @@ FLAGS = [
 SHOTS = Path(os.environ["MIDWATCH_SHOTS"]) if "MIDWATCH_SHOTS" in os.environ else None
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all tests of a worker."""
+    """One Chromium for the tests of a module; no longer, because Playwright keeps an event loop running meanwhile."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
         missing("chromium", "none of " + ", ".join(NAMES) + " is installed")
