@@ -11,28 +11,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.conftest import missing
+from tests.chromium import FLAGS, chromium
 from tests.surfaces.person import SETTINGS, Person
-from tools.chromium import NAMES
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SHOTS = Path(os.environ["MIDWATCH_SHOTS"]) if "MIDWATCH_SHOTS" in os.environ else None
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One Chromium for the tests of a module; no longer, because Playwright keeps an event loop running meanwhile."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        missing("chromium", "none of " + ", ".join(NAMES) + " is installed")
+    found = chromium()
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
         yield launched

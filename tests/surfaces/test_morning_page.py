@@ -25,9 +25,9 @@ from midwatch.surfaces.web.site import told
 from midwatch.terms.house import SessionState
 from midwatch.terms.people import Role
 from midwatch.terms.records import OutcomeRow, PullRequestRow, ReportRow, SessionRow
+from tests.chromium import FLAGS, chromium
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 CSP = (
     "default-src 'none'; script-src 'nonce-X'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -192,7 +192,7 @@ async def served(house: TestHouse) -> AsyncIterator[str]:
 async def browsed(address: str, width: int) -> AsyncIterator[tuple[Page, list[str]]]:
     """A real browser on the page, with everything it complains about."""
     async with async_playwright() as play:
-        browser = await play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        browser = await play.chromium.launch(executable_path=chromium(), args=FLAGS)
         view = await browser.new_page(viewport={"width": width, "height": 844})
         wrong: list[str] = []
         view.on("console", lambda message: wrong.append(message.text))

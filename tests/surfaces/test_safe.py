@@ -11,9 +11,9 @@ from playwright.async_api import Dialog, Page, Route, async_playwright
 
 from midwatch.surfaces.web.diffs import diff_html
 from midwatch.surfaces.web.safe import ATTRIBUTES, MOST, REL, SCHEMES, TAGS, address, block, markdown, marked, plain
+from tests.chromium import FLAGS, chromium
 from tests.surfaces.payloads import ALL, HIDDEN, XSS
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 CSP = (
     "default-src 'none'; script-src 'nonce-abc'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -188,7 +188,7 @@ def _shown() -> str:
 @pytest.mark.slow
 async def test_in_a_real_browser_nothing_runs_and_nothing_is_asked_for() -> None:
     async with async_playwright() as play:
-        browser = await play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        browser = await play.chromium.launch(executable_path=chromium(), args=FLAGS)
         try:
             page = await browser.new_page()
             seen = await _open(page, _shown(), {"Content-Security-Policy": CSP})
