@@ -22,7 +22,7 @@ test: workable browsable linted typed layered ## lint, types, import contracts a
 
 check: workable formatted linted typed layered ## before each commit, under 30 seconds: all but the slow tests
 	@echo "== fast tests"
-	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable $(wildcard tests/rules tests/views tests/promises) $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m "not sweep and not slow" $(wildcard tests/rules tests/views tests/promises) $(ARGS)
 
 format: workable ## rewrite the code the way ruff likes it
 	@$(BIN)/ruff check --quiet --fix-only $(CODE)

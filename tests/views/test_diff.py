@@ -52,6 +52,7 @@ def side(file: DiffFile, without: LineKind) -> str:
     return "".join(line.text + ("\n" if line.ends else "") for line in lines)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(before=CONTENT, after=CONTENT, name=NAMES)
 def test_old_and_new_come_back_from_what_git_printed(before: str, after: str, name: str) -> None:
@@ -67,6 +68,7 @@ def test_old_and_new_come_back_from_what_git_printed(before: str, after: str, na
     assert side(file, LineKind.REMOVED) == after
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     before=st.dictionaries(NAMES, CONTENT, max_size=4),

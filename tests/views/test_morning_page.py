@@ -23,6 +23,7 @@ from midwatch.views.review_form import review_of
 from tests.nights.house import FAULTS, a_house, orders, sample_repository
 
 Night = tuple[NightRows, tuple[Entry, ...]]
+pytestmark = pytest.mark.slow  # a whole real night stands behind each of them
 RATED = {"usefulness": "4", "trust": "3", "brevity": "5"}
 
 

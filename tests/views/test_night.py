@@ -47,6 +47,7 @@ def test_a_view_survives_being_written_down(entries: tuple[Entry, ...]) -> None:
     assert normalised(view) == normalised(NightView.model_validate(view.model_dump(mode="json")))
 
 
+@pytest.mark.slow
 async def test_the_view_counts_and_numbers_as_the_records_do(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home") as house:
