@@ -115,15 +115,7 @@ class House:
             inspector=self.bench,
             agents=tuple(sorted(agents)),
         )
-        self.entrance = Entrance(
-            journal=self.journal,
-            records=self.records,
-            keys=SqlKeys(self.pen, self.reader),
-            clock=self.clock,
-            ids=self.ids,
-            idle=lambda: timedelta(hours=self.loaded.settings.server.login_idle_hours),
-            longest=lambda: timedelta(days=self.loaded.settings.server.login_days),
-        )
+        self.entrance = self._entrance()
         self.answers = SqlAnswers(self.pen, self.reader)
         self.morning = Morning(
             journal=self.journal,
@@ -141,6 +133,17 @@ class House:
             self.night,
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+        )
+
+    def _entrance(self) -> Entrance:
+        return Entrance(
+            journal=self.journal,
+            records=self.records,
+            keys=SqlKeys(self.pen, self.reader),
+            clock=self.clock,
+            ids=self.ids,
+            idle=lambda: timedelta(hours=self.loaded.settings.server.login_idle_hours),
+            longest=lambda: timedelta(days=self.loaded.settings.server.login_days),
         )
 
     async def reload_settings(self) -> None:

@@ -12,6 +12,7 @@ from midwatch.journal.entry import Entry
 from midwatch.morning import review as verdicts
 from midwatch.night import commands
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.night import NAMING
 from midwatch.surfaces.checking import every_entry
 from midwatch.surfaces.web.diffs import diff_html
 from midwatch.surfaces.web.page import fragment, page
@@ -24,14 +25,7 @@ router = APIRouter(include_in_schema=False)
 MOST_INLINE = 60_000
 """A longer diff comes when it is asked for: the page itself stays small."""
 KINDS = (
-    "project.added",
-    "work.added",
-    "session.opened",
-    "run.started",
-    "job.created",
-    "ask.opened",
-    "pull_request.opened",
-    "act.judged",
+    *NAMING,
     "ask.expired",
     "job.executed",
     "job.verified",
