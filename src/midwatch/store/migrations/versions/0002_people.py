@@ -13,7 +13,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Forward only."""
     op.create_table(
         "people",
         sa.Column("id", sa.Text, primary_key=True),
@@ -61,8 +61,3 @@ def upgrade() -> None:
         sa.Column("body", sa.Text, nullable=False),
         sa.Column("at", sa.BigInteger, nullable=False),
     )
-
-
-def downgrade() -> None:
-    """Never: migrations go forward only."""
-    raise NotImplementedError
