@@ -43,5 +43,8 @@ def test_two_folders_do_not_know_each_other(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         locks.append(FolderLock(tmp_path / name))
         locks[-1].take()
+    assert len(locks) == 2, "neither was refused because of the other"
+    with pytest.raises(Refused):
+        FolderLock(tmp_path / "a").take()
     for lock in locks:
         lock.release()
