@@ -1,0 +1,1 @@
+"""The walls: one command in one clone, with nothing else of this machine in reach."""

@@ -1,0 +1,63 @@
+"""The first process inside the walls: opens the doors, hands them out, waits for the word, and becomes the command.
+
+`python3 -I -S inside.py CONTROL PORTS PROCESSES -- argv...`, standard library only; CONTROL is a descriptor or -1,
+PORTS a list with commas. Nothing of it stays behind that an agent could stop or look into.
+"""
+
+import os
+import resource
+import signal
+import socket
+import sys
+
+NOT_LET_IN, NO_COMMAND = 70, 127
+BACKLOG = 128
+
+
+def open_doors(control: int, ports: list[int]) -> bool:
+    """Listen on each port, hand the listeners out, and tell whether we were let in."""
+    listeners = [_listener(port) for port in ports]
+    with socket.socket(fileno=control) as outside:
+        socket.send_fds(outside, [b"L"], [listener.fileno() for listener in listeners])
+        word = outside.recv(1)
+    for listener in listeners:
+        listener.close()
+    return word == b"G"
+
+
+def _listener(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(BACKLOG)
+    return listener
+
+
+def _environment() -> dict[bytes, bytes]:
+    """Read what we were given; in the C locale Python adds to its own copy."""
+    with open("/proc/self/environ", "rb") as file:  # noqa: PTH123 - pathlib would be the slowest thing here
+        pairs = (entry.partition(b"=") for entry in file.read().split(b"\0") if entry)
+        return {key: value for key, _, value in pairs}
+
+
+def main() -> int:
+    """Read the command line, open the doors and become the command."""
+    control, ports, processes = sys.argv[1:4]
+    argv = sys.argv[5:]
+    if int(control) >= 0 and not open_doors(int(control), [int(port) for port in ports.split(",") if port]):
+        sys.stderr.write("midwatch: whoever serves the doors has gone; nothing was started\n")
+        return NOT_LET_IN
+    # Here and not before: in a user namespace of its own the count holds only what runs inside.
+    resource.setrlimit(resource.RLIMIT_NPROC, (int(processes), int(processes)))
+    # Python ignores these two, and whoever is started would inherit that.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    try:
+        os.execvpe(argv[0], argv, _environment())  # noqa: S606 - becoming the command is the point
+    except OSError as error:
+        sys.stderr.write(f"midwatch: cannot start {argv[0]}: {error.strerror}\n")
+        return NO_COMMAND
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""What a command may see, write, use and reach: the walls before they are built."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from midwatch.errors import Misuse
+
+TREE_INSIDE: Final = Path("/ws")
+HOME_INSIDE: Final = Path("/home/agent")
+MIB: Final = 1 << 20
+GIB: Final = 1 << 30
+
+_OURS_INSIDE: Final = (TREE_INSIDE, Path("/sbx"))
+_KERNEL: Final = tuple(Path(name) for name in ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot"))
+_NOBODY_LENDS: Final = (Path("/etc"), *_KERNEL)
+_SYSTEM: Final = Path("/usr")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of the machine one command may use; sizes are in bytes."""
+
+    processes: int = 512
+    """Threads count too. For root this needs a cgroup: the kernel exempts root from the plain limit."""
+    open_files: int = 4096
+    file_bytes: int = 2 * GIB
+    data_bytes: int = 3 * GIB
+    """Of each process; a limit on addresses instead would break Node."""
+    memory_bytes: int = 6 * GIB
+    """Of all together, where a cgroup of version 2 lets us."""
+    tmp_bytes: int = 512 * MIB
+    home_bytes: int = 256 * MIB
+    shm_bytes: int = 64 * MIB
+    nice: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """One clone, what is lent to it, and the doors of it; everything not named here does not exist inside."""
+
+    tree: Path
+    """Writable, and called /ws inside."""
+    objects: tuple[Path, ...] = ()
+    """The mirror's objects, read-only at the same path, where the clone's alternates look for them."""
+    read_only: tuple[Path, ...] = ()
+    """Toolchains and setup caches, at the same path."""
+    writable: tuple[Path, ...] = ()
+    """At the same path: a setup cache while it is being filled."""
+    home: Path | None = None
+    """A folder of the job's own; without one, home is in memory and gone at the end."""
+    tmp: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """All of it; HOME, PATH, LANG, TMPDIR and USER have defaults."""
+    ports: tuple[int, ...] = ()
+    """On 127.0.0.1 inside; whoever serves them gets the listeners through `control`."""
+    control: Path | None = None
+    """The socket on which `doors.py` waits for the listeners."""
+    tree_read_only: bool = False
+    """For planning: the agent looks and touches nothing."""
+    limits: Limits = field(default_factory=Limits)
+
+    def lent(self) -> Iterator[tuple[Path, bool]]:
+        """List what is mounted at its own path, and whether it may be written."""
+        for path in (*self.objects, *self.read_only):
+            yield path, False
+        for path in self.writable:
+            yield path, True
+
+    def check(self) -> None:
+        """Refuse walls with a hole: a mount that would show or hand over more than was meant."""
+        own = [folder for folder in (self.tree, self.home, self.tmp) if folder is not None]
+        for path in own:
+            _lendable(path)
+        for path, writing in self.lent():
+            _lendable(path)
+            if any(path.is_relative_to(place) or place.is_relative_to(path) for place in _OURS_INSIDE):
+                raise Misuse(f"{path} would lie over the agent's own folder.", hint="Keep it elsewhere.")
+            if any(path.resolve().is_relative_to(folder.resolve()) for folder in own):
+                raise Misuse(f"{path} lies where the agent writes.", hint="Lend it from a folder of its own.")
+            if writing and path.resolve().is_relative_to(_SYSTEM):
+                raise Misuse(f"{path} belongs to the system.", hint="Let the agent write elsewhere.")
+        if self.ports and self.control is None:
+            raise Misuse("Ports were named, but nobody waits for them.", hint="Give the control socket's path.")
+
+
+def _lendable(path: Path) -> None:
+    if not path.is_absolute() or not path.exists():
+        raise Misuse(f"{path} cannot be mounted: it is no absolute path of something that exists.", hint="Check it.")
+    real = path.resolve()
+    too_much = (Path.home(), *_NOBODY_LENDS, _SYSTEM / "bin")
+    if any(place.is_relative_to(real) for place in too_much) or any(real.is_relative_to(place) for place in _KERNEL):
+        raise Misuse(f"{path} would show far more than a job needs.", hint="Name the folder it needs inside of that.")

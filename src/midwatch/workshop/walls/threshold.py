@@ -1,0 +1,136 @@
+"""The step over the threshold: sets limits, brings what the walls need, and becomes the command.
+
+`python -I -S threshold.py NOTE`, standard library only, and one process from start to end: whoever started it stays
+the parent of what it becomes, which is what `--die-with-parent` looks at. `entry.py` writes the note.
+"""
+
+import binascii
+import contextlib
+import json
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+NOT_LET_IN, NO_COMMAND = 70, 127
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def main() -> int:
+    """Read the note and do what it says."""
+    note = json.loads(Path(sys.argv[1]).read_bytes())
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    try:
+        _bring(note)
+        _limit(note["limits"])
+        os.chdir(note["cwd"])
+        if note["landlock"]:
+            _confine(note["landlock"])
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    except OSError as error:
+        sys.stderr.write(f"midwatch: the walls could not be built: {error}\n")
+        return NOT_LET_IN
+    try:
+        os.execvpe(note["argv"][0], note["argv"], note["environment"])  # noqa: S606 - becoming it is the point
+    except OSError as error:
+        sys.stderr.write(f"midwatch: cannot start {note['argv'][0]}: {error.strerror}\n")
+        return NO_COMMAND
+
+
+def _bring(note: dict[str, Any]) -> None:
+    """Put the contents and the control connection on the descriptors that the command line names."""
+    for number, content in note["files"].items():
+        file = os.memfd_create("midwatch", os.MFD_CLOEXEC)
+        os.write(file, binascii.a2b_base64(content))
+        os.lseek(file, 0, os.SEEK_SET)
+        os.dup2(file, int(number), inheritable=True)
+        os.close(file)
+    if note["control"]:
+        import socket  # noqa: PLC0415 - slow to load, and most commands have no doors
+
+        place = Path(note["control"])
+        # Through the folder's descriptor, because the path of a socket may be only 107 bytes long.
+        folder = os.open(place.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        with socket.socket(socket.AF_UNIX) as control:
+            control.connect(f"/proc/self/fd/{folder}/{place.name}")
+            os.dup2(control.fileno(), note["control_fd"], inheritable=True)
+        os.close(folder)
+
+
+def _limit(limits: dict[str, int]) -> None:
+    _join_cgroup(limits["processes"], limits["memory_bytes"])
+    if limits["count_host_processes"]:
+        _lower(resource.RLIMIT_NPROC, limits["processes"] + _mine())
+    _lower(resource.RLIMIT_NOFILE, limits["open_files"])
+    _lower(resource.RLIMIT_FSIZE, limits["file_bytes"])
+    _lower(resource.RLIMIT_DATA, limits["data_bytes"])
+    _lower(resource.RLIMIT_CORE, 0)
+    os.nice(limits["nice"])
+
+
+def _lower(which: int, value: int) -> None:
+    hard = resource.getrlimit(which)[1]
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(which, (value, value))
+
+
+def _mine() -> int:
+    """Count our user's threads: in the host's own namespace the limit is on all of them."""
+    count = 0
+    for entry in os.listdir("/proc"):  # noqa: PTH208 - names only, and thousands of them
+        with contextlib.suppress(OSError):
+            if entry.isdigit() and Path("/proc", entry).stat().st_uid == os.getuid():
+                count += len(os.listdir(f"/proc/{entry}/task"))  # noqa: PTH208
+    return count
+
+
+def _join_cgroup(processes: int, memory: int) -> None:
+    """Bound the whole tree where this machine lets us: root, whom rlimits do not bind, or a delegated group."""
+    parent, memory_too = _cgroup_parent()
+    if parent is None:
+        return
+    for _ in range(3):  # another threshold may sweep our group away before we are in it
+        with contextlib.suppress(OSError):
+            _sweep(parent)
+            group = parent / f"midwatch-{os.getpid()}"
+            group.mkdir(exist_ok=True)
+            (group / "pids.max").write_text(str(processes))
+            if memory_too:
+                (group / "memory.max").write_text(str(memory))
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+            return
+
+
+def _cgroup_parent() -> tuple[Path | None, bool]:
+    lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    for _, controllers, path in lines:
+        if "pids" in controllers.split(","):
+            return CGROUPS / controllers / path.lstrip("/"), False
+    for _, controllers, path in lines:
+        # A group with processes cannot have limited groups below it, so ours stands beside the one we are in.
+        beside = (CGROUPS / path.lstrip("/")).parent if path != "/" else CGROUPS
+        switches = beside / "cgroup.subtree_control"
+        if not controllers and switches.exists() and "pids" in switches.read_text().split():
+            return beside, "memory" in switches.read_text().split()
+    return None, False
+
+
+def _sweep(parent: Path) -> None:
+    """Remove groups whose processes have all gone; nobody stays to do it then."""
+    for group in parent.glob("midwatch-*"):
+        with contextlib.suppress(OSError):
+            group.rmdir()
+
+
+def _confine(plan: dict[str, Any]) -> None:
+    import runpy  # noqa: PLC0415 - slow to load
+
+    confine = runpy.run_path(str(Path(__file__).with_name("landlock.py")))["confine"]
+    confine(plan["read"], plan["write"], plan["ports"], binascii.a2b_base64(plan["filter"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""Nothing an agent tries inside the walls reaches the host; the same scripts work without them."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.walls import bubblewrap, seccomp
+from midwatch.workshop.walls.spec import Limits
+from tests.workshop.walls.attacks import ATTACKS, WORK_OUTSIDE
+from tests.workshop.walls.lab import Lab, python_inside
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda name: name.replace(" ", "_"))
+def test_an_attack_fails(lab: Lab, attack: str) -> None:
+    done = lab.shell(ATTACKS[attack])
+    assert done.returncode != 0, done.stdout + done.stderr
+    assert "walls could not be built" not in done.stderr
+    assert lab.bystander.poll() is None
+
+
+@pytest.mark.parametrize("attack", WORK_OUTSIDE, ids=lambda name: name.replace(" ", "_"))
+def test_an_attack_works_without_walls(lab: Lab, attack: str) -> None:
+    done = lab.shell(ATTACKS[attack], isolation=Isolation.NONE, home=lab.folder / "home")
+    (lab.folder / "tree" / "stolen").unlink(missing_ok=True)
+    Path("/dev/shm/big").unlink(missing_ok=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_inherited_descriptor_does_not_come_in(lab: Lab, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("inherited")
+    with secret.open() as file:
+        done = lab.shell(f"cat <&{file.fileno()}", leaving=[file.fileno()])
+    assert done.returncode != 0
+    assert "inherited" not in done.stdout
+
+
+def test_killing_everything_kills_only_what_is_inside(lab: Lab) -> None:
+    lab.shell("kill -9 -1")
+    assert lab.bystander.poll() is None
+
+
+def test_what_was_left_running_ends_with_the_command(lab: Lab) -> None:
+    mark = f"31{os.getpid()}"
+    lab.shell(f"setsid nohup sleep {mark} >/dev/null 2>&1 & disown; setsid sh -c 'sleep {mark} &'; true")
+    running = subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True, check=False)
+    assert running.stdout == b""
+
+
+def test_every_refused_call_is_refused_to_a_real_process(lab: Lab) -> None:
+    column = seccomp.MACHINES[os.uname().machine].column
+    numbers = {name: pair[column] for name, pair in seccomp.CALLS.items() if pair[column] is not None}
+    done = lab.shell(
+        python_inside(
+            "import ctypes, sys\nl = ctypes.CDLL(None, use_errno=True)\n"
+            f"for name, number in {numbers!r}.items():\n"
+            "    if l.syscall(number, -1, -1, -1, -1, -1) != -1 or ctypes.get_errno() != 1:\n"
+            "        print(name, ctypes.get_errno())"
+        )
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_read_only_tree_cannot_be_written(lab: Lab) -> None:
+    assert lab.shell("touch planned && git log -1", tree_read_only=True).returncode != 0
+    assert lab.shell("git log -1", tree_read_only=True).returncode == 0
+
+
+def test_lent_folders_cannot_be_written(lab: Lab) -> None:
+    folder = lab.folder / "toolchain"
+    assert lab.shell(f"{folder}/tool && ! touch {folder}/new", read_only=(folder,)).returncode == 0
+    assert not (folder / "new").exists()
+
+
+def test_the_number_of_processes_is_the_one_asked_for(lab: Lab) -> None:
+    done = lab.shell("for _ in {1..60}; do sleep 60 & done; jobs -p | wc -l", limits=Limits(processes=30))
+    assert "Resource temporarily unavailable" in done.stderr
+
+
+def test_walls_hold_without_a_way_to_disable_namespaces(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An older bwrap lacks the option; the filter alone must then do."""
+    monkeypatch.setattr(bubblewrap, "_can_disable_namespaces", lambda _: False)
+    assert lab.shell("true").returncode == 0
+    assert lab.shell("unshare -Ur true").returncode != 0
