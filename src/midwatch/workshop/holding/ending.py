@@ -1,0 +1,84 @@
+"""How a held agent ended, in a form that lasts."""
+
+import contextlib
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from midwatch.workshop.holding import log_file, records
+
+How = Literal["exited", "killed", "wall", "idle", "dead_man", "stopped", "unguarded", "not_started", "lost"]
+LAST_WORDS = 4000
+SENTENCES: dict[How, str] = {
+    "exited": "The agent ended by itself with exit code {exit_code}.",
+    "killed": "The agent was killed by signal {signal}, which did not come from us.",
+    "wall": "The agent was stopped because its time was up.",
+    "idle": "The agent was stopped because it had said nothing for too long.",
+    "dead_man": "The agent was stopped because the night was over and the server had not been in touch.",
+    "stopped": "The agent was stopped on request.",
+    "unguarded": "The agent was stopped because the process that guards its holder was killed.",
+    "not_started": "The command could not be started: {why}.",
+    "lost": "The agent's holder is gone, and how the agent ended is not known: {why}.",
+}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How it ended, what it said last and what it used."""
+
+    how: How
+    why: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    last_words: str = ""
+    last_errors: str = ""
+    out_bytes: int = 0
+    err_bytes: int = 0
+    seconds: float = 0.0
+    ended: float = 0.0
+    cpu_seconds: float = 0.0
+    max_rss: int = 0
+    """Bytes, of the largest process."""
+    swept: int = 0
+    """How many processes we had to end by force."""
+    clean: bool = True
+    """Nothing of the agent's tree was left when this was written."""
+
+    def sentence(self) -> str:
+        """Say how it ended in one plain sentence."""
+        return SENTENCES[self.how].format(**asdict(self))
+
+
+def wall_clock() -> float:
+    """Read the machine's clock: the holder lives in real time, whatever clock the house goes by."""
+    return time.clock_gettime(time.CLOCK_REALTIME)
+
+
+def write_ending(place: Path, ending: Ending) -> None:
+    """Write the verdict, on a full disk into the room that was set aside for it."""
+    with contextlib.suppress(OSError):
+        (place / records.RESERVE).unlink()
+    records.write_whole(place / records.EXIT, asdict(ending))
+
+
+def read_ending(place: Path) -> Ending | None:
+    """Read the verdict; None when there is none yet."""
+    content = records.read_record(place / records.EXIT)
+    try:
+        return Ending(**content) if content else None
+    except TypeError:
+        return None
+
+
+def lost(place: Path, why: str, *, swept: int = 0, clean: bool = True) -> Ending:
+    """Make a verdict out of what a vanished holder left on the disk."""
+    return Ending(
+        how="lost",
+        why=why,
+        last_words=log_file.last_words(place / records.OUT, LAST_WORDS),
+        last_errors=log_file.last_words(place / records.ERR, LAST_WORDS),
+        ended=wall_clock(),
+        swept=swept,
+        clean=clean,
+    )

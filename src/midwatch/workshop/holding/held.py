@@ -1,0 +1,173 @@
+"""The server's side of one holder: follow it, speak to it, stop it, and learn how it ended."""
+
+import asyncio
+import base64
+import contextlib
+import json
+import os
+import signal
+import weakref
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Literal
+
+from midwatch.errors import Exhausted, Misuse, Refused, Stale, Unavailable
+from midwatch.workshop.holding import records
+from midwatch.workshop.holding.ending import Ending, lost, read_ending, write_ending
+from midwatch.workshop.holding.holder import INPUT_ROOM
+from midwatch.workshop.holding.log_file import Piece, read_piece
+from midwatch.workshop.holding.tree import KILL_SECONDS, kill_all, marked
+
+ANSWER_SECONDS = 10.0
+Stream = Literal["out", "err"]
+
+
+class Held:
+    """A holder that was found alive, pinned by pidfds so that no other process is ever taken for it."""
+
+    def __init__(self, place: Path, state: records.State, holder: int | None, guardian: int | None) -> None:
+        self.place = place
+        self.state = state
+        self._pins = [pin for pin in (holder, guardian) if pin is not None]
+        self._holder = holder
+        weakref.finalize(self, _close, self._pins)
+
+    async def follow(self, after: int = 0, stream: Stream = "out") -> AsyncIterator[Piece]:
+        """Give the output from a place in the stream on, as it comes, until the agent has ended; cuts are named."""
+        async with self._call({"do": "follow"}) as line:
+            while True:
+                piece = await asyncio.to_thread(read_piece, self.place / stream, after)
+                if piece is not None:
+                    yield piece
+                    after = piece.after
+                elif line is None or not await _ticked(line):
+                    break
+        await self.wait()
+        while piece := await asyncio.to_thread(read_piece, self.place / stream, after):
+            yield piece
+            after = piece.after
+
+    async def say(self, data: bytes, *, ends: bool = False) -> None:
+        """Give the agent input; `ends` closes it afterwards (on a terminal, say Ctrl-D instead)."""
+        if len(data) > INPUT_ROOM:
+            raise Misuse(f"{len(data)} bytes are too much input at once.", hint=f"Send at most {INPUT_ROOM} at a time.")
+        await self._ask({"do": "say", "data": base64.b64encode(data).decode(), "ends": ends})
+
+    async def beat(self) -> None:
+        """Let the holder know that the server is there."""
+        await self._ask({"do": "beat"})
+
+    async def resize(self, rows: int, columns: int) -> None:
+        """Give an interactive job's terminal another size."""
+        await self._ask({"do": "resize", "rows": rows, "columns": columns})
+
+    async def stop(self, grace: float | None = None, *, epoch: int | None = None) -> Ending:
+        """End the agent's whole tree, by force after `grace` seconds, and tell how it ended.
+
+        A holder that does not answer is ended itself, and its guardian ends the tree.
+        """
+        try:
+            await self._ask({"do": "stop", "grace": grace}, epoch=epoch)
+        except Unavailable:
+            self._signal(signal.SIGTERM)
+        self._signal(signal.SIGCONT)
+        patience = KILL_SECONDS + ANSWER_SECONDS + (60.0 if grace is None else grace)
+        with contextlib.suppress(TimeoutError):
+            return await asyncio.wait_for(self.wait(), patience)
+        self._signal(signal.SIGKILL)
+        return await self.wait()
+
+    async def wait(self) -> Ending:
+        """Wait until holder and guardian are gone, and read the verdict."""
+        for pin in self._pins:
+            await _gone(pin)
+        return await asyncio.to_thread(settle, self.place)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._holder is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._holder, number)
+
+    async def _ask(self, request: dict[str, Any], *, epoch: int | None = None) -> None:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS), self._call(request, epoch) as line:
+                answer = json.loads(await line.readline() or b"{}") if line else {}
+        except (TimeoutError, ValueError, ConnectionError):
+            answer = {}
+        if answer.get("ok"):
+            return
+        match answer.get("why"):
+            case None:
+                raise Unavailable("The holder does not answer.", hint="Adopt the job again to learn what became of it.")
+            case "stale":
+                raise Stale("A newer server holds this job.", hint="Leave the job alone; this claim on it is over.")
+            case "full":
+                raise Exhausted(
+                    "The agent has not read its earlier input.", hint="Wait for its output, then try again."
+                )
+            case why:
+                raise Refused(f"The holder refused: {why}.", hint="Adopt the job again to learn who holds it.")
+
+    @contextlib.asynccontextmanager
+    async def _call(
+        self, request: dict[str, Any], epoch: int | None = None
+    ) -> AsyncIterator[asyncio.StreamReader | None]:
+        """Open one line to the holder and put the request; None when there is nobody to talk to."""
+        try:
+            folder = os.open(self.place, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            yield None
+            return
+        try:
+            # By the folder's descriptor, because a socket's path may not be longer than 107 bytes.
+            reader, writer = await asyncio.open_unix_connection(f"/proc/self/fd/{folder}/{records.SOCKET}")
+        except OSError:
+            yield None
+            return
+        finally:
+            os.close(folder)
+        try:
+            known = {"nonce": self.state.nonce, "epoch": self.state.epoch if epoch is None else epoch}
+            writer.write(json.dumps({**known, **request}).encode() + b"\n")
+            yield reader
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+
+def settle(place: Path, why: str = "it and its guardian were killed") -> Ending:
+    """Read the verdict; where nobody was left to write one, end what still runs and write it."""
+    ending = read_ending(place)
+    if ending is None:
+        mark = f"{records.MARK}={records.mark_of(place)}"
+        swept, clean = kill_all(lambda: marked(mark))
+        ending = read_ending(place) or lost(place, why, swept=swept, clean=clean)
+        with contextlib.suppress(OSError):
+            write_ending(place, ending)
+    return ending
+
+
+async def _ticked(line: asyncio.StreamReader) -> bool:
+    """Wait for news from the holder; False when it has hung up."""
+    try:
+        return bool(await line.read(1 << 16))
+    except ConnectionError:
+        return False
+
+
+async def _gone(pin: int) -> None:
+    """Wait for the end of a pinned process; each waiter on a descriptor of its own."""
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    descriptor = os.dup(pin)
+    loop.add_reader(descriptor, over.set)
+    try:
+        await over.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+
+
+def _close(pins: list[int]) -> None:
+    for pin in pins:
+        os.close(pin)

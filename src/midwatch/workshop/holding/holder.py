@@ -1,0 +1,245 @@
+"""The holder: owns one agent's streams, limits and end, and waits while the server is away."""
+
+import os
+import resource
+import selectors
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from midwatch.workshop.holding import agent as agents
+from midwatch.workshop.holding import records, tree
+from midwatch.workshop.holding.ending import LAST_WORDS, Ending, How, wall_clock, write_ending
+from midwatch.workshop.holding.log_file import LogWriter, last_words
+from midwatch.workshop.holding.spec import Spec
+from midwatch.workshop.holding.switchboard import Switchboard, decode
+
+INPUT_ROOM = 1 << 20
+READ_BYTES = 1 << 16
+LAST_READS = 1024  # a pipe holds far less; only an unkillable process could go on longer
+
+
+class Holder:
+    """One agent in its holder's hands, from its start to its verdict."""
+
+    def __init__(self, spec: Spec, nonce: str, place: Path, guardian: int, ends: agents.Ends) -> None:
+        self._spec, self._nonce, self._place, self._guardian, self._ends = spec, nonce, place, guardian, ends
+        self._reason: How | None = None
+        self._grace = spec.limits.grace
+        self._input = bytearray()
+        self._input_ends = False
+        self._streams: set[int] = set()
+        self._swept, self._clean = 0, True
+        self._selector = selectors.DefaultSelector()
+        self._began = self._spoke = time.monotonic()
+        self._touched = _uptime()
+        self._logs = {
+            name: LogWriter(place / name, spec.caps.head, spec.caps.tail) for name in (records.OUT, records.ERR)
+        }
+        self._listen_to_signals()
+
+    def run(self, tell: int) -> None:
+        """Start the agent, say so, hold it to its end and write the verdict."""
+        agents.prctl(agents.PR_SET_CHILD_SUBREAPER, 1)
+        self._board = Switchboard(self._place, self._selector, self._answer)
+        self._agent = agents.Agent(self._spec, f"{records.MARK}={records.mark_of(self._place)}", self._ends)
+        self._stdin = os.dup(self._agent.stdin) if self._agent.stdin is not None else None
+        self._watch_stream(self._agent.out, self._logs[records.OUT])
+        if self._agent.err is not None:
+            self._watch_stream(self._agent.err, self._logs[records.ERR])
+        if self._spec.terminal is None and self._agent.stdin is not None:
+            os.close(self._agent.stdin)  # or the agent would never see the end of its input
+        records.write_state(self._place, self._state())
+        os.write(tell, b"held")
+        os.close(tell)
+        while self._reason is None and self._agent.status is None:
+            self._turn(self._patience())
+            self._watch_the_time()
+        reason = self._reason if self._agent.status is None else None
+        self._take_down()
+        self._drain()
+        write_ending(self._place, self._verdict(reason))
+        self._board.close()
+
+    def _listen_to_signals(self) -> None:
+        wake, wake_end = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(wake_end, False)
+        signal.set_wakeup_fd(wake_end, warn_on_full_buffer=False)
+        self._selector.register(wake, selectors.EVENT_READ, lambda: os.read(wake, READ_BYTES))
+        signal.signal(signal.SIGTERM, lambda *_: self._stop("stopped"))
+        signal.signal(signal.SIGUSR1, lambda *_: self._stop("unguarded"))
+        for quiet in (signal.SIGCHLD, signal.SIGHUP, signal.SIGINT):
+            signal.signal(quiet, lambda *_: None)
+        agents.prctl(agents.PR_SET_PDEATHSIG, signal.SIGUSR1)
+        if os.getppid() != self._guardian:
+            self._stop("unguarded")
+
+    def _stop(self, reason: How) -> None:
+        if self._reason is None:
+            self._reason = reason
+
+    def _state(self) -> records.State:
+        return records.State(
+            nonce=self._nonce,
+            epoch=self._spec.epoch,
+            boot=tree.boot_id(),
+            holder=os.getpid(),
+            holder_start=tree.start_time(os.getpid()) or 0,
+            guardian=self._guardian,
+            guardian_start=tree.start_time(self._guardian) or 0,
+            agent=self._agent.pid,
+            agent_start=tree.start_time(self._agent.pid) or 0,
+            argv_hash=records.argv_hash(self._spec.argv),
+            began=wall_clock(),
+        )
+
+    def _patience(self) -> float:
+        limits, now = self._spec.limits, time.monotonic()
+        return max(0.0, min(self._began + limits.wall - now, self._spoke + limits.idle - now, 1.0))
+
+    def _watch_the_time(self) -> None:
+        limits, now = self._spec.limits, time.monotonic()
+        if now >= self._began + limits.wall:
+            self._stop("wall")
+        elif now >= self._spoke + limits.idle:
+            self._stop("idle")
+        elif limits.night_ends is not None and wall_clock() >= limits.night_ends:
+            self._watch_for_the_server(limits.dead_man)
+
+    def _watch_for_the_server(self, patience: float) -> None:
+        # Time asleep counts: a server that is up would have been in touch since the machine woke.
+        if _uptime() >= self._touched + patience:
+            self._stop("dead_man")
+
+    def _turn(self, patience: float) -> None:
+        """Wait once for anything to happen, and serve it."""
+        for key, _ in self._selector.select(patience):
+            if key.fileobj in self._selector.get_map():  # an earlier one of this turn may have ended it
+                key.data()
+        self._agent.bury()
+        self._board.tick(b"%d %d\n" % (self._logs[records.OUT].size, self._logs[records.ERR].size))
+
+    def _watch_stream(self, source: int, log: LogWriter) -> None:
+        self._streams.add(source)
+        self._selector.register(source, selectors.EVENT_READ, lambda: self._read(source, log))
+
+    def _read(self, source: int, log: LogWriter) -> bool:
+        """Take some output; False when there is none now or never will be."""
+        try:
+            data = os.read(source, READ_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:  # a terminal that everybody has left
+            data = b""
+        if not data:
+            self._selector.unregister(source)
+            self._streams.discard(source)
+            return False
+        self._spoke = time.monotonic()
+        log.add(data)
+        return True
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["nonce"] != self._nonce:
+            return {"ok": False, "why": "this is another holder"}
+        if request["epoch"] < self._spec.epoch:
+            return {"ok": False, "why": "stale"}
+        self._touched = _uptime()
+        match request["do"]:
+            case "stop":
+                self._grace = self._spec.limits.grace if request["grace"] is None else float(request["grace"])
+                self._stop("stopped")
+            case "say":
+                return self._take_input(decode(request["data"]), ends=bool(request["ends"]))
+            case "resize" if self._spec.terminal is not None:
+                agents.set_window(self._agent.out, int(request["rows"]), int(request["columns"]))
+            case "resize":
+                return {"ok": False, "why": "it has no terminal"}
+            case _:  # beat and follow: being in touch is all
+                pass
+        return {"ok": True}
+
+    def _take_input(self, data: bytes, *, ends: bool) -> dict[str, Any]:
+        if self._stdin is None or self._input_ends:
+            return {"ok": False, "why": "its input is at its end"}
+        if len(self._input) + len(data) > INPUT_ROOM:
+            return {"ok": False, "why": "full"}
+        self._spoke = time.monotonic()
+        self._input += data
+        self._input_ends = ends
+        if self._stdin not in self._selector.get_map():
+            self._selector.register(self._stdin, selectors.EVENT_WRITE, self._pump_input)
+        return {"ok": True}
+
+    def _pump_input(self) -> None:
+        assert self._stdin is not None  # noqa: S101 - for the type checker
+        try:
+            del self._input[: os.write(self._stdin, self._input[:READ_BYTES]) if self._input else 0]
+        except BlockingIOError:
+            return
+        except OSError:  # the agent has closed its input
+            self._input.clear()
+            self._input_ends = True
+        if not self._input:
+            self._selector.unregister(self._stdin)
+            if self._input_ends:
+                os.close(self._stdin)
+                self._stdin = None
+
+    def _living(self) -> list[tree.Found]:
+        self._agent.bury()
+        return tree.descendants(os.getpid())
+
+    def _take_down(self) -> None:
+        """Ask all that is left of the tree to end, then end it."""
+        asked = [process for process in self._living() if not _is_bwrap(process.pid)]
+        tree.send(asked, signal.SIGTERM)
+        tree.send(asked, signal.SIGCONT)
+        deadline = time.monotonic() + self._grace
+        while (self._living() or self._living()) and time.monotonic() < deadline:
+            self._turn(0.02)
+        self._swept, self._clean = tree.kill_all(self._living, self._turn)
+
+    def _drain(self) -> None:
+        """Keep the last words: what still sits in the pipes."""
+        self._agent.bury()
+        for source, name in ((self._agent.out, records.OUT), (self._agent.err, records.ERR)):
+            for _ in range(LAST_READS):
+                if source is None or source not in self._streams or not self._read(source, self._logs[name]):
+                    break
+        for log in self._logs.values():
+            log.close()
+
+    def _verdict(self, reason: How | None) -> Ending:
+        status, used = self._agent.status, resource.getrusage(resource.RUSAGE_CHILDREN)
+        by_itself: How = "killed" if status is not None and status < 0 else "exited"
+        return Ending(
+            how="not_started" if self._agent.complaint else reason or by_itself,
+            why=self._agent.complaint,
+            exit_code=status if status is not None and status >= 0 else None,
+            signal=-status if status is not None and status < 0 else None,
+            last_words=last_words(self._place / records.OUT, LAST_WORDS),
+            last_errors=last_words(self._place / records.ERR, LAST_WORDS),
+            out_bytes=self._logs[records.OUT].size,
+            err_bytes=self._logs[records.ERR].size,
+            seconds=round(time.monotonic() - self._began, 3),
+            ended=wall_clock(),
+            cpu_seconds=round(used.ru_utime + used.ru_stime, 3),
+            max_rss=used.ru_maxrss * 1024,
+            swept=self._swept,
+            clean=self._clean,
+        )
+
+
+def _uptime() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _is_bwrap(pid: int) -> bool:
+    # It ends with its child anyway; ended first, it would take the child along before the grace is over.
+    try:
+        return Path("/proc", str(pid), "comm").read_text().strip() == "bwrap"
+    except OSError:
+        return False

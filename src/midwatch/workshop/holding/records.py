@@ -1,0 +1,98 @@
+"""What lies in an epoch's folder, written so that a reader finds all of it or nothing."""
+
+import contextlib
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+STATE, EXIT, SOCKET, LOCK, COMPLAINTS = "state.json", "exit.json", "talk", "lock", "holder.err"
+OUT, ERR = "out", "err"
+RESERVE = "reserve"
+RESERVE_BYTES = 1 << 16
+MARK = "MIDWATCH_HELD"
+"""In the environment of everything held: what a double fault leaves behind is found by it."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Who holds what: enough to know the very same processes again."""
+
+    nonce: str
+    epoch: int
+    boot: str
+    holder: int
+    holder_start: int
+    guardian: int
+    guardian_start: int
+    agent: int
+    agent_start: int
+    argv_hash: str
+    began: float
+
+
+def epoch_folder(folder: Path, epoch: int) -> Path:
+    """Name the folder of one epoch of a job."""
+    return folder / f"epoch-{epoch:06d}"
+
+
+def epochs(folder: Path) -> list[int]:
+    """List the epochs that were ever begun for a job, oldest first."""
+    return sorted(int(path.name[6:]) for path in folder.glob("epoch-*") if path.name[6:].isdigit())
+
+
+def argv_hash(argv: tuple[str, ...]) -> str:
+    """Hash a command line; the words themselves may hold what nobody should read."""
+    return hashlib.sha256("\0".join(argv).encode(errors="surrogateescape")).hexdigest()
+
+
+def mark_of(place: Path) -> str:
+    """Name the mark of an epoch by its path, so that it is known even when the state cannot be read."""
+    return hashlib.sha256(os.fsencode(place.resolve())).hexdigest()[:32]
+
+
+def write_whole(path: Path, content: dict[str, Any]) -> None:
+    """Write a record beside its place, make it durable, and rename it in."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    try:
+        draft.touch(mode=0o600)
+        with draft.open("w") as file:
+            json.dump(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def write_state(place: Path, state: State) -> None:
+    """Record who holds what, and set room aside for the verdict: a full disk must not silence it."""
+    write_whole(place / STATE, asdict(state))
+    with contextlib.suppress(OSError), (place / RESERVE).open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
+
+
+def read_record(path: Path) -> dict[str, Any] | None:
+    """Read a record; None when it is absent or not whole."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def read_state(place: Path) -> State | None:
+    """Read who holds what; None when there is nothing or nothing whole."""
+    content = read_record(place / STATE)
+    try:
+        return State(**content) if content else None
+    except TypeError:
+        return None

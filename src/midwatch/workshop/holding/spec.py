@@ -1,0 +1,72 @@
+"""What a holder is told at its birth: one command, its surroundings and its limits."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to end an agent that does not end by itself; seconds of the machine's own clocks."""
+
+    wall: float = 7200.0
+    idle: float = 600.0
+    grace: float = 5.0
+    """How long TERM is given before STOP and KILL."""
+    night_ends: float | None = None
+    """Unix time of the night's end; until then a silent server is only a server that is being restarted."""
+    dead_man: float = 900.0
+    """After the night's end, how long nobody from the server may be in touch."""
+
+
+@dataclass(frozen=True)
+class Caps:
+    """How many bytes of each stream the disk keeps: the first and the last."""
+
+    head: int = 8 * MEBIBYTE
+    tail: int = 8 * MEBIBYTE
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One agent to hold."""
+
+    folder: Path
+    """The job's own folder; each epoch gets a folder inside."""
+    epoch: int
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    """The agent's whole environment, apart from the mark by which its lost processes are found."""
+    fds: Mapping[int, bytes] = field(default_factory=dict)
+    """Files the command finds open under these numbers (a seccomp filter, bwrap's --args), made anew by the holder."""
+    takes_input: bool = False
+    """Keep stdin open for `say`; otherwise it is at its end from the start."""
+    terminal: tuple[int, int] | None = None
+    """Rows and columns, for an interactive job: one PTY instead of three pipes."""
+    limits: Limits = field(default_factory=Limits)
+    caps: Caps = field(default_factory=Caps)
+
+    def to_bytes(self, nonce: str) -> bytes:
+        """Write the spec down for the holder, which reads it from a pipe: it never lies on the disk."""
+        plain: dict[str, Any] = asdict(self)
+        plain["folder"], plain["cwd"] = str(self.folder), str(self.cwd)
+        plain["fds"] = {str(number): base64.b64encode(data).decode() for number, data in self.fds.items()}
+        return json.dumps({"nonce": nonce, "spec": plain}).encode()
+
+
+def from_bytes(data: bytes) -> tuple[Spec, str]:
+    """Read a spec and its nonce back."""
+    told = json.loads(data)
+    plain = dict(told["spec"])
+    plain["folder"], plain["cwd"] = Path(plain["folder"]), Path(plain["cwd"])
+    plain["argv"] = tuple(plain["argv"])
+    plain["fds"] = {int(number): base64.b64decode(text) for number, text in plain["fds"].items()}
+    plain["terminal"] = tuple(plain["terminal"]) if plain["terminal"] else None
+    plain["limits"], plain["caps"] = Limits(**plain["limits"]), Caps(**plain["caps"])
+    return Spec(**plain), told["nonce"]

@@ -1,0 +1,129 @@
+"""The holder's side of its socket: short requests, each checked for nonce and epoch, and ticks for those who follow."""
+
+import base64
+import json
+import os
+import selectors
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from midwatch.workshop.holding import records
+
+LONGEST_REQUEST = 2 << 20
+MOST_CALLERS = 64
+
+Answer = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class Caller:
+    """One connection: a request being read, or a follower being told how far the streams have come."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self.line = line
+        self.heard = bytearray()
+        self.follows = False
+        self.told = b""
+        self.unsent = b""
+
+
+class Switchboard:
+    """Listens in the epoch's folder and lets the holder answer."""
+
+    def __init__(self, place: Path, selector: selectors.BaseSelector, answer: Answer) -> None:
+        self._answer = answer
+        self._selector = selector
+        self._callers: dict[int, Caller] = {}
+        self._listener = _listen(place)
+        selector.register(self._listener, selectors.EVENT_READ, self._welcome)
+
+    def tick(self, progress: bytes) -> None:
+        """Tell every follower how far the streams have come; one who does not listen is told the newest later."""
+        for caller in list(self._callers.values()):
+            if caller.follows and not caller.unsent and caller.told != progress:
+                caller.told = progress
+                self._send(caller, progress)
+
+    def close(self) -> None:
+        """Hang up on everybody."""
+        for caller in list(self._callers.values()):
+            self._drop(caller)
+        self._selector.unregister(self._listener)
+        self._listener.close()
+
+    def _welcome(self) -> None:
+        try:
+            line, _ = self._listener.accept()
+        except OSError:
+            return
+        if len(self._callers) >= MOST_CALLERS:
+            line.close()
+            return
+        line.setblocking(False)  # noqa: FBT003 - the socket's own signature
+        caller = self._callers[line.fileno()] = Caller(line)
+        self._selector.register(line, selectors.EVENT_READ, lambda: self._hear(caller))
+
+    def _hear(self, caller: Caller) -> None:
+        try:
+            data = caller.line.recv(1 << 16)
+        except BlockingIOError:
+            self._send(caller, b"")
+            return
+        except OSError:
+            data = b""
+        caller.heard += data
+        if not data or len(caller.heard) > LONGEST_REQUEST:
+            self._drop(caller)
+        elif caller.heard.endswith(b"\n") and not caller.follows:
+            self._serve(caller)
+
+    def _serve(self, caller: Caller) -> None:
+        try:
+            request = json.loads(caller.heard)
+            reply = self._answer(request)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            request, reply = {}, {"ok": False, "why": f"this request makes no sense: {error!r}"}
+        caller.heard.clear()
+        caller.follows = bool(reply["ok"]) and request.get("do") == "follow"
+        self._send(caller, json.dumps(reply).encode() + b"\n")
+
+    def _send(self, caller: Caller, data: bytes) -> None:
+        caller.unsent += data
+        try:
+            caller.unsent = caller.unsent[caller.line.send(caller.unsent) :] if caller.unsent else b""
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._drop(caller)
+            return
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if caller.unsent else 0)
+        key = self._selector.get_key(caller.line)
+        if key.events != wanted:
+            self._selector.modify(caller.line, wanted, key.data)
+
+    def _drop(self, caller: Caller) -> None:
+        if self._callers.pop(caller.line.fileno(), None):
+            self._selector.unregister(caller.line)
+            caller.line.close()
+
+
+def _listen(place: Path) -> socket.socket:
+    # By the folder's descriptor, because a socket's path may not be longer than 107 bytes.
+    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        (place / records.SOCKET).unlink(missing_ok=True)
+        listener.bind(f"/proc/self/fd/{folder}/{records.SOCKET}")
+    finally:
+        os.umask(before)
+        os.close(folder)
+    listener.listen(MOST_CALLERS)
+    listener.setblocking(False)  # noqa: FBT003 - the socket's own signature
+    return listener
+
+
+def decode(text: str) -> bytes:
+    """Read bytes out of a request."""
+    return base64.b64decode(text, validate=True)

@@ -1,0 +1,86 @@
+"""What holder tests begin with: a job's folder, agents in Python, and proof that nothing of them stays behind."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midwatch.workshop.holding import records, tree
+from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.spec import Limits, Spec
+
+MakeSpec = Callable[..., Spec]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "jobs" / "job-1"
+
+
+@pytest.fixture
+def mark(tmp_path: Path) -> str:
+    return f"HELD_BY_TEST={os.getpid()}-{tmp_path}"
+
+
+@pytest.fixture
+def agent(folder: Path, mark: str) -> Iterator[MakeSpec]:
+    """Make a spec for an agent given as Python code."""
+    folders: set[Path] = set()
+
+    def make(code: str, *, job: Path = folder, epoch: int = 1, limits: Limits | None = None, **more: Any) -> Spec:
+        job.mkdir(parents=True, exist_ok=True)
+        folders.add(job)
+        name, value = mark.split("=", 1)
+        more.setdefault("argv", (sys.executable, "-I", "-S", "-c", code))
+        return Spec(job, epoch, cwd=job, env={name: value}, limits=limits or Limits(grace=0.2), **more)
+
+    yield make
+    for job in folders:
+        for epoch in records.epochs(job):
+            end_for_good(records.epoch_folder(job, epoch))
+    tree.kill_all(lambda: tree.marked(mark))
+
+
+def end_for_good(place: Path) -> None:
+    """End whatever a failed test left; a state that a test has rewritten may name anybody."""
+    state = records.read_state(place)
+    if state is not None:
+        pairs = [tree.Found(state.holder, state.holder_start), tree.Found(state.guardian, state.guardian_start)]
+        tree.send([pair for pair in pairs if "begin.py" in about(pair.pid, "cmdline")], signal.SIGKILL)
+
+
+def about(pid: int, what: str) -> str:
+    """Read a file of /proc; empty when the process is gone."""
+    try:
+        return Path("/proc", str(pid), what).read_text()
+    except OSError:
+        return ""
+
+
+def left_over(mark: str, *states: records.State) -> list[int]:
+    """Name every process of the agent, its holder or its guardian that still lives."""
+    pairs = [(state.holder, state.holder_start) for state in states]
+    pairs += [(state.guardian, state.guardian_start) for state in states]
+    return [found.pid for found in tree.marked(mark)] + [pid for pid, start in pairs if tree.start_time(pid) == start]
+
+
+async def until(held: Held, words: bytes, after: int = 0) -> int:
+    """Follow the output until it holds these words; tell where that was."""
+    seen = b""
+    async with asyncio.timeout(60):
+        async for piece in held.follow(after):
+            seen += piece.data
+            if words in seen:
+                return piece.after
+    raise AssertionError(f"it ended without saying {words!r}: {seen[-2000:]!r}")
+
+
+async def everything(held: Held) -> bytes:
+    """Follow the output to its end."""
+    async with asyncio.timeout(100):
+        return b"".join([piece.data async for piece in held.follow()])

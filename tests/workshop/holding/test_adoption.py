@@ -1,0 +1,162 @@
+"""Adoption: the same holder is known again, and nothing else is ever taken for it."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midwatch.errors import Refused, Stale, Unavailable
+from midwatch.workshop.holding import records, tree
+from midwatch.workshop.holding.adoption import Ended, Lost, adopt, find_orphans, launch
+from midwatch.workshop.holding.held import Held
+from tests.workshop.holding import agents
+from tests.workshop.holding.conftest import MakeSpec, left_over, until
+
+
+async def killed(agent: MakeSpec) -> Held:
+    """Launch an agent and kill its holder and guardian so that nobody writes a verdict."""
+    held = await launch(agent(agents.QUIET))
+    await until(held, b"ready")
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in (held.state.guardian, held.state.holder):
+            os.kill(pid, number)
+    await held.wait()
+    (held.place / records.EXIT).unlink()
+    return held
+
+
+def rewrite(held: Held, **changes: Any) -> None:
+    """Change the state on disk."""
+    path = held.place / records.STATE
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+async def test_launching_twice_gives_the_first(agent: MakeSpec, mark: str) -> None:
+    spec = agent(agents.QUIET)
+    first, second = await asyncio.gather(launch(spec), launch(spec))
+    third = await launch(spec)
+    assert first.state == second.state == third.state
+    assert len(tree.marked(mark)) == 1
+    ending = await first.stop(0.1)
+    assert await (await launch(spec)).wait() == ending
+
+
+async def test_a_newer_epoch_ends_the_older_and_is_not_ended_by_it(agent: MakeSpec, mark: str) -> None:
+    old = await launch(agent(agents.IGNORES_TERM))
+    await until(old, b"ready")
+    new = await launch(agent(agents.QUIET, epoch=2))
+    assert (await old.wait()).how == "stopped"
+    with pytest.raises(Stale, match="newer epoch"):
+        await launch(agent(agents.QUIET, epoch=1))
+    with pytest.raises(Stale, match="newer server"):
+        await new.stop(0.1, epoch=1)
+    found = await adopt(new.place.parent)
+    assert isinstance(found, Held)
+    assert found.state == new.state
+    assert len(tree.marked(mark)) == 1
+    assert (await new.stop(0.1, epoch=3)).how == "stopped"
+
+
+async def test_an_ended_job_is_ended(agent: MakeSpec) -> None:
+    held = await launch(agent("print('done')"))
+    ending = await held.wait()
+    found = await adopt(held.place.parent)
+    assert found == Ended(held.place, held.state, ending)
+    with pytest.raises(Unavailable, match="does not answer"):
+        await held.beat()
+
+
+async def test_nothing_was_ever_started(tmp_path: Path) -> None:
+    assert await adopt(tmp_path) == Lost(tmp_path, "nothing was ever started here")
+
+
+async def test_another_holders_nonce_is_refused_on_both_sides(agent: MakeSpec) -> None:
+    held = await launch(agent(agents.QUIET))
+    found = await adopt(held.place.parent, nonce="another")
+    assert isinstance(found, Lost)
+    assert "not the holder that was recorded" in found.why
+    assert isinstance(await adopt(held.place.parent, held.state.nonce), Held)
+    impostor = Held(held.place, records.State(**{**held.state.__dict__, "nonce": "another"}), None, None)
+    with pytest.raises(Refused, match="another holder"):
+        await impostor.beat()
+    await held.stop(0.1)
+
+
+async def test_a_recycled_number_is_not_taken_for_ours_and_not_harmed(agent: MakeSpec) -> None:
+    held = await killed(agent)
+    stranger = await asyncio.create_subprocess_exec("sleep", "60")
+    try:
+        rewrite(held, holder=stranger.pid, guardian=stranger.pid, agent=stranger.pid)
+        found = await adopt(held.place.parent)
+        assert isinstance(found, Lost)
+        assert found.why == "it and its guardian were killed"
+    finally:
+        stranger.terminate()
+    assert await stranger.wait() == -signal.SIGTERM  # ours, and not an earlier KILL
+
+
+async def test_another_boot_is_another_machine(agent: MakeSpec) -> None:
+    held = await killed(agent)
+    rewrite(held, boot="another", holder=os.getpid(), holder_start=tree.start_time(os.getpid()))
+    found = await adopt(held.place.parent)
+    assert isinstance(found, Lost)
+    assert found.why == "the machine was restarted"
+    assert found.ending is not None
+    assert found.ending.last_words == "ready\n"
+
+
+@pytest.mark.parametrize("content", [b"", b'{"nonce": "12', b"[]", b'{"nonce": "1"}'])
+async def test_a_state_that_is_not_whole_is_lost(agent: MakeSpec, content: bytes) -> None:
+    held = await killed(agent)
+    (held.place / records.STATE).write_bytes(content)
+    found = await adopt(held.place.parent)
+    assert isinstance(found, Lost)
+    assert found.why == "its state cannot be read"
+
+
+async def test_an_agent_whose_state_is_ruined_is_ended_by_its_mark(agent: MakeSpec, mark: str) -> None:
+    held = await launch(agent(agents.STAYS_WITH_DAEMON))
+    await until(held, b"ready")
+    (held.place / records.STATE).write_bytes(b"{")
+    found = await adopt(held.place.parent)
+    assert isinstance(found, Ended)
+    assert (found.ending.how, found.ending.signal) == ("killed", 9)
+    assert left_over(mark, held.state) == []
+
+
+async def test_holders_that_no_record_claims_are_found(agent: MakeSpec, tmp_path: Path) -> None:
+    root = tmp_path / "jobs"
+    claimed, stray, ended = [
+        await launch(agent(code, job=root / name))
+        for name, code in (("claimed", agents.QUIET), ("stray", agents.QUIET), ("ended", ""))
+    ]
+    await ended.wait()
+    assert [found.state for found in find_orphans(root, {root / "claimed": 1})] == [stray.state]
+    assert len(find_orphans(root, {root / "claimed": 0, root / "stray": 1})) == 1
+    await asyncio.gather(claimed.stop(0.1), stray.stop(0.1))
+
+
+@pytest.mark.slow
+async def test_fifty_chatty_jobs_are_adopted(
+    agent: MakeSpec, mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [tmp_path / "jobs" / str(number) for number in range(50)]
+    begun = time.monotonic()
+    launched = [await launch(agent(agents.CHATTY, job=folder)) for folder in folders]
+    between = time.monotonic()
+    found = await asyncio.gather(*[adopt(folder) for folder in folders])
+    alive = [held for held in found if isinstance(held, Held)]
+    await asyncio.gather(*[held.beat() for held in alive])
+    after = time.monotonic()
+    with capsys.disabled():
+        print(f"\n50 chatty jobs: launched in {between - begun:.1f} s, adopted and greeted in {after - between:.2f} s")
+    assert [held.state for held in alive] == [held.state for held in launched]
+    await asyncio.gather(*[until(held, b"line 2\n") for held in alive])
+    endings = await asyncio.gather(*[held.stop(1.0) for held in alive])
+    assert {ending.how for ending in endings} == {"stopped"}
+    assert left_over(mark, *(held.state for held in launched)) == []

@@ -1,0 +1,166 @@
+"""SIGKILL for agent, holder, guardian and server, in any order: no process stays, no line is lost, a verdict stands."""
+
+import asyncio
+import contextlib
+import itertools
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from midwatch.workshop.holding import records
+from midwatch.workshop.holding.adoption import Ended, Lost, adopt, launch
+from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.log_file import read_piece
+from tests.conftest import missing
+from tests.workshop.holding import agents, server
+from tests.workshop.holding.conftest import MakeSpec, left_over, until
+
+LINES = "".join(f"line {number}\n" for number in range(1000)).encode() + b"ready\n"
+
+
+@asynccontextmanager
+async def serving(folder: Path, mark: str, code: str) -> AsyncIterator[int]:
+    """Run a server that has launched one agent and heard it say that it is ready."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(server.__file__), str(folder), mark, code),
+        stdout=asyncio.subprocess.PIPE,
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        assert process.stdout is not None
+        assert await asyncio.wait_for(process.stdout.readline(), 60)
+        yield process.pid
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def output(place: Path) -> bytes:
+    """Read all that is kept of a stream."""
+    data, after = b"", 0
+    while piece := read_piece(place / records.OUT, after):
+        data, after = data + piece.data, piece.after
+    return data
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize(
+    "order", [order for n in (3, 4) for order in itertools.permutations(["agent", "holder", "guardian", "server"], n)]
+)
+async def test_killed_in_any_order_nothing_stays_and_nothing_is_lost(
+    agent: MakeSpec, mark: str, order: tuple[str, ...]
+) -> None:
+    folder = agent("").folder
+    async with serving(folder, mark, agents.STAYS_WITH_DAEMON) as server_pid:
+        state = records.read_state(records.epoch_folder(folder, 1))
+        assert state is not None
+        pids = {"agent": state.agent, "holder": state.holder, "guardian": state.guardian, "server": server_pid}
+        for victim in order:
+            with contextlib.suppress(ProcessLookupError):  # an earlier death may have ended it
+                os.kill(pids[victim], signal.SIGKILL)
+        found = await asyncio.wait_for(adopt(folder), 60)
+        if isinstance(found, Held):  # alive for a last moment
+            await found.wait()
+            found = await adopt(folder)
+    assert isinstance(found, Ended | Lost)
+    assert found.ending is not None
+    assert found.ending.sentence()
+    assert output(found.place) == LINES
+    assert left_over(mark, state) == []
+    assert await adopt(folder) == found  # the verdict stands
+
+
+async def test_a_killed_holder_takes_its_tree_along_and_is_called_lost(agent: MakeSpec, mark: str) -> None:
+    held = await launch(agent(agents.STAYS_WITH_DAEMON))
+    await until(held, b"ready")
+    os.kill(held.state.holder, signal.SIGKILL)
+    ending = await held.wait()
+    assert left_over(mark, held.state) == []  # before anybody looks for marks: the guardian did it
+    assert (ending.how, ending.why, ending.clean) == ("lost", "signal 9 killed it", True)
+    assert ending.last_words.endswith("ready\n")
+    found = await adopt(held.place.parent)
+    assert isinstance(found, Lost)
+    assert (found.state, found.ending) == (held.state, ending)
+
+
+async def test_lines_the_holder_had_not_read_outlive_it(agent: MakeSpec, folder: Path) -> None:
+    held = await launch(agent(agents.SPEAKS_TO_NOBODY, takes_input=True))
+    await until(held, b"ready\n")
+    os.mkfifo(folder / "told")
+    os.mkfifo(folder / "said")
+    await held.say(b"go\n")
+    await until(held, b"going\n")
+    os.kill(held.state.holder, signal.SIGSTOP)
+    await asyncio.to_thread((folder / "told").write_text, "the holder is frozen")
+    await asyncio.to_thread((folder / "said").read_text)
+    os.kill(held.state.holder, signal.SIGKILL)
+    assert (await held.wait()).last_words == "ready\ngoing\nnobody reads this\n"
+
+
+async def test_a_killed_guardian_ends_the_agent_with_a_verdict(agent: MakeSpec, mark: str) -> None:
+    held = await launch(agent(agents.STAYS_WITH_DAEMON))
+    await until(held, b"ready")
+    os.kill(held.state.guardian, signal.SIGKILL)
+    ending = await held.wait()
+    assert (ending.how, ending.signal) == ("unguarded", 15)
+    assert left_over(mark, held.state) == []
+
+
+async def test_a_frozen_holder_can_still_be_stopped(
+    agent: MakeSpec, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("midwatch.workshop.holding.held.ANSWER_SECONDS", 0.5)
+    held = await launch(agent(agents.IGNORES_TERM))
+    await until(held, b"ready")
+    os.kill(held.state.holder, signal.SIGSTOP)
+    assert (await held.stop(0.1)).how == "stopped"
+    assert left_over(mark, held.state) == []
+
+
+async def test_a_killed_server_leaves_the_agent_working_for_the_next(agent: MakeSpec, mark: str) -> None:
+    folder = agent("").folder
+    code = agents.READY + agents.CHATTY
+    async with serving(folder, mark, code) as server_pid:
+        os.kill(server_pid, signal.SIGKILL)
+    held = await adopt(folder)
+    assert isinstance(held, Held)
+    place = await until(held, b"line 3\n")
+    await until(held, b"\n", place)  # it goes on speaking
+    assert (await held.stop(0.1)).how == "stopped"
+    lines = output(held.place).split(b"\n")[1:-1]
+    assert lines[:-1] == [b"line %d" % number for number in range(len(lines) - 1)]
+    assert left_over(mark, held.state) == []
+
+
+@pytest.mark.crash
+async def test_holder_and_guardian_killed_in_one_blow_leave_nothing_of_a_sandbox(agent: MakeSpec, mark: str) -> None:
+    bwrap = shutil.which("bwrap") or missing("bwrap", "it is not installed")
+    sandbox = (bwrap, "--unshare-pid", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev")
+    code = ("--clearenv", sys.executable, "-I", "-S", "-c", agents.STAYS_WITH_DAEMON)
+    held = await launch(agent("", argv=(*sandbox, "--args", "9", *code), fds={9: b"--setenv\0INSIDE\0yes\0"}))
+    await until(held, b"ready")
+    for pid in (held.state.guardian, held.state.holder):
+        os.kill(pid, signal.SIGSTOP)  # neither may help
+    for pid in (held.state.guardian, held.state.holder):
+        os.kill(pid, signal.SIGKILL)
+    ending = await held.wait()
+    assert (ending.how, ending.why) == ("lost", "it and its guardian were killed")
+    assert left_over(mark, held.state) == []
+
+
+async def test_a_sandboxed_agent_has_its_grace(agent: MakeSpec) -> None:
+    bwrap = shutil.which("bwrap") or missing("bwrap", "it is not installed")
+    sandbox = (bwrap, "--unshare-pid", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev")
+    polite = "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.3), sys.exit(5)))\n"
+    code = (sys.executable, "-I", "-S", "-c", polite + agents.QUIET)
+    held = await launch(agent("", argv=(*sandbox, *code)))
+    await until(held, b"ready")
+    ending = await held.stop(30.0)
+    assert (ending.how, ending.exit_code) == ("stopped", 5)
