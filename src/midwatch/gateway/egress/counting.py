@@ -1,0 +1,167 @@
+"""What a job has used of the network, counted before a byte moves, and the record of each connection."""
+
+import asyncio
+from dataclasses import dataclass
+from time import monotonic
+from typing import Literal
+
+from midwatch.errors import Refused
+from midwatch.gateway.egress.policy import Caps
+
+Ending = Literal["allowed", "refused", "cut", "failed"]
+"""Cut: it was allowed and then went too far. Failed: allowed, but the far end or the job did not keep up."""
+
+Stage = Literal["asking", "greeting", "sealed", "answering"]
+"""How far a connection is: what we may still say to the job depends on it. Sealed: TLS that we cannot speak into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One connection as it ended, for the journal and the page."""
+
+    host: str
+    port: int
+    address: str
+    verdict: Ending
+    why: str
+    rule: str
+    bytes_out: int
+    bytes_in: int
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the job has used up to now."""
+
+    requests: int = 0
+    refused: int = 0
+    bytes_out: int = 0
+    bytes_in: int = 0
+    open: int = 0
+
+
+class TurnedAway(Refused):
+    """A connection that may not go on, with the sentence for the record."""
+
+    def __init__(self, why: str, verdict: Ending = "refused", status: int = 403) -> None:
+        super().__init__(why, hint="Put the host on the list of the orders, or raise the cap, if this was meant.")
+        self.verdict = verdict
+        self.answer = status
+
+
+class Meter:
+    """Counts one job over all its connections."""
+
+    def __init__(self, caps: Caps) -> None:
+        self.caps = caps
+        self.requests = self.refused = self.bytes_out = self.bytes_in = self.open = 0
+
+    def counts(self) -> Counts:
+        """Read all counts at once."""
+        return Counts(self.requests, self.refused, self.bytes_out, self.bytes_in, self.open)
+
+    def begin(self) -> None:
+        """Count a request that passed the list, while there is room for it."""
+        if self.requests >= self.caps.requests:
+            raise TurnedAway(f"This job has used all its {self.caps.requests} requests.")
+        if self.bytes_out >= self.caps.bytes_out:
+            raise TurnedAway(self.spent_out)
+        if self.bytes_in >= self.caps.bytes_in:
+            raise TurnedAway(self.spent_in)
+        self.requests += 1
+
+    def take_out(self, wanted: int) -> int:
+        """Take room for bytes to the world; as many as are left."""
+        taken = max(0, min(wanted, self.caps.bytes_out - self.bytes_out))
+        self.bytes_out += taken
+        return taken
+
+    def take_in(self, wanted: int) -> int:
+        """Take room for bytes to the job; as many as are left."""
+        taken = max(0, min(wanted, self.caps.bytes_in - self.bytes_in))
+        self.bytes_in += taken
+        return taken
+
+    @property
+    def spent_out(self) -> str:
+        """Say that nothing more may be sent."""
+        return f"This job has sent all the {self.caps.bytes_out} bytes it may send."
+
+    @property
+    def spent_in(self) -> str:
+        """Say that nothing more may be fetched."""
+        return f"This job has fetched all the {self.caps.bytes_in} bytes it may fetch."
+
+
+class Visit:
+    """One connection while it lasts."""
+
+    def __init__(self, meter: Meter, idle: float) -> None:
+        self._meter = meter
+        self._idle = idle
+        self._began = monotonic()
+        self._watch: asyncio.Timeout | None = None
+        self.host, self.port, self.address, self.rule = "", 0, "", ""
+        self.bytes_out = self.bytes_in = 0
+        self.stage: Stage = "asking"
+        self.verdict: Ending = "cut"
+        self.why = "The network of this job was closed."
+        self.counted = False
+        """Whether it was counted as one of the job's requests."""
+
+    def begin(self) -> None:
+        """Become one of the job's requests."""
+        self._meter.begin()
+        self.counted = True
+
+    def quiet_limit(self) -> asyncio.Timeout:
+        """Give the time-out that each moved byte pushes back; both directions share it."""
+        self._watch = asyncio.timeout(self._idle)
+        return self._watch
+
+    def alive(self) -> None:
+        """Push the quiet limit back."""
+        if self._watch is not None and not self._watch.expired():
+            self._watch.reschedule(asyncio.get_running_loop().time() + self._idle)
+
+    async def send(self, data: bytes, world: asyncio.StreamWriter) -> None:
+        """Let bytes out, never one more than the cap."""
+        taken = self._meter.take_out(len(data))
+        self.bytes_out += taken
+        world.write(data[:taken])
+        await world.drain()
+        self.alive()
+        if taken < len(data):
+            raise TurnedAway(self._meter.spent_out, "cut")
+
+    async def bring(self, data: bytes, job: asyncio.StreamWriter) -> None:
+        """Let bytes in, never one more than the cap."""
+        taken = self._meter.take_in(len(data))
+        self.bytes_in += taken
+        if self.stage == "asking" and taken:
+            self.stage = "answering"
+        job.write(data[:taken])
+        await job.drain()
+        self.alive()
+        if taken < len(data):
+            raise TurnedAway(self._meter.spent_in, "cut")
+
+    def judged(self, verdict: Ending, why: str) -> None:
+        """Settle how it ends, before the last words are said."""
+        self.verdict, self.why = verdict, why
+
+    def ended(self) -> Connection:
+        """Write the record."""
+        took = round((monotonic() - self._began) * 1000)
+        return Connection(
+            host=self.host,
+            port=self.port,
+            address=self.address,
+            verdict=self.verdict,
+            why=self.why,
+            rule=self.rule,
+            bytes_out=self.bytes_out,
+            bytes_in=self.bytes_in,
+            ms=took,
+        )

@@ -1,0 +1,132 @@
+"""Plain requests: written anew for the far end, one per connection, with a route's credential added outside."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+from urllib.parse import unquote
+
+from midwatch.errors import MidwatchError
+from midwatch.gateway.egress.bodies import upload
+from midwatch.gateway.egress.counting import TurnedAway, Visit
+from midwatch.gateway.egress.heads import Head, Request, read_response, written
+from midwatch.gateway.egress.moving import Wire, one_failure, pump, pump_length
+from midwatch.gateway.egress.policy import Route
+
+MOST_INTERIM: Final = 8
+CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+_OURS: Final = ("host", "content-length", "expect")
+_PERSONAL: Final = ("authorization", "cookie", "x-api-key")
+
+Fields = tuple[tuple[str, str], ...]
+
+
+async def head_for(request: Request, route: Route | None) -> bytes:
+    """Write the head that the far end gets."""
+    framing: Fields = (("Content-Length", str(request.length)),) if request.length is not None else ()
+    framing = (("Transfer-Encoding", "chunked"),) if request.chunked else framing
+    close: Fields = (("Connection", "close"),)
+    if route is None:
+        first = f"{request.method} {request.path} {request.version}"
+        return written(first, (("Host", request.authority), *close, *request.head.kept(*_OURS), *framing))
+    if request.method not in route.methods:
+        raise TurnedAway(f"{route.name} may be read, but {request.method} is not allowed there.", status=405)
+    added = await _credential(route)
+    usual = 443 if route.secure else 80
+    host = route.host if route.port == usual else f"{route.host}:{route.port}"
+    kept = request.head.kept(*_OURS, *_PERSONAL, *(name.lower() for name in added))
+    first = f"{request.method} {path_on(route, request.path)} {request.version}"
+    return written(first, (("Host", host), *close, *kept, *added.items(), *framing))
+
+
+def path_on(route: Route, path: str) -> str:
+    """Put a path below the folder of a route; one that would climb out of it is refused."""
+    parts = unquote(path.partition("?")[0]).replace("\\", "/").split("/")
+    if {".", ".."} & set(parts):
+        raise TurnedAway(f"The request to {route.name} was refused: its path climbs.", status=400)
+    return route.path + path.lstrip("/")
+
+
+async def carry(visit: Visit, request: Request, job: Wire, world: Wire, route: Route | None) -> None:
+    """Send the body and bring the answer, at the same time: an answer may come early."""
+    if request.head.values("expect"):
+        job.writer.write(CONTINUE)
+
+    async def send(data: bytes) -> None:
+        # A far end that has heard enough hangs up; its answer is what counts then.
+        with suppress(ConnectionError):
+            await visit.send(data, world.writer)
+
+    with one_failure():
+        async with asyncio.TaskGroup() as ways:
+            sending = ways.create_task(upload(request, job.reader, send))
+            await _answer(visit, request, job, world, route)
+            sending.cancel()
+
+
+async def _answer(visit: Visit, request: Request, job: Wire, world: Wire, route: Route | None) -> None:
+    try:
+        status, head = await _final_head(world.reader)
+        length, fields = _answer_fields(head, route)
+        fresh = written(head.first, (*fields, ("Connection", "close")))
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, TurnedAway):
+        raise TurnedAway(f"{visit.host} gave no answer that can be passed on.", "failed", 502) from None
+
+    async def bring(data: bytes) -> None:
+        await visit.bring(data, job.writer)
+
+    await bring(fresh)
+    if request.method == "HEAD" or status in {204, 304}:
+        return
+    if length is None:
+        await pump(world.reader, bring)
+    else:
+        await pump_length(world.reader, bring, length)
+
+
+async def _final_head(reader: asyncio.StreamReader) -> tuple[int, Head]:
+    for _ in range(MOST_INTERIM):
+        status, head = read_response(await reader.readuntil(b"\r\n\r\n"))
+        if status == 101:
+            break
+        if status >= 200:
+            return status, head
+    raise TurnedAway("The far end never came to its answer.", "failed", 502)
+
+
+def _answer_fields(head: Head, route: Route | None) -> tuple[int | None, Fields]:
+    codings = [value.lower() for value in head.values("transfer-encoding")]
+    lengths = head.values("content-length")
+    if codings not in ([], ["chunked"]) or len(lengths) > 1 or not all(one.isdecimal() for one in lengths):
+        raise TurnedAway("The length of the answer is unclear.", "failed", 502)
+    if codings:
+        return None, (*_localised(head.kept("content-length"), route), ("Transfer-Encoding", "chunked"))
+    return int(lengths[0]) if lengths else None, _localised(head.kept(), route)
+
+
+def _localised(fields: Fields, route: Route | None) -> Fields:
+    """Keep a route's cookies outside, and its redirects on the route."""
+    if route is None:
+        return fields
+    usual = 443 if route.secure else 80
+    far = f"{'https' if route.secure else 'http'}://{route.host}{'' if route.port == usual else f':{route.port}'}"
+    local = f"http://{route.name}/"
+    fresh = []
+    for name, value in fields:
+        if name.lower() in {"location", "content-location"}:
+            path = value.removeprefix(far)
+            below = path.startswith(route.path)
+            fresh.append((name, local + path.removeprefix(route.path) if below else value))
+        elif name.lower() != "set-cookie":
+            fresh.append((name, value))
+    return tuple(fresh)
+
+
+async def _credential(route: Route) -> Mapping[str, str]:
+    try:
+        added = dict(await route.headers())
+        written("", tuple(added.items()))
+    except (MidwatchError, OSError, ValueError):
+        # Its own sentence is not repeated: it may hold what it could not use.
+        raise TurnedAway(f"The credential for {route.name} could not be had.", "failed", 502) from None
+    return added

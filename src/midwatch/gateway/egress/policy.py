@@ -1,0 +1,132 @@
+"""What one job may do on the network: hosts, routes, caps and deadlines, fixed when its epoch begins."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from midwatch.errors import Misuse
+from midwatch.rules.egress import HostRule, canonical, fault_in, port_in, shown
+
+HeaderSource = Callable[[], Awaitable[Mapping[str, str]]]
+"""Gives the headers that carry a credential, at the moment they are needed."""
+
+INSIDE: Final = ".midwatch.internal"
+"""Names of routes end so: they exist only inside the sandbox."""
+
+_UPSTREAM: Final = re.compile(r"(https?)://([^/:?#]+)(?::([0-9]+))?(/[A-Za-z0-9._~/@%+-]*)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much one job may use the network."""
+
+    requests: int = 1_000
+    bytes_out: int = 50_000_000
+    """From the job to the world: what could leak."""
+    bytes_in: int = 1_000_000_000
+    """From the world to the job."""
+    at_once: int = 100
+    """Further connections wait until one ends."""
+    refusals: int = 500
+    """Refusals beyond these are only counted: a job that hammers at the wall must not flood the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds for each part as a whole: a time-out per read never fires on a drip."""
+
+    head: float = 10
+    hello: float = 10
+    resolve: float = 10
+    dial: float = 10
+    idle: float = 120
+    whole: float = 3_600
+    linger: float = 2
+
+
+async def no_headers() -> Mapping[str, str]:
+    """Add nothing."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A name inside the sandbox that stands for a registry outside, with the credential added outside.
+
+    Only reading methods unless named: a credential must not become a way to publish.
+    """
+
+    name: str
+    """Such as pip.midwatch.internal, asked for by plain http."""
+    upstream: str
+    """Such as https://packages.example.org/team/."""
+    headers: HeaderSource = no_headers
+    methods: frozenset[str] = frozenset({"GET", "HEAD"})
+    own_network: bool = False
+    """Whether the registry may have a private address."""
+
+    def __post_init__(self) -> None:
+        found = _UPSTREAM.fullmatch(self.upstream)
+        if found is None or fault_in(found[2]) or (found[3] and port_in(found[3]) is None):
+            raise Misuse(
+                f"{shown(self.upstream)} cannot be the far end of a route.",
+                hint="Write https://host/path/, with a host name and without a query.",
+            )
+        if fault_in(self.name) or (not self.name.endswith(INSIDE) and self.name != self.host):
+            raise Misuse(
+                f"{shown(self.name)} cannot be the name of a route.",
+                hint=f"Take a lower-case name that ends in {INSIDE}, or the host itself.",
+            )
+        if self.name == self.host and self.secure:
+            raise Misuse(
+                f"The route {self.name} would have to open TLS, which is never done.",
+                hint=f"Give the route a name of its own that ends in {INSIDE}.",
+            )
+
+    @property
+    def secure(self) -> bool:
+        """Whether the far end is reached by TLS."""
+        return self.upstream.startswith("https:")
+
+    @property
+    def host(self) -> str:
+        """Name the far end."""
+        return canonical(self._parts[2])
+
+    @property
+    def port(self) -> int:
+        """Name the port of the far end."""
+        return int(self._parts[3] or (443 if self.secure else 80))
+
+    @property
+    def local_port(self) -> int:
+        """Name the port the job asks for: a route under a name of its own is plain http."""
+        return self.port if self.name == self.host else 80
+
+    @property
+    def path(self) -> str:
+        """Name the folder of the far end, with a slash at its end."""
+        return (self._parts[4] or "/").rstrip("/") + "/"
+
+    @property
+    def _parts(self) -> re.Match[str]:
+        found = _UPSTREAM.fullmatch(self.upstream)
+        if found is None:  # pragma: no cover - __post_init__ has looked
+            raise Misuse(f"{shown(self.upstream)} cannot be the far end of a route.")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Everything that bounds one job epoch on the network."""
+
+    rules: tuple[HostRule, ...] = ()
+    routes: tuple[Route, ...] = ()
+    caps: Caps = Caps()
+    deadlines: Deadlines = Deadlines()
+
+    def route(self, host: str, port: int) -> Route | None:
+        """Find the route that has this name."""
+        name = canonical(host) if not fault_in(host) else ""
+        return next((one for one in self.routes if one.name == name and port == one.local_port), None)

@@ -1,0 +1,230 @@
+"""The egress proxy of one job epoch: the only way from its sandbox to the network."""
+
+import asyncio
+import errno
+import logging
+import socket
+import ssl
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Final
+
+from midwatch.gateway.egress.counting import Connection, Counts, Meter, TurnedAway, Visit
+from midwatch.gateway.egress.forwarding import carry, head_for
+from midwatch.gateway.egress.heads import LARGEST_HEAD, Request, read_request, written
+from midwatch.gateway.egress.moving import Wire, within
+from midwatch.gateway.egress.policy import Policy, Route
+from midwatch.gateway.egress.resolving import Address, Dialler, Resolver, SystemResolver
+from midwatch.gateway.egress.tls import ACCESS_DENIED
+from midwatch.gateway.egress.tunnel import Tunnel
+from midwatch.rules.egress import may_reach, shown
+
+Seen = Callable[[Connection], None]
+"""Gets each connection as it ends. It is called at most caps.requests + caps.refusals times."""
+
+log = logging.getLogger(__name__)
+
+_BUSY: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED, errno.EINTR})
+_PAUSE: Final = 0.2
+
+
+class _Closing(Exception):
+    """The proxy is being closed."""
+
+
+class Egress:
+    """Serves the listening sockets of one job epoch until it is closed.
+
+    A callback that fails ends the serving: what cannot be written down must not happen.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        seen: Seen,
+        *,
+        resolve: Resolver | None = None,
+        trust: ssl.SSLContext | None = None,
+        exempt: Collection[Address] = (),
+    ) -> None:
+        """Take the policy and the callback; exempt names addresses that may be dialled whatever they are."""
+        self._policy = policy
+        self._seen = seen
+        self._system = SystemResolver()
+        self._dialler = Dialler(resolve or self._system, exempt, policy.deadlines)
+        self._trust = trust
+        self._meter = Meter(policy.caps)
+        self._slots = asyncio.Semaphore(policy.caps.at_once)
+        self._closing = asyncio.Event()
+        self._serving = 0
+        self._silent = asyncio.Event()
+        self._silent.set()
+
+    @property
+    def counts(self) -> Counts:
+        """Read what the job has used up to now."""
+        return self._meter.counts()
+
+    async def serve(self, listener: socket.socket) -> None:
+        """Serve a listening socket until close; the socket is ours from now on, and closed with us."""
+        listener.settimeout(0)
+        self._serving += 1
+        self._silent.clear()
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._accept(listener, group))
+                await self._closing.wait()
+                raise _Closing  # noqa: TRY301 - the way to end a group of tasks
+        except* _Closing:
+            pass
+        finally:
+            listener.close()
+            self._serving -= 1
+            if not self._serving:
+                self._silent.set()
+
+    async def close(self) -> None:
+        """Cut every connection, write the last records, and wait until nothing of this epoch moves."""
+        self._closing.set()
+        await self._silent.wait()
+        self._system.close()
+
+    async def _accept(self, listener: socket.socket, group: asyncio.TaskGroup) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._slots.acquire()
+            try:
+                caller, _ = await loop.sock_accept(listener)
+            except OSError as problem:
+                self._slots.release()
+                if problem.errno not in _BUSY:
+                    raise
+                await asyncio.sleep(_PAUSE)
+                continue
+            group.create_task(self._attend(caller))
+
+    async def _attend(self, caller: socket.socket) -> None:
+        """See one connection through, from its first byte to its record."""
+        visit = Visit(self._meter, self._policy.deadlines.idle)
+        self._meter.open += 1
+        job: Wire | None = None
+        try:
+            job = Wire.of(*await asyncio.open_connection(sock=caller, limit=LARGEST_HEAD))
+            await self._see_through(visit, job)
+        except OSError:
+            visit.judged("failed", "The job hung up before it had said anything.")
+        finally:
+            if job is not None:
+                job.cut()
+            caller.close()
+            self._meter.open -= 1
+            self._slots.release()
+            self._record(visit.ended(), counted=visit.counted)
+
+    def _record(self, ended: Connection, *, counted: bool) -> None:
+        if not counted:
+            self._meter.refused += 1
+        if counted or self._meter.refused <= self._policy.caps.refusals:
+            self._seen(ended)
+
+    async def _see_through(self, visit: Visit, job: Wire) -> None:
+        try:
+            visit.judged("allowed", await self._within_limits(visit, job))
+            await job.hang_up(self._policy.deadlines.linger)
+        except TurnedAway as turned:
+            visit.judged(turned.verdict, turned.message)
+            await self._tell(visit, job, turned)
+        except OSError:
+            visit.judged("failed", f"The connection to {visit.host or 'no host'} broke off.")
+        except Exception:
+            log.exception("A connection of a job broke the proxy's own code.")
+            visit.judged("failed", "The connection ended by a fault in Midwatch itself; its log says which.")
+
+    async def _within_limits(self, visit: Visit, job: Wire) -> str:
+        limits = self._policy.deadlines
+        whole = f"A connection may last {limits.whole:g} seconds and no longer."
+        quiet = f"Nothing moved for {limits.idle:g} seconds."
+        async with within(limits.whole, whole, "cut"):
+            try:
+                async with visit.quiet_limit():
+                    return await self._speak(visit, job)
+            except TimeoutError:
+                raise TurnedAway(quiet, "cut", 504) from None
+
+    async def _speak(self, visit: Visit, job: Wire) -> str:
+        """Hear what the job wants, judge it, and do it; give the reason why it was allowed."""
+        request = read_request(await self._head(job))
+        visit.host, visit.port = shown(request.host), request.port
+        route = None if request.method == "CONNECT" else self._policy.route(request.host, request.port)
+        if route is not None:
+            visit.host, visit.rule = route.name, f"{route.name} for {route.host}"
+            visit.begin()
+            await self._forward(visit, request, job, route)
+            return f"{route.name} stands for {route.host}, which the house has named."
+        reach = may_reach(request.host, request.port, self._policy.rules)
+        if not reach.allowed:
+            raise TurnedAway(reach.why)
+        visit.host, visit.rule = reach.name, reach.rule
+        if request.method != "CONNECT" and request.port == 443:
+            raise TurnedAway(f"Port 443 of {reach.name} speaks TLS only; a plain request was refused.")
+        visit.begin()
+        if request.method == "CONNECT":
+            await self._tunnel(visit, job)
+        else:
+            await self._forward(visit, replace(request, host=reach.name), job, None)
+        return reach.why
+
+    async def _head(self, job: Wire) -> bytes:
+        slow = "The job opened a connection and did not finish its request in time."
+        async with within(self._policy.deadlines.head, slow, "refused", 408):
+            try:
+                return await job.reader.readuntil(b"\r\n\r\n")
+            except asyncio.LimitOverrunError:
+                raise TurnedAway("The request was refused: its head is too large.", status=431) from None
+            except asyncio.IncompleteReadError:
+                raise TurnedAway("The job opened a connection and hung up before its request was whole.") from None
+
+    async def _tunnel(self, visit: Visit, job: Wire) -> None:
+        limits = self._policy.deadlines
+        addresses = await self._dialler.addresses(visit.host, visit.port)
+        world = await self._dialler.dial(visit, addresses, host=visit.host)
+        try:
+            await Tunnel(visit, job, world, limits).run()
+            await world.hang_up(limits.linger)
+        finally:
+            world.cut()
+
+    async def _forward(self, visit: Visit, request: Request, job: Wire, route: Route | None) -> None:
+        head = await head_for(request, route)
+        host, port = (route.host, route.port) if route else (request.host, request.port)
+        own_network = route is not None and route.own_network
+        addresses = await self._dialler.addresses(host, port, own_network=own_network)
+        trust = self._trusted() if route and route.secure else None
+        world = await self._dialler.dial(visit, addresses, host=host, trust=trust)
+        try:
+            await visit.send(head, world.writer)
+            await carry(visit, request, job, world, route)
+        finally:
+            world.cut()
+
+    def _trusted(self) -> ssl.SSLContext:
+        """Read the machine's certificates once, and only if a route needs them."""
+        self._trust = self._trust or ssl.create_default_context()
+        return self._trust
+
+    async def _tell(self, visit: Visit, job: Wire, turned: TurnedAway) -> None:
+        """Say why, where saying so cannot be mistaken for something else."""
+        if visit.stage == "sealed":
+            return  # its own end tells a TLS client that something is missing
+        if visit.stage == "answering":
+            job.break_off()
+            return
+        if visit.stage == "greeting":
+            job.writer.write(ACCESS_DENIED)
+        else:
+            text = f"{turned.message}\n".encode()
+            fields = (("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(text))))
+            first = f"HTTP/1.1 {turned.answer} {HTTPStatus(turned.answer).phrase}"
+            job.writer.write(written(first, (*fields, ("Connection", "close"))) + text)
+        await job.hang_up(self._policy.deadlines.linger)

@@ -1,0 +1,212 @@
+"""A small internet on loopback: far ends that write down what they hear, and a job that says what it likes."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from midwatch.gateway.egress import Caps, Connection, Deadlines, Egress, Policy, Route
+from midwatch.rules.egress import rules_of
+
+QUICK = Deadlines(head=5, hello=5, resolve=5, dial=5, idle=20, whole=40, linger=1)
+PATIENCE = 30
+HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+
+class Bell:
+    """Rings when something has happened, so that nobody needs to look again and again."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+
+    def ring(self) -> None:
+        self._rung.set()
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not true():
+                self._rung.clear()
+                await self._rung.wait()
+
+
+@dataclass
+class FarEnd:
+    """A server that answers each connection with the same bytes and keeps what it heard."""
+
+    answer: bytes = HELLO
+    heard: list[bytes] = field(default_factory=list)
+    port: int = 0
+    ends: bytes = b"\r\n\r\n"
+    talk: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]] | None = None
+    open: int = 0
+    bell: Bell = field(default_factory=Bell)
+
+    def hear(self, said: bytes) -> None:
+        self.heard.append(said)
+        self.bell.ring()
+
+    async def has_heard(self) -> bytes:
+        """Wait for the first thing said."""
+        await self.bell.until(lambda: bool(self.heard))
+        return self.heard[0]
+
+    async def is_alone(self) -> None:
+        await self.bell.until(lambda: not self.open)
+
+    async def attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.open += 1
+        try:
+            if self.talk is not None:
+                await self.talk(reader, writer)
+            else:
+                self.hear(await reader.readuntil(self.ends))
+                writer.write(self.answer)
+                await writer.drain()
+                writer.close()
+                await writer.wait_closed()
+        except (OSError, asyncio.IncompleteReadError) as cut:
+            if isinstance(cut, asyncio.IncompleteReadError) and cut.partial:
+                self.hear(cut.partial)
+        finally:
+            writer.transport.abort()
+            self.open -= 1
+            self.bell.ring()
+
+
+@asynccontextmanager
+async def far_end(end: FarEnd, tls: ssl.SSLContext | None = None) -> AsyncIterator[FarEnd]:
+    """Open a far end on a port of its own."""
+    server = await asyncio.start_server(end.attend, "127.0.0.1", 0, ssl=tls)
+    end.port = server.sockets[0].getsockname()[1]
+    try:
+        yield end
+    finally:
+        server.close()
+        await end.is_alone()
+
+
+@dataclass
+class Lab:
+    """One proxy at work."""
+
+    egress: Egress
+    port: int
+    records: list[Connection]
+    asked: list[str]
+    bell: Bell
+
+    @property
+    def proxy(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def dial(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.port)
+
+    async def say(self, *parts: bytes) -> bytes:
+        """Say something, a segment at a time, and hear everything until the proxy hangs up."""
+        reader, writer = await self.dial()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                heard = asyncio.create_task(_all(reader))
+                try:
+                    for part in parts:
+                        writer.write(part)
+                        await writer.drain()
+                        await asyncio.sleep(0)
+                except OSError:
+                    pass
+                return await heard
+        finally:
+            writer.close()
+
+    async def record(self, number: int = 1) -> Connection:
+        """Wait for the given record."""
+        await self.bell.until(lambda: len(self.records) >= number)
+        return self.records[number - 1]
+
+
+async def _all(reader: asyncio.StreamReader) -> bytes:
+    heard = b""
+    try:
+        while data := await reader.read(65536):
+            heard += data
+    except ConnectionError:
+        return heard
+    return heard
+
+
+@asynccontextmanager
+async def lab(  # noqa: PLR0913 - each test names only what it is about
+    domains: Sequence[str] = ("files.example", "*.packages.example"),
+    *,
+    world: dict[str, list[tuple[str, int]]] | None = None,
+    routes: tuple[Route, ...] = (),
+    caps: Caps = Caps(),  # noqa: B008
+    deadlines: Deadlines = QUICK,
+    trust: ssl.SSLContext | None = None,
+    exempt: set[tuple[str, int]] | None = None,
+) -> AsyncIterator[Lab]:
+    """Open a proxy whose names lead where the test says; only those addresses on loopback are exempt."""
+    world = world or {}
+    records: list[Connection] = []
+    asked: list[str] = []
+    bell = Bell()
+
+    async def resolve(host: str, port: int) -> list[tuple[str, int]]:
+        asked.append(f"{host}:{port}")
+        return world.get(host, [])
+
+    def seen(ended: Connection) -> None:
+        records.append(ended)
+        bell.ring()
+
+    known = {at for found in world.values() for at in found} if exempt is None else exempt
+    policy = Policy(rules_of(domains), routes, caps, deadlines)
+    egress = Egress(policy, seen, resolve=resolve, trust=trust, exempt=known)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=200)
+    port = listener.getsockname()[1]
+    serving = asyncio.create_task(egress.serve(listener))
+    try:
+        yield Lab(egress, port, records, asked, bell)
+    finally:
+        await egress.close()
+        await serving
+
+
+def client_hello(
+    *names: str, extensions: Sequence[tuple[int, bytes]] = (), body: bytes = b"\x03\x03" + bytes(32) + b"\x00"
+) -> bytes:
+    """Write a ClientHello with one server_name extension for all names, and whatever else is wanted."""
+    entries = b"".join(b"\x00" + _sized(name.encode(), 2) for name in names)
+    listed = [(0, _sized(entries, 2))] if names else []
+    content = b"".join(kind.to_bytes(2, "big") + _sized(data, 2) for kind, data in [*listed, *extensions])
+    message = body + _sized(b"\x13\x01\x0a\x0a", 2) + _sized(b"\x00", 1) + _sized(content, 2)
+    return b"\x01" + _sized(message, 3)
+
+
+def in_records(message: bytes, size: int = 16384) -> bytes:
+    """Put a handshake message into records of a size."""
+    parts = [message[at : at + size] for at in range(0, len(message), size)]
+    return b"".join(b"\x16\x03\x01" + _sized(part, 2) for part in parts)
+
+
+def server_name(*names: str, kind: int = 0) -> tuple[int, bytes]:
+    """Write another server_name extension."""
+    return 0, _sized(b"".join(bytes([kind]) + _sized(name.encode(), 2) for name in names), 2)
+
+
+def real_hello(name: str | None) -> bytes:
+    """Let OpenSSL itself say hello."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    speaker = context.wrap_bio(incoming, outgoing, server_hostname=name)
+    with suppress(ssl.SSLWantReadError):
+        speaker.do_handshake()
+    return outgoing.read()
+
+
+def _sized(data: bytes, size: int) -> bytes:
+    return len(data).to_bytes(size, "big") + data
