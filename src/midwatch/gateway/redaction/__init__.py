@@ -1,0 +1,1 @@
+"""Keeps secrets out of whatever is written, shown or sent."""

@@ -1,0 +1,145 @@
+"""Finds the values we know, in every encoding, even where a line was wrapped in the middle of one.
+
+Blanks are taken out of a copy of the data, and that copy is searched: one pass says which values are there at all. Only
+for those is the place in the data itself looked up.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from midwatch.errors import Misuse
+from midwatch.gateway.redaction.anchors import Anchors
+from midwatch.gateway.redaction.encodings import SHORTEST, pieces, variants
+from midwatch.gateway.redaction.span import Span, label
+
+BLANKS = b" \t\r\n\v\f\0"
+"""Zero bytes are blanks as well: so UTF-16 needs no variants of its own."""
+HEAD = 4
+"""So many bytes must stand together: were it one, every line might end in the beginning of a secret."""
+DROP = 3
+LONG_ENOUGH = 12
+BLANK = re.compile(rb"[ \t\r\n\v\f\0]|\\[nrt]")
+GAP = b"(?:" + BLANK.pattern + b"){0,24}+"
+LONGEST_GAP = 48
+FARTHEST = 32 * 1024
+"""How far back a value may have begun, however wrapped."""
+
+
+class Known:
+    """The values to look for. Nothing of it shows in its representation."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._owner: dict[bytes, str] = {}
+        self._heads: dict[bytes, int] = {}
+        self._expressions: dict[bytes, re.Pattern[bytes]] = {}
+        self._in_pieces = {name for name, value in values.items() if len(pieces(value)) > 1}
+        for name, value in values.items():
+            for needle, head in _needles(name, value):
+                self._owner[needle] = name
+                for part in {needle, _rest(needle)}:
+                    self._heads[part] = min(head, self._heads.get(part, HEAD))
+        # A wrap near the beginning of a value hides it; then the rest of it is found on the next line.
+        self._present = Anchors((_inner(_rest(needle)), needle) for needle in self._owner)
+        self._starts: dict[bytes, set[bytes]] = {}
+        for part, head in self._heads.items():
+            self._starts.setdefault(part[:head], set()).add(part)
+        self._begun = Anchors((start, start) for start in self._starts)
+        self._longest = max(map(len, self._owner), default=0)
+        self._reach = min(self._longest * (1 + LONGEST_GAP), FARTHEST)
+        self.names = frozenset(values)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.names)} known values>"
+
+    def spans(self, data: bytes) -> Iterator[Span]:
+        """Give every place where a known value stands."""
+        for needle, count in Counter(needle for _, needle in self._present.found(_squeezed(data))).items():
+            name = self._owner[needle]
+            for start, end in _in_one_piece(data, needle, count) or self._wrapped(data, needle):
+                yield Span(start, end, label(name), rank=0, joins=name in self._in_pieces)
+
+    def begun(self, data: bytes) -> int:
+        """Tell where a value begins that the data may end in the middle of; the data's length when there is none."""
+        tail = data[-self._reach :] if self._reach else b""
+        squeezed = _squeezed(tail)
+        for at, start in self._begun.found(squeezed):
+            if len(squeezed) - at >= self._longest:
+                continue
+            rest = squeezed[at:]
+            if any(needle.startswith(rest) and needle != rest for needle in self._starts[start]):
+                return len(data) - _raw_length(tail, len(rest))
+        return len(data)
+
+    def _wrapped(self, data: bytes, needle: bytes) -> list[tuple[int, int]]:
+        if needle not in self._expressions:
+            parts = dict.fromkeys((needle, _rest(needle)))
+            expression = b"|".join(_expression(part, self._heads[part]) for part in parts)
+            self._expressions[needle] = re.compile(expression)
+        return [match.span() for match in self._expressions[needle].finditer(data)]
+
+
+def long_enough(value: str) -> bool:
+    """Tell whether a value can be looked for: shorter ones stand in honest text by chance."""
+    return len(_squeezed(value.encode(errors="surrogatepass"))) >= SHORTEST
+
+
+def _needles(name: str, value: str) -> Iterator[tuple[bytes, int]]:
+    """Give what to look for, without blanks, and how many bytes of it must stand together."""
+    if not long_enough(value):
+        raise Misuse(
+            f"The secret {name} is too short to be kept out of logs.",
+            hint=f"Use one of at least {SHORTEST} characters without blanks.",
+        )
+    for piece in pieces(value):
+        for variant in variants(piece):
+            needle = _squeezed(variant)
+            if len(needle) >= SHORTEST:
+                # With blanks of its own near the beginning, a value could never have four bytes together.
+                early = BLANK.search(variant, 0, HEAD + DROP + LONGEST_GAP)
+                yield needle, 1 if early else HEAD
+
+
+def _rest(needle: bytes) -> bytes:
+    return needle[DROP:] if len(needle) >= LONG_ENOUGH else needle
+
+
+def _squeezed(data: bytes) -> bytes:
+    """Take out blanks, and the line ends that JSON writes as two characters."""
+    if b"\\" in data:
+        data = data.replace(b"\\n", b"").replace(b"\\r", b"").replace(b"\\t", b"")
+    return data.translate(None, BLANKS)
+
+
+def _inner(needle: bytes) -> bytes:
+    """Leave out what a backslash before, or a letter after, would make part of a written line end."""
+    start = 1 if needle[:1] in {b"n", b"r", b"t"} else 0
+    return needle[start : -1 if needle.endswith(b"\\") else None]
+
+
+def _in_one_piece(data: bytes, needle: bytes, count: int) -> list[tuple[int, int]]:
+    """Find the needle where nothing was wrapped; nothing unless that is all there is of it."""
+    rest, spans, at = _rest(needle), [], 0
+    drop = len(needle) - len(rest)
+    while (at := data.find(rest, at)) >= 0:
+        whole = at >= drop and data.startswith(needle, at - drop)
+        spans.append((at - drop if whole else at, at + len(rest)))
+        at += 1
+    return spans if len(spans) == count else []
+
+
+def _expression(needle: bytes, head: int) -> bytes:
+    letters = [re.escape(needle[at : at + 1]) for at in range(len(needle))]
+    return b"\\0?+".join(letters[:head]) + b"".join(GAP + letter for letter in letters[head:])
+
+
+def _raw_length(tail: bytes, count: int) -> int:
+    """Tell how much of the tail's end holds so many bytes that are no blanks."""
+    at = len(tail)
+    while count and at:
+        at -= 1
+        if tail[at] in b"nrt" and tail[at - 1 : at] == b"\\":
+            at -= 1
+        elif tail[at] not in BLANKS:
+            count -= 1
+    return len(tail) - at

@@ -1,0 +1,100 @@
+"""The redactor: takes known values, private keys and what looks like a secret out of bytes, text and nested values."""
+
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Mapping
+
+from midwatch.gateway.redaction import blocks
+from midwatch.gateway.redaction.known import Known
+from midwatch.gateway.redaction.patterns import Patterns, shipped
+from midwatch.gateway.redaction.span import Span, label, merged
+from midwatch.gateway.redaction.stream import Stream
+
+
+class Redactor:
+    """Writes `[secret:name]` where a secret stood. One serves every stream; what it knows may grow."""
+
+    def __init__(self, known: Mapping[str, str] | None = None, *, patterns: Patterns | None = None) -> None:
+        self._patterns = patterns or shipped()
+        self._values: dict[str, str] = {}
+        self.known = Known({})
+        self.know(known or {})
+
+    def __repr__(self) -> str:
+        return f"<Redactor, {len(self._values)} known values, {len(self._patterns.rules)} patterns>"
+
+    def __reduce__(self) -> str:
+        raise TypeError("A redactor holds secrets and is never written anywhere.")
+
+    def know(self, values: Mapping[str, str]) -> None:
+        """Look for these values too, from now on and in streams that have begun."""
+        self._values |= values
+        self.known = Known(self._values)
+        labels = {label(name) for name in (*self._values, *(rule.name for rule in self._patterns.rules))}
+        self._labels = re.compile(b"|".join(re.escape(one) for one in sorted({*labels, blocks.NAME})))
+
+    def spans(self, data: bytes) -> list[Span]:
+        """Say where the secrets stand, in order and apart from each other."""
+        spans = [*self.known.spans(data), *self._patterns.spans(data), *blocks.spans(data)]
+        if spans and b"[secret:" in data:
+            # What we wrote ourselves stays as it is: redacting twice is redacting once.
+            ours = [match.span() for match in self._labels.finditer(data)]
+            spans = [span for span in spans if not _inside(ours, span)]
+        return merged(data, spans)
+
+    def redact_bytes(self, data: bytes) -> bytes:
+        """Redact bytes that are here as a whole."""
+        return replaced(data, self.spans(data))
+
+    def redact(self, text: str) -> str:
+        """Redact a text that is here as a whole."""
+        clean = self.redact_bytes(text.encode(errors="surrogatepass"))
+        return clean.decode(errors="surrogatepass")
+
+    def redact_json(self, value: object) -> object:
+        """Redact every text in a nested value, the names of fields too."""
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, bytes):
+            return self.redact_bytes(value)
+        if isinstance(value, Mapping):
+            return self._fields(value)
+        if isinstance(value, list | tuple):
+            return [self.redact_json(inner) for inner in value]
+        return value
+
+    def _fields(self, value: Mapping[object, object]) -> dict[object, object]:
+        clean: dict[object, object] = {}
+        for key, inner in value.items():
+            name = self.redact_json(key)
+            while name in clean:
+                name = f"{name}'"  # two names that were secrets must not become one field
+            named = isinstance(key, str) and isinstance(inner, str)
+            clean[name] = self._named(str(key), str(inner)) if named else self.redact_json(inner)
+        return clean
+
+    def _named(self, key: str, text: str) -> str:
+        """Let the name of a field give its value away, as it would in a line of text."""
+        clean = self.redact(f"{key}={text}")
+        return clean.removeprefix(f"{key}=") if clean.startswith(f"{key}=") else self.redact(text)
+
+    def stream(self) -> Stream:
+        """Begin to redact bytes that come in chunks."""
+        return Stream(self)
+
+
+def _inside(places: list[tuple[int, int]], span: Span) -> bool:
+    at = bisect_right(places, (span.start, sys.maxsize)) - 1
+    return at >= 0 and span.end <= places[at][1]
+
+
+def replaced(data: bytes, spans: list[Span]) -> bytes:
+    """Write the labels where the spans were."""
+    if not spans:
+        return data
+    out, at = [], 0
+    for span in spans:
+        out += [data[at : span.start], span.label]
+        at = span.end
+    return b"".join([*out, data[at:]])

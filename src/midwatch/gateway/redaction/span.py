@@ -1,0 +1,46 @@
+"""One place in the data that must not be shown, and what is written there instead."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+NEIGHBOURS = 4
+"""Letters of an encoding that belong to two pieces of one value at once."""
+
+
+class Span(NamedTuple):
+    """From where to where, and what it is called there; of two that overlap, the lower rank names both."""
+
+    start: int
+    end: int
+    label: bytes
+    rank: int
+    joins: bool = False
+    """One of several pieces of a value: what little stands between two of them goes too."""
+
+
+def label(name: str) -> bytes:
+    """Name what was taken out."""
+    return b"[secret:" + re.sub(r"[^A-Za-z0-9_.-]+", "-", name).encode() + b"]"
+
+
+def merged(data: bytes, spans: Iterable[Span]) -> list[Span]:
+    """Join spans that overlap, and pieces of the same value that all but touch on one line."""
+    joined: list[Span] = []
+    for span in sorted(spans):
+        last = joined[-1] if joined else None
+        if last is None or (span.start >= last.end and not _touch(data, last, span)):
+            joined.append(span)
+        else:
+            joined[-1] = min(last, span, key=lambda one: one.rank)._replace(
+                start=last.start, end=max(last.end, span.end)
+            )
+    return joined
+
+
+def _touch(data: bytes, one: Span, other: Span) -> bool:
+    if not (one.joins and other.joins and one.label == other.label and other.start - one.end < NEIGHBOURS):
+        return False
+    # Lines leave a stream one by one: what happens at their ends must not depend on when.
+    between = data[one.end : other.start]
+    return b"\n" not in between and b"\r" not in between

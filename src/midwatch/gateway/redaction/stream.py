@@ -1,0 +1,95 @@
+"""Redacts bytes that come in chunks: holds back what may be the beginning of a secret, and no more."""
+
+from collections import Counter
+from typing import Protocol
+
+from midwatch.gateway.redaction import blocks
+from midwatch.gateway.redaction.known import Known
+from midwatch.gateway.redaction.span import Span
+
+HOLD = 64 * 1024
+"""More is never held back; then an unfinished pattern may pass, a known value still does not."""
+KEEP = 4 * 1024
+"""What stays of a line longer than that: no pattern but a private key is longer."""
+NAMED = 256
+"""So far before a secret may stand the word that gives it away."""
+PATIENCE = 1.25
+
+
+class Looking(Protocol):
+    """What a stream asks of its redactor."""
+
+    known: Known
+
+    def spans(self, data: bytes) -> list[Span]:
+        """Say where the secrets stand, in order and apart from each other."""
+        ...
+
+
+class Stream:
+    """One stream of bytes. Lines leave whole, so that how the bytes were cut up makes no difference."""
+
+    def __init__(self, redactor: Looking) -> None:
+        self._redactor = redactor
+        self._held = bytearray()
+        self._look_at = 0
+        self.found: Counter[str] = Counter()
+        """How often each kind of secret was taken out."""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take the next bytes, and give those that are safe."""
+        self._held += chunk
+        ended = b"\n" in chunk or b"\r" in chunk
+        if len(self._held) < HOLD and (not ended or len(self._held) < self._look_at):
+            return b""
+        data = bytes(self._held)
+        spans = self._redactor.spans(data)
+        cut = self._cut(data, spans)
+        # A long block is not looked through again for each of its lines.
+        self._look_at = int((len(data) - cut) * PATIENCE) if _line_end(data, len(data)) > cut else 0
+        return self._give(data, spans, cut)
+
+    def end(self) -> bytes:
+        """Give what is left: nothing more will come."""
+        data = bytes(self._held)
+        return self._give(data, self._redactor.spans(data), len(data))
+
+    def _give(self, data: bytes, spans: list[Span], cut: int) -> bytes:
+        del self._held[:cut]
+        out, at = [], 0
+        for span in spans:
+            if span.start >= cut:
+                break
+            out += [data[at : span.start], span.label]
+            at = min(span.end, cut)
+            self.found[span.label.decode()[8:-1]] += 1
+        return b"".join([*out, data[at:cut]])
+
+    def _cut(self, data: bytes, spans: list[Span]) -> int:
+        """Find the last place before which all is decided."""
+        begun = self._redactor.known.begun(data)
+        whole = _line_end(data, len(data))
+        unfinished = next((block.start for block in blocks.blocks(data[:whole]) if block.open), whole)
+        cut = _between_lines(data, spans, min(begun, unfinished))
+        return cut if len(data) - cut < HOLD else _anywhere(spans, min(begun, len(data) - KEEP), begun)
+
+
+def _between_lines(data: bytes, spans: list[Span], cut: int) -> int:
+    """Move the cut back until it goes through no line and no secret."""
+    cut = _line_end(data, cut)
+    for span in reversed(spans):
+        if span.start < cut < span.end:
+            cut = _line_end(data, span.start)
+    return cut
+
+
+def _anywhere(spans: list[Span], cut: int, latest: int) -> int:
+    """Move the cut on behind a secret that it goes through, or from whose name it would part it."""
+    for span in spans:
+        if span.start - NAMED < cut < span.end:
+            cut = min(span.end, latest)
+    return cut
+
+
+def _line_end(data: bytes, before: int) -> int:
+    return max(data.rfind(b"\n", 0, before), data.rfind(b"\r", 0, before)) + 1

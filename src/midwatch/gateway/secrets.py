@@ -1,0 +1,186 @@
+"""The vault: fetches secrets from where they are kept when they are needed, and holds them in memory only."""
+
+import asyncio
+import os
+import shlex
+import signal
+import stat
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from typing import NoReturn
+
+from midwatch.errors import MidwatchError, Misuse, Refused, Unavailable
+from midwatch.gateway.redaction.known import long_enough
+from midwatch.terms.secrets import SecretPlace, SecretReference
+
+LONGEST = 64 * 1024
+PATIENCE = timedelta(seconds=20)
+
+
+class Secret:
+    """A value that shows itself only when asked to, and is never written anywhere."""
+
+    __slots__ = ("_value", "name")
+
+    def __init__(self, name: str, value: str) -> None:
+        self.name = name
+        self._value = value
+
+    def reveal(self) -> str:
+        """Give the value itself; what is done with it is the caller's to answer for."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return f"[secret:{self.name}]"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A secret is never written anywhere.")
+
+
+class Vault:
+    """Secrets by name; whoever must keep them out of sight is told each value before anyone else has it."""
+
+    def __init__(
+        self,
+        references: Mapping[str, SecretReference],
+        *,
+        told: Callable[[Mapping[str, str]], None] | None = None,
+        patience: timedelta = PATIENCE,
+    ) -> None:
+        self._references = dict(references)
+        self._told = told
+        self._patience = patience
+        self._values: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"<Vault of {len(self._references)} secrets>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A vault is never written anywhere.")
+
+    async def secret(self, name: str) -> Secret:
+        """Give a secret, fetching it the first time."""
+        if name not in self._references:
+            raise Misuse(f"No secret is called {name}.", hint="Name it in the settings, with where it is kept.")
+        if name not in self._values:
+            value = await self._fetch(name, self._references[name])
+            if self._told is not None:
+                self._told({name: value})
+            self._values[name] = value
+        return Secret(name, self._values[name])
+
+    async def unlock(self) -> dict[str, MidwatchError]:
+        """Fetch every secret, so that none is unknown to the redactor; tell which could not be had, and why."""
+        failed: dict[str, MidwatchError] = {}
+        for name in self._references:
+            try:
+                await self.secret(name)
+            except MidwatchError as error:
+                failed[name] = error
+        return failed
+
+    def forget(self, name: str) -> None:
+        """Fetch this secret anew next time: it was changed."""
+        self._values.pop(name, None)
+
+    def known(self) -> dict[str, str]:
+        """Give the values fetched so far, for the redactor and for nobody else."""
+        return dict(self._values)
+
+    async def _fetch(self, name: str, reference: SecretReference) -> str:
+        if reference.place is SecretPlace.ENV:
+            raw = _from_environment(name, reference.address)
+        elif reference.place is SecretPlace.FILE:
+            raw = await asyncio.to_thread(_from_file, name, reference.address)
+        else:
+            raw = await _from_command(name, reference.address, self._patience)
+        try:
+            value = raw.decode().strip()
+        except UnicodeDecodeError:
+            raise Misuse(f"The secret {name} ({reference}) is no text.", hint="Keep it as base64 or hex.") from None
+        if not long_enough(value):
+            raise Misuse(
+                f"The secret {name} ({reference}) is empty or too short to be kept out of logs.",
+                hint="Use one of at least six characters.",
+            )
+        return value
+
+
+def _from_environment(name: str, variable: str) -> bytes:
+    value = os.environb.get(variable.encode())  # the person named this variable in the settings
+    if value is None:
+        raise Misuse(f"The secret {name} should be in ${variable}, which is not set.", hint=f"export {variable}=...")
+    return value
+
+
+def _from_file(name: str, path: str) -> bytes:
+    try:
+        # Not blocking: a named pipe would keep us waiting for a writer.
+        descriptor = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # noqa: PTH111
+    except OSError as error:
+        raise Misuse(f"The secret {name} cannot be read from {path}: {error.strerror}.", hint=f"ls -l {path}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise Refused(f"The secret {name} is refused: {path} is no ordinary file.", hint="Name a file.")
+        if facts.st_uid != os.geteuid():
+            raise Refused(
+                f"The secret {name} is refused: {path} belongs to somebody else.", hint=f"chown {os.geteuid()} {path}"
+            )
+        if stat.S_IMODE(facts.st_mode) & 0o177:
+            raise Refused(f"The secret {name} is refused: others may read {path}.", hint=f"chmod 600 {path}")
+        return _bounded(name, file.read(LONGEST + 1))
+
+
+async def _from_command(name: str, command: str, patience: timedelta) -> bytes:
+    try:
+        words = shlex.split(command)
+        process = await asyncio.create_subprocess_exec(  # noqa: TID251  a password manager is neither agent nor check
+            *words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,  # may hold the secret; nobody reads it
+            start_new_session=True,
+            limit=LONGEST,
+        )
+    except (OSError, ValueError) as error:
+        raise Misuse(
+            f"The command for the secret {name} cannot be started: {type(error).__name__}.",
+            hint=f"Try it yourself: {command}",
+        ) from None
+    try:
+        async with asyncio.timeout(patience.total_seconds()):
+            output = await _read(name, process)
+            code = await process.wait()
+    except TimeoutError:
+        raise Unavailable(
+            f"The command for the secret {name} did not end within {patience.total_seconds():g} seconds.",
+            hint=f"It must not ask anything. Try it yourself: {command} </dev/null",
+        ) from None
+    finally:
+        await _see_out(process)
+    if code:
+        raise Unavailable(f"The command for the secret {name} failed with {code}.", hint=f"Try it yourself: {command}")
+    return output
+
+
+async def _read(name: str, process: asyncio.subprocess.Process) -> bytes:
+    assert process.stdout is not None  # noqa: S101 - for the type checker
+    output = b""
+    while chunk := await process.stdout.read(LONGEST):
+        output = _bounded(name, output + chunk)
+    return output
+
+
+async def _see_out(process: asyncio.subprocess.Process) -> None:
+    """Leave nothing of the command behind: it led a process group of its own."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _bounded(name: str, output: bytes) -> bytes:
+    if len(output) > LONGEST:
+        raise Misuse(f"The secret {name} is longer than {LONGEST // 1024} KiB.", hint="Name what prints it alone.")
+    return output
