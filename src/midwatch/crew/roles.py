@@ -1,47 +1,47 @@
-"""What the crew needs: a leash to run a process on, and to know its assignment."""
+"""What the crew needs: a room to run a program in, and to know its assignment."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
 
-class Ended(Protocol):
-    """How a process ended."""
+class Left(Protocol):
+    """How a program left its room."""
 
     @property
     def exit_code(self) -> int: ...  # noqa: D102
     @property
     def stopped(self) -> bool: ...  # noqa: D102
     @property
+    def sentence(self) -> str: ...  # noqa: D102
+    @property
     def tail(self) -> str: ...  # noqa: D102
 
 
-class Leash(Protocol):
-    """Runs a process that cannot outlive us."""
+class Room(Protocol):
+    """A checkout and a home behind walls; whatever runs there is held by a process that outlives us."""
 
-    async def __call__(  # noqa: D102, PLR0913 - each is one plain fact about one process
+    @property
+    def inside(self) -> Path: ...  # noqa: D102
+    @property
+    def log(self) -> Path: ...  # noqa: D102
+    def put(self, name: str, content: str) -> Path: ...  # noqa: D102
+    def take(self, name: str) -> bytes: ...  # noqa: D102
+    async def run(  # noqa: D102
         self,
-        argv: Sequence[str],
+        argv: tuple[str, ...],
         *,
-        cwd: Path,
-        env: Mapping[str, str],
-        log: Path,
-        wall: timedelta,
-        idle: timedelta,
-        stop: asyncio.Event | None = None,
-        on_line: Callable[[str], Awaitable[None]] | None = None,
-    ) -> Ended: ...
+        environment: Mapping[str, str] | None = None,
+        heard: Callable[[bytes], Awaitable[None]] | None = None,
+    ) -> Left: ...
 
 
 class Task(Protocol):
     """What an agent is given."""
 
     @property
-    def checkout(self) -> Path: ...  # noqa: D102
-    @property
-    def log(self) -> Path: ...  # noqa: D102
+    def room(self) -> Room: ...  # noqa: D102
     @property
     def checks(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
@@ -53,8 +53,4 @@ class Task(Protocol):
     @property
     def most_lines(self) -> int: ...  # noqa: D102
     @property
-    def wall(self) -> timedelta: ...  # noqa: D102
-    @property
     def idle(self) -> timedelta: ...  # noqa: D102
-    @property
-    def stop(self) -> asyncio.Event: ...  # noqa: D102

@@ -41,7 +41,6 @@ def follows(event: Event) -> tuple[Work, ...]:
 
 
 NEXT_STAGE: dict[type[Event], Stage] = {
-    JobCreated: Stage.PREPARE,
     JobPrepared: Stage.PLAN,
     JobApproved: Stage.EXECUTE,
     JobExecuted: Stage.QUARANTINE,
@@ -53,9 +52,10 @@ NEXT_STAGE: dict[type[Event], Stage] = {
 
 def _after_job(event: Event) -> tuple[Work, ...]:
     match event:
+        case JobCreated(job=job, stage=stage):
+            return (stage_work(job, stage),)
         case (
-            JobCreated(job=job)
-            | JobPrepared(job=job)
+            JobPrepared(job=job)
             | JobApproved(job=job)
             | JobExecuted(job=job)
             | JobRepaired(job=job)

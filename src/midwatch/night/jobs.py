@@ -7,6 +7,7 @@ from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobEnded, JobStopRequested, JobStumbled
 from midwatch.journal.events.session import AskWithdrawn, NoticeRaised
+from midwatch.night.assigning import grace
 from midwatch.night.roles import Night
 from midwatch.night.stages import STAGES
 from midwatch.rules.notices import NoticeKind, tier_of
@@ -36,14 +37,14 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         return  # done already, by an attempt before a crash
     epoch = job.epoch + 1
     bell = night.bells.of(job.id)  # before the claim: a stop that comes right after it must find somebody to wake
-    claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker)
+    claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=night.bench.isolation)
     try:
         await night.journal.record(claim, key=f"claim:{job.id}:{epoch}", actor=night.worker)
     except Stale:
         return  # somebody else was faster
     job = await night.records.get(JobRow, job_id)
     try:
-        events = _stopped(job) if job.state is JobState.STOPPING else await STAGES[stage](night, job)
+        events = await _stop(night, job) if job.state is JobState.STOPPING else await STAGES[stage](night, job)
     except Stale as fenced:
         log.info("job %s, epoch %s: %s", job.number, epoch, fenced.message)
         return
@@ -60,6 +61,12 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     except Stale as fenced:
         log.info("job %s, epoch %s came too late: %s", job.number, epoch, fenced.message)
         await _stop_if_asked(night, job_id, epoch)
+
+
+async def _stop(night: Night, job: JobRow) -> tuple[Event, ...]:
+    """An agent may have worked on since before a restart, though it was to stop meanwhile."""
+    await night.bench.clear_out(job.id, grace(night))
+    return _stopped(job)
 
 
 async def _stop_if_asked(night: Night, job_id: str, epoch: int) -> None:

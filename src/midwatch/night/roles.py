@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from midwatch.journal.port import Blobs, Journal, Records
+from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Place, Room
 from midwatch.settings import Settings
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change, CheckResult, Done, Plan, Proof, RepositoryFacts
@@ -27,24 +28,6 @@ class Brain(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """What an agent is given: a place to work in and what to keep to."""
-
-    job: str
-    title: str
-    checkout: Path
-    log: Path
-    checks: tuple[str, ...]
-    paths: tuple[str, ...]
-    avoid: tuple[str, ...]
-    most_files: int
-    most_lines: int
-    wall: timedelta
-    idle: timedelta
-    stop: asyncio.Event
-
-
 class Agent(Protocol):
     """Plans and works in its own checkout."""
 
@@ -59,15 +42,6 @@ class Agent(Protocol):
     async def repair(self, assignment: Assignment, base: str, failure: str) -> Done:
         """Mend what the checks found."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Which job, of which project, at which attempt."""
-
-    project: str
-    job: str
-    epoch: int
 
 
 class Bench(Protocol):
@@ -85,8 +59,31 @@ class Bench(Protocol):
         """Keep a commit for a job, whatever the person deletes."""
         ...
 
-    async def clone(self, place: Place, commit: str) -> Path:
-        """Make a private clone to work in."""
+    @property
+    def isolation(self) -> Isolation:
+        """How strongly rooms are kept apart from this machine."""
+        ...
+
+    async def set_up(
+        self, place: Place, commit: str, command: str, wall: timedelta, doorman: Doorman, stop: asyncio.Event
+    ) -> tuple[str, bool, float]:
+        """Have a project's setup ready; tell its fingerprint, whether it was there already, and the seconds."""
+        ...
+
+    async def room(self, lodging: Lodging) -> Room:
+        """Give an agent a room: the one where it is at work since before a restart, or a fresh one."""
+        ...
+
+    async def head_so_far(self, job: str, epoch: int) -> str:
+        """Tell the commit a clone is at; nothing, while it is at none."""
+        ...
+
+    async def take_over(self, job: str, epoch: int, *, to: str, at: int) -> None:
+        """Give another job the checkout of one that is over; done already, it changes nothing."""
+        ...
+
+    async def clear_out(self, job: str, grace: timedelta) -> bool:
+        """End whatever still works for a job; tell whether there was anything."""
         ...
 
     async def collect(self, place: Place, base: str, scope: ToolScope, do_not_touch: tuple[str, ...]) -> Change:
@@ -119,7 +116,8 @@ class ProofRequest:
     head: str
     checks: tuple[str, ...]
     wall: timedelta
-    may_change: tuple[str, ...]
+    paths: tuple[str, ...]
+    setup_key: str
     before: tuple[CheckResult, ...] | None
     stop: asyncio.Event
 
@@ -218,5 +216,6 @@ class Night:
     channel: Channel
     machine: Machine
     door: Door
+    doorkeeping: Doorkeeping
     worker: str
     bells: Bells = field(default_factory=Bells)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
-from midwatch.errors import Misuse, Refused, Stale
+from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import (
@@ -18,14 +18,18 @@ from midwatch.journal.events.jobs import (
     JobVerified,
 )
 from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.journal.events.workshop import SetupFinished
+from midwatch.night.assigning import assign, base_of, contract_of, scope_of, setup_doorman, wall_of
 from midwatch.night.delivering import NOT_DELIVERABLE, WRITE, by_person, deliver
-from midwatch.night.roles import Agent, Assignment, Night, Place, ProofRequest
+from midwatch.night.roles import Night, ProofRequest
+from midwatch.night.rooms import Place
 from midwatch.night.wording import plan_question
 from midwatch.rules.asks import draft_terms
+from midwatch.rules.levels import effective_level
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.paths import inside, touches
 from midwatch.terms.asks import AskDraft, AskKind, Silence
-from midwatch.terms.contract import RunContract, ToolScope
+from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Plan, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
 from midwatch.terms.trust import Level
@@ -42,13 +46,35 @@ async def prepare(night: Night, job: JobRow) -> Events:
     seen = [facts for facts in session.repositories if facts.path == project.path]
     dirty = seen[0].dirty if seen else ()
     facts = RepositoryFacts(path=project.path, branch=project.branch, head=head, dirty=dirty)
-    return (JobPrepared(job=job.id, epoch=job.epoch, repository=facts),)
+    return *await _set_up(night, job, project, head), JobPrepared(job=job.id, epoch=job.epoch, repository=facts)
+
+
+async def _set_up(night: Night, job: JobRow, project: ProjectRow, commit: str) -> Events:
+    """Make what every checkout of the project needs, unless it was made before."""
+    if not project.setup:
+        return ()
+    place = Place(project=job.project, job=job.id, epoch=job.epoch)
+    wall = timedelta(minutes=night.settings().sandbox.setup_minutes)
+    key, reused, seconds = await night.bench.set_up(
+        place, commit, project.setup, wall, setup_doorman(night, job), night.bells.of(job.id)
+    )
+    return (
+        SetupFinished(
+            job=job.id,
+            epoch=job.epoch,
+            project=project.id,
+            command=project.setup,
+            fingerprint=key,
+            reused=reused,
+            seconds=seconds,
+        ),
+    )
 
 
 async def plan(night: Night, job: JobRow) -> Events:
     """Let the agent look, read-only, and ask the person about what it would do."""
-    contract = await _contract(night, job)
-    agent, assignment = await _assign(night, job, contract, _base(job))
+    contract = await contract_of(night, job)
+    agent, assignment = await assign(night, job, base_of(job))
     drafted = await agent.plan(assignment)
     planned = JobPlanned(
         job=job.id,
@@ -102,21 +128,35 @@ async def execute(night: Night, job: JobRow) -> Events:
     session = await night.records.get(SessionRow, job.session)
     if session.level is Level.OBSERVE and not by_person(job):
         raise Refused("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
-    contract = await _contract(night, job)
-    agent, assignment = await _assign(night, job, contract, _base(job))
+    await _refuse_weak_walls(night, job, session.level)
+    agent, assignment = await assign(night, job, base_of(job))
     done = await agent.execute(assignment, job.plan)
-    executed = JobExecuted(job=job.id, epoch=job.epoch, done=done)
-    if not done.commits:
+    where = assignment.room.epoch
+    executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
+    if not done.commits and await night.bench.head_so_far(job.id, where) == base_of(job):
         return executed, JobEnded(job=job.id, epoch=job.epoch, state="done", why=done.summary)
     return (executed,)
 
 
+async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
+    """Judge again where the work would be done: another worker may have weaker walls than the one that was asked."""
+    forced = night.settings().gate.unisolated_agents
+    held = effective_level(level, night.bench.isolation, job.agent, forced=forced)
+    if held is Level.OBSERVE and level is not Level.OBSERVE and not by_person(job):
+        raise Refused(
+            f"This machine has no walls to keep {job.agent} in.",
+            hint="Install bubblewrap (midwatch doctor says how), or approve the plan yourself.",
+        )
+
+
 async def quarantine(night: Night, job: JobRow) -> Events:
     """Look at what really arrived before anybody believes it."""
-    contract = await _contract(night, job)
-    scope = _scope(contract)
+    contract = await contract_of(night, job)
+    scope = scope_of(contract)
+    if job.retry_of:
+        await night.bench.take_over(job.retry_of, job.work_epoch, to=job.id, at=job.work_epoch)
     place = Place(project=job.project, job=job.id, epoch=job.work_epoch)
-    change = await night.bench.collect(place, _base(job), scope, contract.constraints.do_not_touch)
+    change = await night.bench.collect(place, base_of(job), scope, contract.constraints.do_not_touch)
     diff = await night.bench.diff(job.project, change.base, change.head)
     blob = await night.blobs.keep(diff.encode())
     return (JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob),)
@@ -126,14 +166,15 @@ async def verify(night: Night, job: JobRow) -> Events:
     """Ask fresh checkouts, never the tree the agent owns."""
     if job.change is None:
         raise Stale("Nothing arrived that could be checked.")
-    contract = await _contract(night, job)
+    contract = await contract_of(night, job)
     request = ProofRequest(
         place=Place(project=job.project, job=job.id, epoch=job.epoch),
         base=job.change.base,
         head=job.change.head,
         checks=contract.checks,
-        wall=_wall(contract),
-        may_change=contract.paths,
+        wall=wall_of(contract),
+        paths=contract.paths,
+        setup_key=job.setup_key,
         before=job.proof.before if job.proof else None,
         stop=night.bells.of(job.id),
     )
@@ -147,14 +188,14 @@ async def repair(night: Night, job: JobRow) -> Events:
     """Give the agent what the checks said and let it mend its work."""
     if job.change is None or job.proof is None:
         raise Stale("There is nothing to mend.")
-    contract = await _contract(night, job)
-    agent, assignment = await _assign(night, job, contract, job.change.head)
+    agent, assignment = await assign(night, job, job.change.head)
     failure = "\n\n".join(f"$ {one.command}\n{one.tail}" for one in job.proof.delivered if not one.green)
     done = await agent.repair(assignment, job.change.base, failure)
     if not done.commits:
         why = "Every change made the checks worse, so nothing is delivered."
         return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
-    return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done),)
+    where = assignment.room.epoch
+    return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
 
 
 STAGES: dict[Stage, Callable[[Night, JobRow], Awaitable[Events]]] = {
@@ -166,52 +207,6 @@ STAGES: dict[Stage, Callable[[Night, JobRow], Awaitable[Events]]] = {
     Stage.REPAIR: repair,
     Stage.DELIVER: deliver,
 }
-
-
-async def _contract(night: Night, job: JobRow) -> RunContract:
-    return (await night.records.get(RunRow, job.run)).contract
-
-
-async def _assign(night: Night, job: JobRow, contract: RunContract, commit: str) -> tuple[Agent, Assignment]:
-    agent = night.agents.get(job.agent)
-    if agent is None:
-        known = ", ".join(sorted(night.agents))
-        raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
-    place = Place(project=job.project, job=job.id, epoch=job.epoch)
-    scope = _scope(contract)
-    checkout = await night.bench.clone(place, commit)
-    return agent, Assignment(
-        job=job.id,
-        title=job.title,
-        checkout=checkout,
-        log=night.bench.log(job.id, "agent"),
-        checks=contract.checks,
-        paths=contract.paths,
-        avoid=contract.constraints.do_not_touch,
-        most_files=scope.max_files_changed or 0,
-        most_lines=scope.max_diff_lines or 0,
-        wall=_wall(contract),
-        idle=timedelta(minutes=night.settings().execution.idle_minutes),
-        stop=night.bells.of(job.id),
-    )
-
-
-def _scope(contract: RunContract) -> ToolScope:
-    """How far the work may reach; a limit of nothing means that nothing may be written."""
-    scope = contract.constraints.tool_policy.scopes.get(WRITE)
-    if scope is None or 0 in {scope.max_files_changed, scope.max_diff_lines}:
-        raise Refused("The orders do not allow writing (repo_write_pr).", hint="Name it in [permissions] tools.")
-    return scope
-
-
-def _base(job: JobRow) -> str:
-    if job.repository is None:
-        raise Stale("The job was never prepared.")
-    return job.repository.head
-
-
-def _wall(contract: RunContract) -> timedelta:
-    return timedelta(minutes=contract.constraints.max_runtime_minutes)
 
 
 def _inside(drafted: Plan, contract: RunContract) -> bool:

@@ -4,6 +4,7 @@ from midwatch.settings.house import Asks, Database, History, Notices, Review, Sc
 from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
 from midwatch.settings.section import Section
 from midwatch.settings.work import Execution, Jobs, Planning, Triggers
+from midwatch.settings.workshop import Sandbox
 
 
 class Settings(Section):
@@ -21,6 +22,7 @@ class Settings(Section):
     jobs: Jobs = Jobs()
     planning: Planning = Planning()
     execution: Execution = Execution()
+    sandbox: Sandbox = Sandbox()
     triggers: Triggers = Triggers()
     projects: Projects = Projects()
     review: Review = Review()

@@ -58,5 +58,7 @@ class Project(Term):
     branch: str
     purpose: str = ""
     checks: tuple[str, ...] = ()
+    setup: str = ""
+    """One command that makes a checkout ready, such as installing what it needs; run once per set of lockfiles."""
     priority: int = 3
     flags: tuple[Flag, ...] = ()

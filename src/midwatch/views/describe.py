@@ -8,10 +8,11 @@ from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import house, jobs, morning, people, session
+from midwatch.views.words import house, jobs, morning, people, session, workshop
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -31,6 +32,8 @@ def describe(event: Event, names: Names = NOBODY) -> str:
         line = morning.told(event, names)
     elif isinstance(event, PeopleEvent):
         line = people.told(event)
+    elif isinstance(event, WorkshopEvent):
+        line = workshop.told(event, names)
     else:
         assert_never(event)
     return clean(line, LONGEST)

@@ -5,6 +5,7 @@ from typing import Final, Literal
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, JobVerified
 from midwatch.journal.events.session import ActEnded, AskExpired, CheckInMade, RoundEnded, ToolFinished
+from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.terms.asks import Silence
 
 Phase = Literal["evening", "sense", "plan", "act", "job", "ask", "morning", "house"]
@@ -22,6 +23,7 @@ _KINDS: Final[dict[Phase, str]] = {
         notice.raised notice.sent""",
     "job": """mission.created run.started run.finished job.created job.claimed job.prepared job.planned job.approved
         job.executed job.quarantined job.verified job.repaired job.stumbled job.stop_requested job.ended
+        connection.seen setup.finished process.orphaned checkout.removed
         pull_request.opened tool.called tool.finished evidence.found claim.made artifact.kept assumption.made""",
     "ask": "ask.opened ask.answered ask.expired ask.withdrawn",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
@@ -42,7 +44,7 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "artifact.kept",
         }
     ),
-    "errors": frozenset({"job.stumbled"}),
+    "errors": frozenset({"job.stumbled", "process.orphaned"}),
     "assumptions": frozenset({"assumption.made"}),
     "evidence": frozenset({"evidence.found", "claim.made", "job.verified"}),
     "decisions": frozenset(
@@ -104,6 +106,8 @@ def _went_wrong(event: Event) -> bool:
             return True
         case ToolFinished(status=status):
             return status != "ok"
+        case ConnectionSeen(verdict=verdict):
+            return verdict != "allowed"
         case RoundEnded(error=error):
             return bool(error)
         case JobVerified(proof=proof):

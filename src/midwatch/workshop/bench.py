@@ -1,6 +1,7 @@
-"""The workshop as one place: what a job needs from mirrors, clones, quarantine and checks."""
+"""The workshop as one place: what a job needs from mirrors, rooms, setups, quarantine and checks."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -8,10 +9,19 @@ from typing import Protocol
 from midwatch.errors import MidwatchError
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change, CheckResult, Proof, RepositoryFacts
+from midwatch.terms.trust import Isolation
 from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.checks import CheckPlan, Work, prove
+from midwatch.workshop.checks import CheckPlan, Prover, Work
+from midwatch.workshop.disk import Watch
+from midwatch.workshop.doorman import Doorman
+from midwatch.workshop.enclosure import Enclosure
+from midwatch.workshop.holding.adoption import adopt
+from midwatch.workshop.holding.held import Held
 from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.occupants import Errand, Heard, Left, occupy, unix_time_in
 from midwatch.workshop.quarantine import Delivery, admit
+from midwatch.workshop.rooms import Room, Rooms, Terms
+from midwatch.workshop.setup import Made, Setups
 
 
 class Spot(Protocol):
@@ -39,20 +49,106 @@ class Question(Protocol):
     @property
     def wall(self) -> timedelta: ...  # noqa: D102
     @property
-    def may_change(self) -> tuple[str, ...]: ...  # noqa: D102
+    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def setup_key(self) -> str: ...  # noqa: D102
     @property
     def before(self) -> tuple[CheckResult, ...] | None: ...  # noqa: D102
     @property
     def stop(self) -> asyncio.Event: ...  # noqa: D102
 
 
+class Lodging(Protocol):
+    """What kind of room is wanted, and for how long."""
+
+    @property
+    def place(self) -> Spot: ...  # noqa: D102
+    @property
+    def commit(self) -> str: ...  # noqa: D102
+    @property
+    def purpose(self) -> str: ...  # noqa: D102
+    @property
+    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def reads_only(self) -> bool: ...  # noqa: D102
+    @property
+    def setup_key(self) -> str: ...  # noqa: D102
+    @property
+    def takes_over(self) -> tuple[str, int] | None: ...  # noqa: D102
+    @property
+    def wall(self) -> timedelta: ...  # noqa: D102
+    @property
+    def idle(self) -> timedelta: ...  # noqa: D102
+    @property
+    def grace(self) -> timedelta: ...  # noqa: D102
+    @property
+    def night_left(self) -> timedelta | None: ...  # noqa: D102
+    @property
+    def doorman(self) -> Doorman | None: ...  # noqa: D102
+    @property
+    def stop(self) -> asyncio.Event: ...  # noqa: D102
+    @property
+    def room_bytes(self) -> int: ...  # noqa: D102
+    @property
+    def floor_bytes(self) -> int: ...  # noqa: D102
+
+
+class Workplace:
+    """A room with its terms: where an agent is started, and the only way it is."""
+
+    def __init__(self, room: Room, lodging: Lodging, log: Path) -> None:
+        self._room = room
+        self._lodging = lodging
+        self.log = log
+        self.tree = room.tree
+        self.inside = room.inside
+        self.home_inside = room.home_inside
+        self.epoch = room.epoch
+
+    def put(self, name: str, content: str) -> Path:
+        """Lay a file into the agent's home, and tell what it is called inside."""
+        return self._room.put(name, content)
+
+    def take(self, name: str) -> bytes:
+        """Read a file the agent left in its home."""
+        return self._room.take(name)
+
+    async def run(
+        self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None, heard: Heard | None = None
+    ) -> Left:
+        """See a command through to its end; after a restart, the one that was begun before."""
+        lodging = self._lodging
+        errand = Errand(
+            argv=argv,
+            log=self.log,
+            wall=lodging.wall,
+            idle=lodging.idle,
+            grace=lodging.grace,
+            night_ends=None if lodging.night_left is None else unix_time_in(lodging.night_left.total_seconds()),
+            environment=environment or {},
+        )
+        watch = Watch(self.tree.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
+        scrub = self._room.enclosure.scrub
+        return await occupy(
+            self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, heard=heard, watch=watch
+        )
+
+
 class Bench:
     """Everything a job touches on disk, under the data folder."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, enclosure: Enclosure | None = None) -> None:
         self._home = home
+        self.enclosure = enclosure or Enclosure()
         self.mirrors = Mirrors(home)
-        self.checkouts = Checkouts(home, self.mirrors)
+        self.checkouts = Checkouts(home, self.mirrors, enclosure=self.enclosure)
+        self.rooms = Rooms(home, self.checkouts, self.enclosure)
+        self.setups = Setups(home, self.checkouts, self.enclosure)
+
+    @property
+    def isolation(self) -> Isolation:
+        """Tell how strongly rooms are kept apart from this machine."""
+        return self.enclosure.isolation
 
     async def inspect(self, path: Path) -> RepositoryFacts:
         """Look at a person's repository."""
@@ -67,9 +163,50 @@ class Bench:
         """Keep a commit for a job, whatever the person deletes."""
         await self.mirrors.pin(project, job, commit)
 
-    async def clone(self, place: Spot, commit: str) -> Path:
-        """Make a private clone to work in."""
-        return await self.checkouts.private_clone(place.project, place.job, place.epoch, commit)
+    async def set_up(
+        self, place: Spot, commit: str, command: str, wall: timedelta, doorman: Doorman | None, stop: asyncio.Event
+    ) -> tuple[str, bool, float]:
+        """Have a project's setup ready; tell its fingerprint, whether it was there already, and the seconds."""
+        made, reused, seconds = await self.setups.make(
+            place.project,
+            place.job,
+            commit,
+            command,
+            log=self.log(place.job, "setup"),
+            wall=wall,
+            doorman=doorman,
+            stop=stop,
+        )
+        return made.fingerprint, reused, seconds
+
+    async def room(self, lodging: Lodging) -> Workplace:
+        """Give an agent a room: the one where it is at work since before a restart, or a fresh one."""
+        place = lodging.place
+        terms = Terms(
+            commit=lodging.commit,
+            purpose=lodging.purpose,
+            paths=lodging.paths,
+            reads_only=lodging.reads_only,
+            takes_over=lodging.takes_over,
+            made=self._made(place.project, lodging.setup_key),
+        )
+        room = await self.rooms.enter(place.project, place.job, place.epoch, terms)
+        return Workplace(room, lodging, self.log(place.job, "agent"))
+
+    def _made(self, project: str, setup_key: str) -> Made | None:
+        return self.setups.made(project, setup_key)
+
+    async def take_over(self, job: str, epoch: int, *, to: str, at: int) -> None:
+        """Give another job the checkout of one that is over; done already, it changes nothing."""
+        await self.checkouts.hand_on(job, epoch, to=to, at=at)
+
+    async def clear_out(self, job: str, grace: timedelta) -> bool:
+        """End whatever still works for a job; tell whether there was anything."""
+        found = await adopt(self.rooms.held(job))
+        if isinstance(found, Held):
+            await found.stop(grace.total_seconds())
+            return True
+        return False
 
     async def collect(self, place: Spot, base: str, scope: ToolScope, do_not_touch: tuple[str, ...]) -> Change:
         """Take the work out of the clone, through quarantine, into the mirror."""
@@ -99,9 +236,15 @@ class Bench:
         """Ask fresh checkouts."""
         place = request.place
         work = Work(project=place.project, job=place.job, base=request.base, head=request.head)
-        plan = CheckPlan(commands=request.checks, wall=request.wall, may_change=request.may_change)
+        plan = CheckPlan(
+            commands=request.checks,
+            wall=request.wall,
+            may_change=request.paths,
+            made=self._made(place.project, request.setup_key),
+        )
         logs = self.log(place.job, "checks").parent
-        return await prove(self.checkouts, work, plan, logs=logs, before=request.before, stop=request.stop)
+        prover = Prover(self.checkouts, self.enclosure, logs)
+        return await prover.prove(work, plan, before=request.before, stop=request.stop)
 
     async def discard(self, job: str) -> None:
         """Throw a job's checkouts away."""

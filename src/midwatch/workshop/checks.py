@@ -1,23 +1,26 @@
 """Runs the orders' checks on fresh checkouts and judges what they prove."""
 
 import asyncio
-import os
 import re
-import tempfile
+import shutil
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Unavailable
 from midwatch.terms.jobs import CheckResult, Proof
+from midwatch.terms.trust import Isolation
 from midwatch.workshop.check_files import to_restore
 from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.errand import run_leashed
-from midwatch.workshop.folders import remove
+from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.mirrors import Mirrors
 from midwatch.workshop.paths import matches
+from midwatch.workshop.setup import Made, lend
+from midwatch.workshop.walls.spec import Walls
 
 TAIL_CHARACTERS = 2_000
+NOT_FOUND = 127
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _PYTEST = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s", re.MULTILINE)
 _UNITTEST = re.compile(r"^(?:FAILED \((.*)\)|OK(?: \(.*\))?)$", re.MULTILINE)
@@ -42,51 +45,52 @@ class CheckPlan:
     commands: tuple[str, ...]
     wall: timedelta
     may_change: tuple[str, ...] = ()
+    made: Made | None = None
+    """What the project's setup made."""
 
 
-async def run_checks(
-    tree: Path, commands: tuple[str, ...], *, log: Path, wall: timedelta, stop: asyncio.Event | None = None
-) -> tuple[CheckResult, ...]:
-    """Run each command in the tree with a clean environment and an empty home, until all ran or `stop` is set."""
+@dataclass(frozen=True)
+class Checking:
+    """One tree on which checks are run, inside walls."""
+
+    enclosure: Enclosure
+    walls: Walls
+    log: Path
+    wall: timedelta
+    stop: asyncio.Event | None = None
+
+
+async def run_checks(checking: Checking, commands: tuple[str, ...]) -> tuple[CheckResult, ...]:
+    """Run each command in the tree, in a clean environment, until all ran or `stop` is set."""
     results: list[CheckResult] = []
-    home = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="midwatch-check-"))
-    try:
-        for command in commands:
-            await asyncio.to_thread(_head_line, log, command)
-            ended = await run_leashed(
-                ["/bin/sh", "-c", command],
-                cwd=tree,
-                env=_environment(home),
-                log=log,
-                wall=wall,
-                idle=wall,  # a test suite may well be silent until its end
-                stop=stop,
+    log, stop = checking.log, checking.stop
+    for command in commands:
+        await asyncio.to_thread(_head_line, log, command)
+        # A test suite may well be silent until its end: only the wall limit counts.
+        ended = await checking.enclosure.run(
+            checking.walls, ["/bin/sh", "-c", command], log=log, wall=checking.wall, stop=stop
+        )
+        results.append(
+            CheckResult(
+                command=command,
+                exit_code=ended.exit_code,
+                seconds=ended.seconds,
+                tail=(ended.tail + _advice(command, ended.exit_code, checking))[-TAIL_CHARACTERS:],
+                failures=count_failures(ended.tail),
             )
-            results.append(
-                CheckResult(
-                    command=command,
-                    exit_code=ended.exit_code,
-                    seconds=ended.seconds,
-                    tail=ended.tail[-TAIL_CHARACTERS:],
-                    failures=count_failures(ended.tail),
-                )
-            )
-            if stop is not None and stop.is_set():
-                break
-    finally:
-        await asyncio.to_thread(remove, home)
+        )
+        if stop is not None and stop.is_set():
+            break
     return tuple(results)
 
 
-def _environment(home: Path) -> dict[str, str]:
-    return {
-        "PATH": os.pathsep.join(os.get_exec_path()),
-        "HOME": str(home),
-        "TMPDIR": str(home),
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "CI": "true",
-    }
+def _advice(command: str, exit_code: int, checking: Checking) -> str:
+    """Say what to do where a tool is there for the person and not for the job."""
+    tool = shutil.which((command.split() or [""])[0])
+    if exit_code != NOT_FOUND or tool is None or checking.enclosure.isolation is Isolation.NONE:
+        return ""
+    folder = Path(tool).resolve().parent
+    return f"\n[midwatch: {tool} is not inside the sandbox; add {folder} to sandbox.toolchains]\n"
 
 
 def _head_line(log: Path, command: str) -> None:
@@ -160,35 +164,57 @@ async def restore_check_files(tree: Path, mirrors: Mirrors, work: Work, may_chan
     return len(back) + len(away)
 
 
-async def prove(
-    checkouts: Checkouts,
-    work: Work,
-    plan: CheckPlan,
-    *,
-    logs: Path,
-    before: tuple[CheckResult, ...] | None = None,
-    stop: asyncio.Event | None = None,
-) -> Proof:
-    """Run the checks on the base, on the work, and on the work with the base's check files; then judge.
+@dataclass(frozen=True)
+class Prover:
+    """Proves delivered work on fresh checkouts, inside walls."""
 
-    `before` is the base's result where it is known already, as in a repair round.
-    """
-    if not plan.commands:
-        return judge_proof((), (), ())
+    checkouts: Checkouts
+    enclosure: Enclosure
+    logs: Path
 
-    if before is None:
-        async with checkouts.passing(work.project, work.job, work.base, "before") as tree:
-            before = await _checked(tree, plan, logs / "checks-before.log", stop)
-    async with checkouts.passing(work.project, work.job, work.head, "delivered") as tree:
-        delivered = await _checked(tree, plan, logs / "checks-delivered.log", stop)
-    async with checkouts.passing(work.project, work.job, work.head, "restored") as tree:
-        changed = await restore_check_files(tree, checkouts.mirrors, work, plan.may_change)
-        restored = await _checked(tree, plan, logs / "checks-restored.log", stop) if changed else delivered
-    return judge_proof(before, delivered, restored)
+    async def prove(
+        self,
+        work: Work,
+        plan: CheckPlan,
+        *,
+        before: tuple[CheckResult, ...] | None = None,
+        stop: asyncio.Event | None = None,
+    ) -> Proof:
+        """Run the checks on the base, on the work, and on the work with the base's check files; then judge.
 
+        `before` is the base's result where it is known already, as in a repair round.
+        """
+        if not plan.commands:
+            return judge_proof((), (), ())
+        if before is None:
+            async with self._passing(work, work.base, "before") as tree:
+                before = await self._checked(tree, work, plan, "before", stop)
+        async with self._passing(work, work.head, "delivered") as tree:
+            delivered = await self._checked(tree, work, plan, "delivered", stop)
+        async with self._passing(work, work.head, "restored") as tree:
+            changed = await restore_check_files(tree, self.checkouts.mirrors, work, plan.may_change)
+            restored = await self._checked(tree, work, plan, "restored", stop) if changed else delivered
+        return judge_proof(before, delivered, restored)
 
-async def _checked(tree: Path, plan: CheckPlan, log: Path, stop: asyncio.Event | None) -> tuple[CheckResult, ...]:
-    results = await run_checks(tree, plan.commands, log=log, wall=plan.wall, stop=stop)
-    if stop is not None and stop.is_set():
-        raise Unavailable("The checks were stopped before they had an answer.", hint="Resume the job to run them.")
-    return results
+    def _passing(self, work: Work, commit: str, label: str) -> AbstractAsyncContextManager[Path]:
+        return self.checkouts.passing(work.project, work.job, commit, label)
+
+    async def _checked(
+        self, tree: Path, work: Work, plan: CheckPlan, label: str, stop: asyncio.Event | None
+    ) -> tuple[CheckResult, ...]:
+        home = tree.with_name("home")
+        await asyncio.to_thread(home.mkdir)
+        walls = Walls(
+            tree=tree,
+            home=home,
+            objects=(self.checkouts.mirrors.path(work.project) / "objects",),
+            environment={"PYTHONDONTWRITEBYTECODE": "1", "CI": "true"},
+            limits=self.enclosure.limits,
+        )
+        if plan.made is not None:
+            walls = await asyncio.to_thread(lend, plan.made, walls, self.enclosure)
+        log = self.logs / f"checks-{label}.log"
+        results = await run_checks(Checking(self.enclosure, walls, log, plan.wall, stop), plan.commands)
+        if stop is not None and stop.is_set():
+            raise Unavailable("The checks were stopped before they had an answer.", hint="Resume the job to run them.")
+        return results

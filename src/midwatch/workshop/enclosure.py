@@ -1,14 +1,18 @@
 """Runs short commands inside walls: checks, setup, bundles and diffs, each gone when we are."""
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
 from midwatch.terms.trust import Isolation
+from midwatch.workshop.doorman import Doorman
 from midwatch.workshop.errand import Ended, run_leashed
+from midwatch.workshop.logs import NewScrub, Untouched
+from midwatch.workshop.walls.doors import Doors, waiting_at
 from midwatch.workshop.walls.entry import command
 from midwatch.workshop.walls.spec import Limits, Walls
 
@@ -23,6 +27,15 @@ class Enclosure:
     path: str = field(default_factory=lambda: os.pathsep.join(os.get_exec_path()))
     """Where commands are looked for; folders that are not lent simply are not there."""
     limits: Limits = field(default_factory=Limits)
+    copies_setup: bool = False
+    """Whether each job gets its own copy of what a setup made, instead of all reading the same."""
+    scrub: NewScrub = Untouched
+    """Takes secrets out of whatever is written down."""
+
+    @property
+    def mounts_setup(self) -> bool:
+        """Whether what a setup left in a checkout is shown to jobs by a mount."""
+        return self.isolation is Isolation.BUBBLEWRAP and not self.copies_setup
 
     def furnished(self, walls: Walls) -> Walls:
         """Add what every job is lent."""
@@ -30,7 +43,7 @@ class Enclosure:
         surroundings: Mapping[str, str] = {"PATH": self.path, **walls.environment}
         return replace(walls, read_only=(*walls.read_only, *lent), environment=surroundings)
 
-    async def run(
+    async def run(  # noqa: PLR0913 - each is one plain fact about one command
         self,
         walls: Walls,
         argv: Sequence[str],
@@ -38,11 +51,39 @@ class Enclosure:
         log: Path,
         wall: timedelta,
         stop: asyncio.Event | None = None,
+        doorman: Doorman | None = None,
     ) -> Ended:
         """Run a command in the walls' tree until it ends, its time is up or `stop` is set."""
         note = log.with_suffix(".walls")
+        if doorman is not None and self.isolation is Isolation.BUBBLEWRAP:
+            surroundings = {**walls.environment, **doorman.environment}
+            walls = replace(walls, environment=surroundings, ports=doorman.ports, control=log.with_suffix(".doors"))
         entering = await asyncio.to_thread(command, self.furnished(walls), argv, isolation=self.isolation, note=note)
         try:
-            return await run_leashed(entering, cwd=Path("/"), env={}, log=log, wall=wall, idle=wall, stop=stop)
+            async with _served(walls, doorman):
+                return await run_leashed(
+                    entering, cwd=Path("/"), env={}, log=log, wall=wall, idle=wall, stop=stop, scrub=self.scrub
+                )
         finally:
             await asyncio.to_thread(note.unlink, missing_ok=True)
+
+
+@contextlib.asynccontextmanager
+async def _served(walls: Walls, doorman: Doorman | None) -> AsyncIterator[None]:
+    if walls.control is None or doorman is None:
+        yield
+        return
+    async with waiting_at(walls.control) as doors:
+        task = asyncio.ensure_future(_open_and_serve(doors, doorman))
+        try:
+            yield
+        finally:
+            task.cancel()
+            # A command that never opened its doors has said why in its log and by its exit code.
+            await asyncio.gather(task, return_exceptions=True)
+
+
+async def _open_and_serve(doors: Doors, doorman: Doorman) -> None:
+    listeners = await doors.listeners(doorman.ports)
+    doors.let_in()
+    await doorman.serve(listeners)

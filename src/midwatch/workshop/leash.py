@@ -1,6 +1,6 @@
 """A leash: runs one command and takes its whole process tree down when time, talk or its starter ends.
 
-`python leash.py --wall S --idle S --log FILE --log-limit BYTES -- argv...`, standard library only. Exit code: the
+`python leash.py --wall S --idle S -- argv...`, standard library only. Exit code: the
 command's (128 + n for signal n), 124 wall limit, 125 idle limit, 143 stopped (SIGTERM, or stdin at its end: whoever
 started this is gone), 127 when the command cannot be started.
 """
@@ -22,41 +22,6 @@ KILL_SECONDS = 10.0
 ECHO_BACKLOG = 1 << 20
 PIPE_SLOT = 4096  # a pipe that polls writable takes this much without blocking
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-
-
-class Log:
-    """Writes the head as it comes and keeps the newest rest in memory once half the limit is used."""
-
-    def __init__(self, path: Path, limit: int) -> None:
-        self._file = path.open("ab", buffering=0)
-        self._head_room = limit // 2
-        self._tail_room = limit - limit // 2
-        self._tail = bytearray()
-        self._left_out = 0
-
-    def add(self, data: bytes) -> None:
-        """Take the next piece of output."""
-        head = data[: self._head_room]
-        self._head_room -= len(head)
-        self._write(head)
-        self._tail += data[len(head) :]
-        over = len(self._tail) - self._tail_room
-        if over > 0:
-            del self._tail[:over]
-            self._left_out += over
-
-    def close(self) -> None:
-        """Write the tail, after a line saying how much is missing before it."""
-        if self._left_out:
-            self._write(f"\n[leash: {self._left_out} bytes left out here]\n".encode())
-        self._write(bytes(self._tail))
-        self._file.close()
-
-    def _write(self, data: bytes) -> None:
-        # A full disk must not end the command: the verdict matters more than the log.
-        with contextlib.suppress(OSError):
-            while data:
-                data = data[self._file.write(data) :]
 
 
 def _process_table() -> dict[int, list[int]]:
@@ -93,8 +58,7 @@ def _signal(pids: list[int], number: signal.Signals) -> None:
 class Leash:
     """One command, its pipes, its limits and its end."""
 
-    def __init__(self, argv: list[str], *, wall: float, idle: float, log: Log) -> None:
-        self._log = log
+    def __init__(self, argv: list[str], *, wall: float, idle: float) -> None:
         self._idle = idle
         self._verdict: int | None = None
         self._echo = bytearray()
@@ -104,14 +68,13 @@ class Leash:
             argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
             preexec_fn=_die_with_the_leash,  # noqa: PLW1509 - there is only one thread here
         )
         assert self._child.stdout is not None  # noqa: S101 - for the type checker
-        assert self._child.stderr is not None  # noqa: S101 - for the type checker
-        self._out, self._err = self._child.stdout.fileno(), self._child.stderr.fileno()
-        self._sources = {self._out, self._err, self._wake, 0}
+        self._out = self._child.stdout.fileno()
+        self._sources = {self._out, self._wake, 0}
         self._spoke_at = time.monotonic()
         self._wall_at = self._spoke_at + wall
 
@@ -122,7 +85,6 @@ class Leash:
             self._watch_the_time()
         self._take_down()
         self._drain()
-        self._log.close()
         if self._verdict is not None:
             return self._verdict
         code = self._child.returncode
@@ -178,10 +140,9 @@ class Leash:
             self._sources.discard(source)
             if source == 0:
                 self._stop(STOPPED)
-        elif source in (self._out, self._err):
+        elif source == self._out:
             self._spoke_at = time.monotonic()
-            self._log.add(data)
-            if source == self._out and self._echoing:
+            if self._echoing:
                 self._echo += data
 
     def _echo_some(self) -> None:
@@ -241,17 +202,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wall", type=float, required=True)
     parser.add_argument("--idle", type=float, required=True)
-    parser.add_argument("--log", type=Path, required=True)
-    parser.add_argument("--log-limit", type=int, required=True)
     parser.add_argument("argv", nargs="+")
     given = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    log = Log(given.log, given.log_limit)
     try:
-        leash = Leash(given.argv, wall=given.wall, idle=given.idle, log=log)
+        leash = Leash(given.argv, wall=given.wall, idle=given.idle)
     except OSError as error:
-        log.add(f"leash: cannot start {given.argv[0]}: {error.strerror}\n".encode())
-        log.close()
+        sys.stdout.write(f"leash: cannot start {given.argv[0]}: {error.strerror}\n")
         return NO_COMMAND
     return leash.run()
 

@@ -9,8 +9,9 @@ from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.workshop import WorkshopEvent
 
-Event = HouseEvent | SessionEvent | JobEvent | MorningEvent | PeopleEvent
+Event = HouseEvent | SessionEvent | JobEvent | MorningEvent | PeopleEvent | WorkshopEvent
 
 TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 """Reads an event by its tag. `Event` itself stays plain so that `match` can be exhaustive."""

@@ -23,6 +23,7 @@ class ProjectChanged(Happening):
     project: str
     purpose: str | None = None
     checks: tuple[str, ...] | None = None
+    setup: str | None = None
     priority: int | None = None
     flags: tuple[Flag, ...] | None = None
 

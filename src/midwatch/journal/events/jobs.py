@@ -5,6 +5,7 @@ from typing import Literal
 from midwatch.journal.events.happening import Happening
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Change, Done, Plan, Proof, RepositoryFacts, Stage
+from midwatch.terms.trust import Isolation
 
 
 class MissionCreated(Happening):
@@ -53,6 +54,8 @@ class JobCreated(Happening):
     agent: str
     act: str = ""
     retry_of: str = ""
+    stage: Stage = Stage.PREPARE
+    """Later than the first when it goes on where the job it follows ended, in the checkout that was kept."""
 
 
 class JobClaimed(Happening):
@@ -64,6 +67,8 @@ class JobClaimed(Happening):
     attempt: int
     epoch: int
     worker: str
+    isolation: Isolation = Isolation.NONE
+    """How strongly this worker keeps agents apart from its machine."""
 
 
 class JobPrepared(Happening):
@@ -102,6 +107,8 @@ class JobExecuted(Happening):
     job: str
     epoch: int
     done: Done
+    work_epoch: int = 0
+    """Whose checkout the work lies in, where an agent was found at work by a later attempt; 0 is this one's own."""
 
 
 class JobQuarantined(Happening):
@@ -133,6 +140,7 @@ class JobRepaired(Happening):
     epoch: int
     round: int
     done: Done
+    work_epoch: int = 0
 
 
 class JobStumbled(Happening):

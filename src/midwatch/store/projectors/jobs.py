@@ -10,6 +10,7 @@ from midwatch.store.projectors.sessions import call_round
 from midwatch.store.tables import jobs, missions, pull_requests, runs, sessions
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.trust import Isolation
 
 NOT_OVER = tuple(state.value for state in JobState if not state.over)
 GOING = (JobState.RUNNING.value, JobState.QUEUED.value)
@@ -69,17 +70,14 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
         c,
         jobs,
         **fields,
+        **_carried_on(c, event),
         id=event.job,
         number=next_number(c, jobs),
         state=JobState.QUEUED,
-        stage=Stage.PREPARE,
         attempt=1,
         epoch=0,
         worker="",
-        plan_version=0,
-        plan_hash="",
-        approved_by="",
-        work_epoch=0,
+        isolation=Isolation.NONE,
         diff_blob="",
         repairs=0,
         stumbles=0,
@@ -89,7 +87,17 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
     )
 
 
-def _by_epoch(c: sa.Connection, job: str, of: int, /, at: Stage | None = None, **values: object) -> None:
+def _carried_on(c: sa.Connection, event: ev.JobCreated) -> dict[str, object]:
+    """What a job that goes on takes over from the one it follows; one that begins has nothing yet."""
+    if event.stage is Stage.PREPARE:
+        return {"plan_version": 0, "plan_hash": "", "approved_by": "", "work_epoch": 0, "setup_key": ""}
+    former = row(c, jobs, event.retry_of)
+    names = ("repository", "plan", "plan_version", "plan_hash", "approved_by", "done", "work_epoch", "setup_key")
+    return {name: former[name] for name in names}
+
+
+def by_epoch(c: sa.Connection, job: str, of: int, /, at: Stage | None = None, **values: object) -> None:
+    """Change a job that is not over, in the name of its newest epoch."""
     where = {"id": job, "epoch": of, "state": NOT_OVER}
     change(c, jobs, where | ({"stage": at} if at else {}), **values)
 
@@ -101,12 +109,13 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
     if now["stage"] != event.stage.value:
         raise Stale(f"Job {now['number']} is past {event.stage.value}: it is at {now['stage']}.", hint=LOOK)
     state = JobState.STOPPING.value if now["state"] == JobState.STOPPING.value else JobState.RUNNING.value
-    _by_epoch(
+    by_epoch(
         c,
         event.job,
         event.epoch - 1,
         epoch=event.epoch,
         worker=event.worker,
+        isolation=event.isolation,
         attempt=event.attempt,
         state=state,
         started_at=now["started_at"] or entry.at,
@@ -116,13 +125,13 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
 @on(ev.JobPrepared)
 def job_prepared(c: sa.Connection, _: Entry, event: ev.JobPrepared) -> None:
     """Ready to plan."""
-    _by_epoch(c, event.job, event.epoch, Stage.PREPARE, repository=event.repository, stage=Stage.PLAN, attempt=1)
+    by_epoch(c, event.job, event.epoch, Stage.PREPARE, repository=event.repository, stage=Stage.PLAN, attempt=1)
 
 
 @on(ev.JobPlanned)
 def job_planned(c: sa.Connection, _: Entry, event: ev.JobPlanned) -> None:
     """It waits for approval."""
-    _by_epoch(
+    by_epoch(
         c,
         event.job,
         event.epoch,
@@ -153,13 +162,13 @@ def job_approved(c: sa.Connection, _: Entry, event: ev.JobApproved) -> None:
 @on(ev.JobExecuted)
 def job_executed(c: sa.Connection, _: Entry, event: ev.JobExecuted) -> None:
     """Not believed yet."""
-    _by_epoch(
+    by_epoch(
         c,
         event.job,
         event.epoch,
         Stage.EXECUTE,
         done=event.done,
-        work_epoch=event.epoch,
+        work_epoch=event.work_epoch or event.epoch,
         stage=Stage.QUARANTINE,
         attempt=1,
     )
@@ -168,7 +177,7 @@ def job_executed(c: sa.Connection, _: Entry, event: ev.JobExecuted) -> None:
 @on(ev.JobQuarantined)
 def job_quarantined(c: sa.Connection, _: Entry, event: ev.JobQuarantined) -> None:
     """What really arrived."""
-    _by_epoch(
+    by_epoch(
         c,
         event.job,
         event.epoch,
@@ -184,19 +193,19 @@ def job_quarantined(c: sa.Connection, _: Entry, event: ev.JobQuarantined) -> Non
 def job_verified(c: sa.Connection, _: Entry, event: ev.JobVerified) -> None:
     """Mend or deliver."""
     stage = Stage.REPAIR if event.repair else Stage.DELIVER
-    _by_epoch(c, event.job, event.epoch, Stage.VERIFY, proof=event.proof, stage=stage, attempt=1)
+    by_epoch(c, event.job, event.epoch, Stage.VERIFY, proof=event.proof, stage=stage, attempt=1)
 
 
 @on(ev.JobRepaired)
 def job_repaired(c: sa.Connection, _: Entry, event: ev.JobRepaired) -> None:
     """Through quarantine again."""
-    _by_epoch(
+    by_epoch(
         c,
         event.job,
         event.epoch,
         Stage.REPAIR,
         done=event.done,
-        work_epoch=event.epoch,
+        work_epoch=event.work_epoch or event.epoch,
         repairs=event.round,
         stage=Stage.QUARANTINE,
         attempt=1,
@@ -207,7 +216,7 @@ def job_repaired(c: sa.Connection, _: Entry, event: ev.JobRepaired) -> None:
 def job_stumbled(c: sa.Connection, _: Entry, event: ev.JobStumbled) -> None:
     """It will be tried again."""
     stumbles = row(c, jobs, event.job)["stumbles"] + 1
-    _by_epoch(c, event.job, event.epoch, event.stage, stumbles=stumbles, attempt=event.attempt + 1, cause=event.cause)
+    by_epoch(c, event.job, event.epoch, event.stage, stumbles=stumbles, attempt=event.attempt + 1, cause=event.cause)
 
 
 @on(ev.JobStopRequested)
@@ -219,7 +228,7 @@ def job_stop_requested(c: sa.Connection, _: Entry, event: ev.JobStopRequested) -
 @on(ev.JobEnded)
 def job_ended(c: sa.Connection, entry: Entry, event: ev.JobEnded) -> None:
     """Over; worth a thought."""
-    _by_epoch(c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at)
+    by_epoch(c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at)
     session = row(c, jobs, event.job)["session"]
     change(c, sessions, {"id": session}, last_moved_at=entry.at)
     call_round(c, session, entry.at)

@@ -24,7 +24,7 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
-from midwatch.terms.records.work import JobRow, MissionRow, PullRequestRow, RunRow
+from midwatch.terms.records.work import ConnectionRow, JobRow, MissionRow, PullRequestRow, RunRow
 
 __all__ = [
     "ActRow",
@@ -33,6 +33,7 @@ __all__ = [
     "AssumptionRow",
     "CheckInRow",
     "ClaimRow",
+    "ConnectionRow",
     "DeliberationRow",
     "EvaluationRow",
     "EvidenceRow",

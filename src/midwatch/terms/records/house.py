@@ -19,6 +19,7 @@ class ProjectRow(Term):
     branch: str
     purpose: str
     checks: tuple[str, ...]
+    setup: str
     priority: int
     flags: tuple[Flag, ...]
     removed: bool

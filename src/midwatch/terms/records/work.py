@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Change, Done, JobState, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.term import Term
+from midwatch.terms.trust import Isolation
 
 
 class MissionRow(Term):
@@ -57,6 +58,8 @@ class JobRow(Term):
     attempt: int
     epoch: int
     worker: str
+    isolation: Isolation
+    """Of the worker that took it last."""
     repository: RepositoryFacts | None
     plan: Plan | None
     plan_version: int
@@ -67,6 +70,8 @@ class JobRow(Term):
     """Whose checkout the work lies in."""
     change: Change | None
     diff_blob: str
+    setup_key: str
+    """Names what the project's setup made; nothing where it has none."""
     proof: Proof | None
     repairs: int
     stumbles: int
@@ -75,6 +80,22 @@ class JobRow(Term):
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+
+
+class ConnectionRow(Term):
+    """One connection an agent made or was refused."""
+
+    id: str
+    job: str
+    epoch: int
+    host: str
+    port: int
+    verdict: str
+    why: str
+    rule: str
+    bytes_out: int
+    bytes_in: int
+    created_at: datetime
 
 
 class PullRequestRow(Term):

@@ -131,6 +131,8 @@ def _rooms(walls: Walls) -> Iterator[str]:
         yield from ("--bind", str(own.resolve()), place) if own else ("--size", str(size), "--tmpfs", place)
     yield from ("--size", str(limits.shm_bytes), "--tmpfs", "/dev/shm")  # noqa: S108 - inside
     yield from ("--ro-bind" if walls.tree_read_only else "--bind", str(walls.tree.resolve()), str(TREE_INSIDE))
+    for path, place in walls.on_the_tree():
+        yield from ("--ro-bind", str(path.resolve()), place)
 
 
 def _etc() -> Iterator[str]:

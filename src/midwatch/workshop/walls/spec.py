@@ -49,6 +49,8 @@ class Walls:
     """Toolchains and setup caches, at the same path."""
     writable: tuple[Path, ...] = ()
     """At the same path: a setup cache while it is being filled."""
+    placed: tuple[tuple[Path, str], ...] = ()
+    """Read-only, in the tree under these names; only bubblewrap can do that."""
     home: Path | None = None
     """A folder of the job's own; without one, home is in memory and gone at the end."""
     tmp: Path | None = None
@@ -68,6 +70,13 @@ class Walls:
             yield path, False
         for path in self.writable:
             yield path, True
+
+    def on_the_tree(self) -> Iterator[tuple[Path, str]]:
+        """List what is mounted inside the tree, after the tree itself."""
+        for path, name in self.placed:
+            if "/" in name or name in {"", ".", "..", ".git"}:
+                raise Misuse(f"{name!r} cannot be placed in a tree.", hint="Name one entry at its top.")
+            yield path, f"{TREE_INSIDE}/{name}"
 
     def check(self) -> None:
         """Refuse walls with a hole: a mount that would show or hand over more than was meant."""

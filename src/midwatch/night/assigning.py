@@ -1,0 +1,113 @@
+"""Gives an agent its assignment: the room, what to keep to, what may be reached."""
+
+from datetime import timedelta
+
+from midwatch.errors import Misuse, Refused, Stale
+from midwatch.night.delivering import WRITE
+from midwatch.night.roles import Agent, Night
+from midwatch.night.rooms import Assignment, Doorman, Lodging, Place, Reach
+from midwatch.terms.contract import RunContract, ToolScope
+from midwatch.terms.jobs import Stage
+from midwatch.terms.records import JobRow, RunRow, SessionRow
+
+MIB = 1024**2
+
+
+async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignment]:
+    """Find the agent and give it a room on a commit; while planning it may only read."""
+    agent = night.agents.get(job.agent)
+    if agent is None:
+        known = ", ".join(sorted(night.agents))
+        raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
+    contract = await contract_of(night, job)
+    scope = scope_of(contract)
+    settings = night.settings()
+    lodging = Lodging(
+        place=Place(project=job.project, job=job.id, epoch=job.epoch),
+        commit=commit,
+        purpose=f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}",
+        paths=contract.paths,
+        reads_only=job.stage is Stage.PLAN,
+        setup_key=job.setup_key,
+        takes_over=await _taken_over(night, job),
+        wall=wall_of(contract),
+        idle=timedelta(minutes=settings.execution.idle_minutes),
+        grace=grace(night),
+        night_left=await _night_left(night, job),
+        doorman=_doorman(night, job, contract),
+        stop=night.bells.of(job.id),
+        room_bytes=settings.sandbox.room_mib * MIB,
+        floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
+    )
+    room = await night.bench.room(lodging)
+    return agent, Assignment(
+        job=job.id,
+        title=job.title,
+        room=room,
+        checks=contract.checks,
+        paths=contract.paths,
+        avoid=contract.constraints.do_not_touch,
+        most_files=scope.max_files_changed or 0,
+        most_lines=scope.max_diff_lines or 0,
+        idle=lodging.idle,
+    )
+
+
+async def contract_of(night: Night, job: JobRow) -> RunContract:
+    """Read what the run promised to keep to."""
+    return (await night.records.get(RunRow, job.run)).contract
+
+
+def scope_of(contract: RunContract) -> ToolScope:
+    """How far the work may reach; a limit of nothing means that nothing may be written."""
+    scope = contract.constraints.tool_policy.scopes.get(WRITE)
+    if scope is None or 0 in {scope.max_files_changed, scope.max_diff_lines}:
+        raise Refused("The orders do not allow writing (repo_write_pr).", hint="Name it in [permissions] tools.")
+    return scope
+
+
+def base_of(job: JobRow) -> str:
+    """Name the commit the work stands on."""
+    if job.repository is None:
+        raise Stale("The job was never prepared.")
+    return job.repository.head
+
+
+def wall_of(contract: RunContract) -> timedelta:
+    """How long one command may take."""
+    return timedelta(minutes=contract.constraints.max_runtime_minutes)
+
+
+def grace(night: Night) -> timedelta:
+    """How long whoever is to stop has for a good end."""
+    return timedelta(seconds=night.settings().sandbox.stop_grace_seconds)
+
+
+def setup_doorman(night: Night, job: JobRow) -> Doorman:
+    """Let a project's setup reach what the house allows setups, such as registries."""
+    sandbox = night.settings().sandbox
+    return night.doorkeeping.doorman(Reach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests))
+
+
+def _doorman(night: Night, job: JobRow, contract: RunContract) -> Doorman:
+    sandbox = night.settings().sandbox
+    scopes = contract.constraints.tool_policy.scopes.values()
+    named = tuple(domain for scope in scopes for domain in scope.allowed_domains)
+    most = min((scope.max_requests for scope in scopes if scope.max_requests is not None), default=sandbox.max_requests)
+    return night.doorkeeping.doorman(Reach(job.id, job.epoch, (*sandbox.domains, *named), most))
+
+
+async def _taken_over(night: Night, job: JobRow) -> tuple[str, int] | None:
+    """A job that goes on works in the checkout of the one it follows, once."""
+    if not job.retry_of or job.stage is not Stage.EXECUTE:
+        return None
+    former = await night.records.get(JobRow, job.retry_of)
+    return (former.id, former.epoch) if former.plan_hash == job.plan_hash else None
+
+
+async def _night_left(night: Night, job: JobRow) -> timedelta | None:
+    session = await night.records.get(SessionRow, job.session)
+    if session.ends_at is None:
+        return None
+    left = (session.ends_at - night.clock.now()).total_seconds()
+    return timedelta(seconds=night.clock.real_seconds(max(0.0, left)))

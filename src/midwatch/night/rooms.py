@@ -1,0 +1,127 @@
+"""What an agent is given to work in: a room behind walls, its terms, and who stands at its doors."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which job, of which project, at which attempt."""
+
+    project: str
+    job: str
+    epoch: int
+
+
+class Left(Protocol):
+    """How an agent left its room."""
+
+    @property
+    def exit_code(self) -> int: ...  # noqa: D102
+    @property
+    def stopped(self) -> bool: ...  # noqa: D102
+    @property
+    def sentence(self) -> str: ...  # noqa: D102
+    @property
+    def tail(self) -> str: ...  # noqa: D102
+
+
+class Room(Protocol):
+    """Where an agent works: behind walls, and started in no other way."""
+
+    tree: Path
+    """The checkout as we see it."""
+    inside: Path
+    """The checkout as the agent sees it."""
+    epoch: int
+    """Whose attempt it is; older than ours if the agent has been at work since before a restart."""
+    log: Path
+
+    def put(self, name: str, content: str) -> Path:
+        """Lay a file into the agent's home, and tell what it is called inside."""
+        ...
+
+    def take(self, name: str) -> bytes:
+        """Read a file the agent left in its home."""
+        ...
+
+    async def run(
+        self,
+        argv: tuple[str, ...],
+        *,
+        environment: Mapping[str, str] | None = None,
+        heard: Callable[[bytes], Awaitable[None]] | None = None,
+    ) -> Left:
+        """See a command through to its end; after a restart, the one that was begun before."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What an agent is given: a room to work in and what to keep to."""
+
+    job: str
+    title: str
+    room: Room
+    checks: tuple[str, ...]
+    paths: tuple[str, ...]
+    avoid: tuple[str, ...]
+    most_files: int
+    most_lines: int
+    idle: timedelta
+
+
+class Doorman(Protocol):
+    """Serves the doors of a room: the only ways out of it."""
+
+    @property
+    def ports(self) -> tuple[int, ...]: ...  # noqa: D102
+    @property
+    def environment(self) -> Mapping[str, str]: ...  # noqa: D102
+    async def serve(self, listeners: list[socket.socket]) -> None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What one attempt may reach on the network, and how often."""
+
+    job: str
+    epoch: int
+    domains: tuple[str, ...]
+    max_requests: int
+
+
+class Doorkeeping(Protocol):
+    """Gives each room its doorman."""
+
+    def doorman(self, reach: Reach) -> Doorman:
+        """Make one who knows what may be reached and writes down what was."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lodging:
+    """What kind of room an agent needs, and for how long."""
+
+    place: Place
+    commit: str
+    purpose: str
+    """The same after a crash finds the agent at work; any other begins anew."""
+    paths: tuple[str, ...]
+    reads_only: bool
+    setup_key: str
+    takes_over: tuple[str, int] | None
+    """Job and epoch of the checkout this one goes on in."""
+    wall: timedelta
+    idle: timedelta
+    grace: timedelta
+    night_left: timedelta | None
+    doorman: Doorman | None
+    stop: asyncio.Event
+    room_bytes: int
+    floor_bytes: int
