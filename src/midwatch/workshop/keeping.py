@@ -19,11 +19,12 @@ CANNOT_TELL = "it cannot be read, so nobody can tell"
 _SHA = re.compile(r"\b[0-9a-f]{40}\b")
 
 # Our own git folder and the agent's index, as data: its settings, hooks and excludes are never read.
+# The index keeps its time, by which git knows that a file changed in the same moment is not to be trusted.
 # A nested repository is not entered: git would run there with that one's own settings.
 _LOOK = """
 git cat-file --batch-check='%(objectname) %(objecttype)' < "$desk/names" > "$desk/there"
 git update-ref --no-deref HEAD "$head"
-if [ -f "$tree/.git/index" ]; then cp "$tree/.git/index" index; else git read-tree HEAD; fi
+if [ -f "$tree/.git/index" ]; then cp -p "$tree/.git/index" index; else git read-tree HEAD; fi
 git --git-dir="$desk/borrower.git" --work-tree="$tree" -c core.bare=false status --porcelain=v1 -z \\
   --no-renames --untracked-files=normal --ignore-submodules=all > "$desk/status"
 """
