@@ -1,11 +1,16 @@
 """What workshop tests begin with: a person's repository, our data folder, mirrors and checkouts."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from midwatch.terms.trust import Isolation
 from midwatch.workshop.checkouts import Checkouts
+from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.walls.probe import probe
+from tests.conftest import missing
 from tests.workshop.repository import Repository
 
 
@@ -27,3 +32,16 @@ def mirrors(home: Path) -> Mirrors:
 @pytest.fixture
 def checkouts(home: Path, mirrors: Mirrors) -> Checkouts:
     return Checkouts(home, mirrors)
+
+
+@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.NONE])
+def enclosure(request: pytest.FixtureRequest) -> Enclosure:
+    """Walls of both kinds; a test that asks for them runs once in each."""
+    if request.param is Isolation.BUBBLEWRAP and (standing := probe()).isolation is not Isolation.BUBBLEWRAP:
+        missing("bwrap", standing.why)
+    return Enclosure(isolation=request.param, path=os.environ["PATH"])
+
+
+@pytest.fixture
+def enclosed(home: Path, mirrors: Mirrors, enclosure: Enclosure) -> Checkouts:
+    return Checkouts(home, mirrors, enclosure=enclosure)

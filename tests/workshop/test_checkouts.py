@@ -149,4 +149,4 @@ async def test_the_diff_so_far_shows_commits_and_springs_no_trap(
     shown = await checkouts.diff_so_far("job_1", 1, base)
     assert "-x = 1\n+x = 2\n" in shown
     assert not sprung.exists()
-    assert not (clone.path.parent / "borrower.git").exists()
+    assert not (clone.path.parent / "desk").exists()

@@ -1,14 +1,18 @@
 """The one way to run git: a clean environment, no hooks, no helpers, a deadline, and errors a person can act on."""
 
 import asyncio
+import contextlib
 import os
+import resource
 import shlex
 import signal
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
-from midwatch.errors import Broken, Unavailable
+from midwatch.errors import Broken, Refused, Unavailable
+from midwatch.workshop.sources import way_to
 
 HARDENING: Mapping[str, str] = {
     "core.hooksPath": "/dev/null",
@@ -59,25 +63,65 @@ def environment() -> dict[str, str]:
     }
 
 
-def hardened() -> list[str]:
-    """Make the start of every git command line."""
-    return ["git", *(part for key, value in HARDENING.items() for part in ("-c", f"{key}={value}"))]
+def hardened(more: Mapping[str, str] | None = None) -> list[str]:
+    """Make the start of every git command line; `more` settings win over the usual ones."""
+    settings = {**HARDENING, **(more or {})}
+    return ["git", *(part for key, value in settings.items() for part in ("-c", f"{key}={value}"))]
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one git process may use on objects that somebody else made; sizes are in bytes."""
+
+    memory: int = 1 << 30
+    file: int = 1 << 30
+    output: int = 128 << 20
+    cpu_seconds: int = 120
+
+    def lay_on(self, process: int) -> None:
+        """Limit a process that has just been started, and whatever it starts."""
+        limits = ((resource.RLIMIT_DATA, self.memory), (resource.RLIMIT_FSIZE, self.file))
+        for kind, most in (*limits, (resource.RLIMIT_CPU, self.cpu_seconds)):
+            resource.prlimit(process, kind, (most, most))
+
+
+@dataclass(frozen=True, slots=True)
 class Git:
     """Runs git in a given repository. `hold` are open files each git process keeps open (our lock on a mirror)."""
 
-    def __init__(self, *, limit: timedelta = timedelta(minutes=5), hold: tuple[int, ...] = ()) -> None:
-        self._limit = limit
-        self._hold = hold
+    limit: timedelta = timedelta(minutes=5)
+    hold: tuple[int, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    """They win over the usual ones."""
+    surroundings: tuple[tuple[str, str], ...] = ()
+    bounds: Bounds | None = None
 
     def holding(self, descriptor: int) -> "Git":
         """Make a runner whose processes keep this file open, so that a lock outlives us if they do."""
-        return Git(limit=self._limit, hold=(*self._hold, descriptor))
+        return replace(self, hold=(*self.hold, descriptor))
+
+    def bounded(self, bounds: Bounds | None = None) -> "Git":
+        """Make a runner for objects that somebody hostile may have made."""
+        # Files above the threshold are streamed, never held in memory whole.
+        calm = (("core.bigFileThreshold", "8m"), ("pack.threads", "1"), ("pack.windowMemory", "64m"))
+        return replace(self, bounds=bounds or Bounds(), settings=(*self.settings, *calm))
+
+    def alone(self) -> "Git":
+        """Make a runner that reaches no other repository: a partial clone would fetch, and so be written to."""
+        return replace(self, settings=(*self.settings, ("protocol.file.allow", "never")))
+
+    def toward(self, source: Path | str) -> "Git":
+        """Make a runner that can reach this one source, by its own transport and no other."""
+        means = way_to(source)
+        return replace(
+            self,
+            settings=(*self.settings, *means.settings),
+            surroundings=(*self.surroundings, *means.surroundings),
+        )
 
     def far_side(self, program: str) -> str:
         """Name the program git starts at the other end of a fetch or push; settings given by -c do not reach it."""
-        return shlex.join([*hardened(), program])
+        return shlex.join([*hardened({"protocol.file.allow": "never"}), program])
 
     async def run(self, repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run git and return what it printed; any other ending than success is Broken."""
@@ -95,43 +139,95 @@ class Git:
         return (await self.run(repository, *arguments, stdin=stdin)).decode(errors="replace").rstrip("\n")
 
     async def attempt(self, repository: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
-        """Run git and return its exit code, its output and its complaint."""
-        process = await self._start(repository, arguments)
+        """Run git and return its exit code, its output and the line of its complaint that says why."""
+        code, out, complaints = await self.converse(repository, *arguments, stdin=stdin)
+        return code, out, telling_line(complaints)
+
+    async def converse(self, repository: Path, *arguments: str, stdin: bytes | Path = b"") -> tuple[int, bytes, str]:
+        """Run git and return its exit code, its output and all of its complaint; `stdin` may be a file."""
+        process = await self._start(repository, arguments, stdin if isinstance(stdin, Path) else None)
+        words = None if isinstance(stdin, Path) else stdin
         try:
-            async with asyncio.timeout(self._limit.total_seconds()):
-                out, complaints = await process.communicate(stdin)
+            async with asyncio.timeout(self.limit.total_seconds()):
+                out, complaints = await self._hear(process, words, arguments[0])
         except TimeoutError:
             raise Unavailable(
-                f"git {arguments[0]} took longer than {self._limit} in {repository}.",
+                f"git {arguments[0]} took longer than {self.limit} in {repository}.",
                 hint="Look for a slow disk or a hung network folder, then try again.",
             ) from None
         finally:
             if process.returncode is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
-        return process.returncode or 0, out, _telling_line(complaints)
+        return process.returncode or 0, out, complaints.decode(errors="replace")
 
-    async def _start(self, repository: Path, arguments: tuple[str, ...]) -> asyncio.subprocess.Process:
+    async def _hear(self, process: asyncio.subprocess.Process, words: bytes | None, verb: str) -> tuple[bytes, bytes]:
+        if self.bounds is None:
+            return await process.communicate(words)
+        assert process.stdout is not None  # noqa: S101 - for the type checker
+        assert process.stderr is not None  # noqa: S101 - for the type checker
         try:
-            return await asyncio.create_subprocess_exec(
-                *hardened(),
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_tell(process, words))
+                out = group.create_task(_at_most(process.stdout, self.bounds.output, verb))
+                complaints = group.create_task(_at_most(process.stderr, 1 << 20, verb))
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from None
+        await process.wait()
+        return out.result(), complaints.result()
+
+    async def _start(
+        self, repository: Path, arguments: tuple[str, ...], given: Path | None
+    ) -> asyncio.subprocess.Process:
+        file = await asyncio.to_thread(os.open, given, os.O_RDONLY | os.O_CLOEXEC) if given else None
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *hardened(dict(self.settings)),
                 "-C",
                 str(repository),
                 *arguments,
-                env=environment(),
+                env=environment() | dict(self.surroundings),
                 cwd="/",
-                stdin=asyncio.subprocess.PIPE,
+                stdin=asyncio.subprocess.PIPE if file is None else file,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 start_new_session=True,
-                pass_fds=self._hold,
+                pass_fds=self.hold,
             )
         except FileNotFoundError:
             raise Broken("git is not installed.", hint="Install git 2.38 or newer.") from None
+        finally:
+            if file is not None:
+                os.close(file)
+        if self.bounds is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self.bounds.lay_on(process.pid)
+        return process
 
 
-def _telling_line(complaints: bytes) -> str:
+async def _tell(process: asyncio.subprocess.Process, words: bytes | None) -> None:
+    if process.stdin is None or words is None:
+        return
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(words)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _at_most(stream: asyncio.StreamReader, most: int, verb: str) -> bytes:
+    heard = bytearray()
+    while chunk := await stream.read(1 << 16):
+        heard += chunk
+        if len(heard) > most:
+            raise Refused(
+                f"git {verb} had more than {most >> 20} MiB to say about the work.",
+                hint="The work is far too large to look at; ask for smaller steps.",
+            )
+    return bytes(heard)
+
+
+def telling_line(complaints: str) -> str:
     """Pick the line that says why: the rejected ref or broken object where git names one, else the last."""
-    lines = [line.strip() for line in complaints.decode(errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in complaints.splitlines() if line.strip()]
     telling = [line for line in lines if line.startswith(("! [", "error: object "))] or lines[-1:]
     return telling[0].removeprefix("fatal: ").removeprefix("error: ").removeprefix("! ") if telling else ""

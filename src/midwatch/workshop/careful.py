@@ -1,0 +1,71 @@
+"""Reads files that an agent may have put in our way: no links, no pipes, no surprises in size."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from midwatch.errors import Refused
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# A pipe in place of a file would hold us for ever.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def read(root: Path, name: str, *, most: int) -> bytes | None:
+    """Read a plain file below a folder of ours, following no link on the way; None where there is no such file."""
+    *folders, last = [piece for piece in name.split("/") if piece not in ("", ".")]
+    if ".." in (*folders, last):
+        return None
+    place = -1
+    try:
+        place = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        for folder in folders:
+            inner = os.open(folder, _FOLDER, dir_fd=place)
+            os.close(place)
+            place = inner
+        return _content(os.open(last, _FILE, dir_fd=place), most)
+    except OSError:
+        return None
+    finally:
+        if place >= 0:
+            os.close(place)
+
+
+def _content(descriptor: int, most: int) -> bytes | None:
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(descriptor)
+        return file.read(most) if stat.S_ISREG(facts.st_mode) and facts.st_size <= most else None
+
+
+def text(root: Path, name: str, *, most: int = 4096) -> str:
+    """Read a small text file the careful way; nothing where there is none."""
+    return (read(root, name, most=most) or b"").decode(errors="replace").strip()
+
+
+def names_below(root: Path, folder: str, *, most: int) -> Iterator[str]:
+    """List plain files below a folder, as paths from root, up to a number; links are not followed."""
+    count = 0
+    for piece in folder.split("/"):
+        root, link = root / piece, (root / piece).is_symlink()
+        if link:
+            return
+    for place, _folders, files in os.walk(root, followlinks=False):
+        for name in files:
+            count += 1
+            if count > most:
+                raise Refused(f"{root} holds more than {most} files.", hint="Look at what the agent did there.")
+            yield f"{folder}/{(Path(place) / name).relative_to(root)}"
+
+
+def plain(file: Path, *, most: int) -> int:
+    """Tell a file's size if it is a plain file of at most that many bytes, else raise Refused."""
+    try:
+        facts = file.lstat()
+    except OSError:
+        raise Refused(f"{file.name} was not made.", hint="Look at the job's log.") from None
+    if not stat.S_ISREG(facts.st_mode):
+        raise Refused(f"{file.name} is not a plain file.", hint="Look at the job's log.")
+    if facts.st_size > most:
+        raise Refused(f"The work is larger than {most // 1024**2} MiB.", hint="Keep large files out of commits.")
+    return facts.st_size
