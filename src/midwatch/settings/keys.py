@@ -80,7 +80,9 @@ class Key:
         """Say that a value will not do."""
         place = f" {where}" if where else ""
         if self._marked(Unspoken):
-            return Misuse(f"{self.name} must say where the secret is kept{place}, not what it is.", hint=f"Write {self.allowed}.")
+            return Misuse(
+                f"{self.name} must say where the secret is kept{place}, not what it is.", hint=f"Write {self.allowed}."
+            )
         said = repr(shown(value))
         return Misuse(f"{self.name} cannot be {said}{place}; allowed is {self.allowed}.", hint=self.description)
 

@@ -14,7 +14,7 @@ from midwatch.gateway.redaction.encodings import SHORTEST, pieces, variants
 from midwatch.gateway.redaction.span import KNOWN, Span, label
 
 BLANKS = b" \t\r\n\v\f\0"
-"""Zero bytes are blanks as well: so UTF-16 needs no variants of its own."""
+"""Zero bytes are blanks as well: so plain letters in UTF-16 need no variants of their own."""
 HEAD = 4
 """So many bytes must stand together: were it one, every line might end in the beginning of a secret."""
 DROP = 3
