@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 from collections.abc import AsyncIterator
@@ -25,6 +26,9 @@ from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
 from midwatch.forges.local import LocalForge
 from midwatch.gateway.door import TracedDoor
+from midwatch.gateway.redaction.entries import Entries
+from midwatch.gateway.redaction.redactor import Redactor
+from midwatch.gateway.secrets import Vault
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.house import SettingsApplied
 from midwatch.journal.events.jobs import JobStopRequested
@@ -34,7 +38,7 @@ from midwatch.night.liveness import Patrol
 from midwatch.night.perform import Performer
 from midwatch.night.roles import Agent, Brain, Machine, Night
 from midwatch.night.timers import TimerLoop
-from midwatch.settings import Loaded, load_settings
+from midwatch.settings import Loaded, load_settings, secret_references
 from midwatch.settings.preparing import prepare_folder
 from midwatch.store.answers import SqlAnswers
 from midwatch.store.blobs import FolderBlobs
@@ -52,6 +56,7 @@ from midwatch.workshop.bench import Bench
 from midwatch.workshop.errand import run_leashed
 from midwatch.workshop.machine import ThisMachine
 
+log = logging.getLogger(__name__)
 DATABASE = "midwatch.db"
 GATHER_SECONDS = 0.1
 """How late a worker may hear of another's entry: reading each one by itself would halve what a worker can record."""
@@ -82,9 +87,12 @@ class House:
         self.pen, self.reader = Pen(self.url), open_reader(self.url)
         self.clock = parts.clock
         self.ids = parts.ids or Ulids(parts.clock)
-        self.journal = SqlJournal(self.pen, self.reader, url=self.url, clock=self.clock, ids=self.ids)
+        self.redactor = Redactor()
+        self.vault = Vault({}, told=self.redactor.know)
+        scrub = Entries(self.redactor)
+        self.journal = SqlJournal(self.pen, self.reader, url=self.url, clock=self.clock, ids=self.ids, scrub=scrub)
         self.records = SqlRecords(self.reader)
-        self.blobs = FolderBlobs(home / "blobs")
+        self.blobs = FolderBlobs(home / "blobs", scrub=self.redactor.redact_bytes)
         self.folds = Folds(self.pen, self.reader)
         self.bench = Bench(home)
         self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
@@ -151,6 +159,9 @@ class House:
         applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
         stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
         self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
+        if self.vault.refer(secret_references(self.loaded.settings)):
+            for error in (await self.vault.unlock()).values():
+                log.warning("%s %s", error.message, error.hint)
 
     def heard(self, entries: tuple[Entry, ...]) -> None:
         """Something was recorded in this process."""

@@ -70,15 +70,26 @@ class Vault:
             self._values[name] = value
         return Secret(name, self._values[name])
 
+    def refer(self, references: Mapping[str, SecretReference]) -> bool:
+        """Take other references from now on, and tell whether they differ; what moved is fetched anew."""
+        before, self._references = self._references, dict(references)
+        for name in before:
+            if self._references.get(name) != before[name]:
+                self.forget(name)
+        return self._references != before
+
     async def unlock(self) -> dict[str, MidwatchError]:
         """Fetch every secret, so that none is unknown to the redactor; tell which could not be had, and why."""
-        failed: dict[str, MidwatchError] = {}
-        for name in self._references:
-            try:
-                await self.secret(name)
-            except MidwatchError as error:
-                failed[name] = error
-        return failed
+        names = list(self._references)
+        problems = await asyncio.gather(*map(self._problem, names))  # together: a slow one must not hold up the rest
+        return {name: problem for name, problem in zip(names, problems, strict=True) if problem}
+
+    async def _problem(self, name: str) -> MidwatchError | None:
+        try:
+            await self.secret(name)
+        except MidwatchError as error:
+            return error
+        return None
 
     def forget(self, name: str) -> None:
         """Fetch this secret anew next time: it was changed."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         digest_time,
         gate_limits,
         quiet_hours,
+        secret_references,
         session_limits,
     )
     from midwatch.settings.tree import Settings
@@ -39,6 +40,7 @@ __all__ = [
     "load_settings",
     "parse_value",
     "quiet_hours",
+    "secret_references",
     "session_limits",
 ]
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from midwatch.settings.section import (
     ClockTime,
@@ -13,6 +13,7 @@ from midwatch.settings.section import (
     Hours,
     Many,
     Minutes,
+    Reference,
     Section,
     Share,
     Span,
@@ -148,3 +149,14 @@ class Server(Section):
     """A login is over after so long, used or not."""
     lease_seconds: Annotated[float, Field(ge=0.5, le=300)] = 3.0
     """How long a silent server still counts as alive."""
+
+
+class Secrets(Section):
+    """Where the secrets of the house are kept, each under a name the person chose; never what they are."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Reference]
+
+    def by_name(self) -> dict[str, str]:
+        """Give every reference by its name."""
+        return {name: reference for name, reference in (self.__pydantic_extra__ or {}).items() if reference}

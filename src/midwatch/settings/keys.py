@@ -12,10 +12,13 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from pydantic import JsonValue, TypeAdapter
 
 from midwatch.errors import Misuse, Unknown
-from midwatch.settings.section import Allowed, BeforeDatabase, Section
+from midwatch.settings.section import Allowed, BeforeDatabase, Reference, Section, Unspoken
 from midwatch.settings.tree import Settings
 
 PREFIX: Final = "MIDWATCH_"
+SECRETS: Final = "secrets"
+"""The one section whose fields the person names."""
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _IN_PLACE: Final = re.compile(r"(://[^/?#@:]*:)[^/?#]+(@)")
 _IN_QUERY: Final = re.compile(r"([?&]\w*password=)[^&#]+", re.IGNORECASE)
 
@@ -44,7 +47,7 @@ class Key:
     @property
     def storable(self) -> bool:
         """Whether a stored version may hold it; what opens the database cannot lie inside it."""
-        return not any(isinstance(mark, BeforeDatabase) for mark in getattr(self.hint, "__metadata__", ()))
+        return not self._marked(BeforeDatabase)
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -76,8 +79,15 @@ class Key:
     def refusal(self, value: object, where: str = "") -> Misuse:
         """Say that a value will not do."""
         place = f" {where}" if where else ""
+        if self._marked(Unspoken):
+            return Misuse(
+                f"{self.name} must say where the secret is kept{place}, not what it is.", hint=f"Write {self.allowed}."
+            )
         said = repr(shown(value))
         return Misuse(f"{self.name} cannot be {said}{place}; allowed is {self.allowed}.", hint=self.description)
+
+    def _marked(self, mark: type) -> bool:
+        return any(isinstance(one, mark) for one in getattr(self.hint, "__metadata__", ()))
 
 
 def shown(value: object) -> object:
@@ -94,13 +104,27 @@ def has_password(value: object) -> bool:
 
 def key_named(name: str, where: str = "") -> Key:
     """Find a setting by its dotted key, or name the one that was probably meant."""
-    key = KEYS.get(name)
+    key = KEYS.get(name) or _secret(name, where)
     if key is not None:
         return key
     place = f" {where}" if where else ""
     near = [known for known in KEYS if known.endswith(f".{name}")] or get_close_matches(name, KEYS, n=1, cutoff=0.6)
     hint = f"Did you mean {near[0]}?" if near else "`midwatch settings` lists them all."
     raise Unknown(f"There is no setting {name!r}{place}.", hint=hint)
+
+
+def _secret(name: str, where: str) -> Key | None:
+    """Make the key of a secret, whose name the person chose."""
+    section, dot, field = name.partition(".")
+    if section != SECRETS or not dot:
+        return None
+    if not _NAME.fullmatch(field):
+        place = f" {where}" if where else ""
+        raise Misuse(
+            f"A secret{place} has a name that will not do.",
+            hint="Up to 64 letters, digits, _ and -, such as deploy-key.",
+        )
+    return Key(SECRETS, field, "Where this secret is kept; its value is never stored or shown.", "", Reference)
 
 
 def parse_value(key: str, text: str) -> JsonValue:
@@ -142,7 +166,7 @@ def _in_words(schema: Mapping[str, Any]) -> str:
 @cache
 def _adapter(name: str) -> TypeAdapter[Any]:
     """Made on first use: most commands touch a few settings of a hundred."""
-    return TypeAdapter(KEYS[name].hint)
+    return TypeAdapter(key_named(name).hint)
 
 
 def _keys() -> dict[str, Key]:

@@ -50,7 +50,7 @@ class Loaded:
         """List every setting, passwords hidden."""
         return tuple(
             SettingRow(name, _shown(self.value_of(name)), key.default, self.source_of(name), key.description)
-            for name, key in KEYS.items()
+            for name, key in {**KEYS, **{name: key_named(name) for name in sorted(self.values)}}.items()
         )
 
 
@@ -84,7 +84,7 @@ def grown(values: Mapping[str, JsonValue], sources: Mapping[str, str]) -> Settin
     """Make the tree from single values that are each right; together they may still contradict each other."""
     sections: dict[str, dict[str, JsonValue]] = {}
     for name, value in values.items():
-        key = KEYS[name]
+        key = key_named(name)
         sections.setdefault(key.section, {})[key.field] = value
     try:
         return Settings.model_validate_json(json.dumps(sections), strict=True)

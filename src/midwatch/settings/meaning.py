@@ -9,6 +9,7 @@ from midwatch.terms.asks import AskKind
 from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import GateLimits
 from midwatch.terms.orders import Limits
+from midwatch.terms.secrets import SecretReference
 
 MEBIBYTE = 1024**2
 MICROS = 1_000_000
@@ -72,3 +73,8 @@ def quiet_hours(settings: Settings) -> tuple[time, time]:
 def digest_time(settings: Settings) -> time:
     """Give the local time of the morning's digest."""
     return clock_time(settings.notices.digest_time)
+
+
+def secret_references(settings: Settings) -> Mapping[str, SecretReference]:
+    """Give where each secret is kept."""
+    return {name: SecretReference.read(text) for name, text in settings.secrets.by_name().items()}

@@ -7,6 +7,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from midwatch.errors import Misuse
+from midwatch.terms.secrets import SecretReference
+
 
 class Section(BaseModel):
     """Frozen and strict; the sentence under a field is what `midwatch settings` and the documentation say about it."""
@@ -20,6 +23,10 @@ class Allowed(str):
     """Says in words what a text field takes; numbers and choices speak for themselves."""
 
     __slots__ = ()
+
+
+class Unspoken:
+    """Marks a field whose refused value is not repeated: it may be the secret itself."""
 
 
 class BeforeDatabase:
@@ -67,6 +74,13 @@ def _database_url(text: str) -> str:
     return text
 
 
+def _reference(text: str) -> str:
+    try:
+        return str(SecretReference.read(text)) if text.strip() else ""
+    except Misuse:
+        raise ValueError from None  # whoever refuses it says which setting, and not what stood there
+
+
 Hours = Annotated[float, Field(gt=0, le=24 * 60)]
 Minutes = Annotated[float, Field(gt=0, le=28 * 24 * 60)]
 Seconds = Annotated[float, Field(gt=0, le=24 * 3600)]
@@ -90,4 +104,11 @@ DatabaseUrl = Annotated[
     AfterValidator(_database_url),
     BeforeDatabase(),
     Allowed("a sqlite or postgresql URL, or nothing at all; a password only from the environment"),
+]
+Reference = Annotated[
+    str,
+    Field(max_length=1000),
+    AfterValidator(_reference),
+    Unspoken(),
+    Allowed("env:NAME, cmd:<a command that prints it>, file:/path (a file only you can read), or nothing at all"),
 ]

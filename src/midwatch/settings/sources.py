@@ -12,7 +12,8 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from midwatch.errors import Misuse, Unknown
-from midwatch.settings.keys import KEYS, PREFIX, Key, has_password, key_named
+from midwatch.settings.keys import KEYS, PREFIX, SECRETS, Key, has_password, key_named
+from midwatch.settings.tree import Settings
 
 FILE: Final = "midwatch.toml"
 NOT_SETTINGS: Final = re.compile(r"MIDWATCH_(HOME|REQUIRE|TEST_.*)")
@@ -46,13 +47,20 @@ def from_environment(environ: Mapping[str, str]) -> Given:
     for name in sorted(environ):
         if not name.startswith(PREFIX) or NOT_SETTINGS.fullmatch(name):
             continue
-        key = by_variable.get(name)
+        key = by_variable.get(name) or _secret(name)
         if key is None:
             near = get_close_matches(name, by_variable, n=1, cutoff=0.6)
             hint = f"Did you mean {near[0]}?" if near else f"They look like {PREFIX}ASKS__SPEND_MINUTES."
             raise Unknown(f"The environment variable {name} is no setting.", hint=hint)
         values[key.name] = key.read(environ[name], f"in {name}")
     return Given("environment", values)
+
+
+def _secret(variable: str) -> Key | None:
+    """Find the secret whose place a variable gives; there, capitals and small letters are one."""
+    before = f"{PREFIX}{SECRETS}__".upper()
+    name = variable.removeprefix(before)
+    return key_named(f"{SECRETS}.{name.lower()}", f"in {before}...") if name != variable else None
 
 
 def from_flags(flags: Mapping[str, JsonValue]) -> Given:
@@ -67,6 +75,12 @@ def checked_for_storage(changes: Mapping[str, JsonValue], where: str = "") -> di
         if not key.storable:
             raise Misuse(
                 f"{name} is needed before stored settings can be read.",
+                hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",
+            )
+        if key.section == SECRETS and str(changes[name]).strip().startswith("cmd:"):
+            # Whoever may change settings from afar must not thereby run programs here.
+            raise Misuse(
+                f"{name} names a command, which only the data folder or the environment may do.",
                 hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",
             )
     return _checked(changes, where)
@@ -89,7 +103,7 @@ def _flat(tables: Mapping[str, Any], where: str) -> dict[str, JsonValue]:
     """A table's name goes before its keys; text must be quoted, since a bare date or time is no setting."""
     values: dict[str, JsonValue] = {}
     for name, table in tables.items():
-        if isinstance(table, dict) and (table or any(key.section == name for key in KEYS.values())):
+        if isinstance(table, dict) and (table or name in Settings.model_fields):
             values.update({f"{name}.{field}": _plain(value) for field, value in table.items()})
         else:
             key_named(name, where)

@@ -1,6 +1,6 @@
 """The whole tree of settings; DESIGN 11 says where values come from."""
 
-from midwatch.settings.house import Asks, Database, History, Notices, Review, Scores, Server
+from midwatch.settings.house import Asks, Database, History, Notices, Review, Scores, Secrets, Server
 from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
 from midwatch.settings.section import Section
 from midwatch.settings.work import Execution, Jobs, Planning, Triggers
@@ -30,3 +30,4 @@ class Settings(Section):
     history: History = History()
     database: Database = Database()
     server: Server = Server()
+    secrets: Secrets = Secrets()

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from midwatch.errors import Corrupt, Unknown
@@ -12,18 +13,21 @@ from midwatch.errors import Corrupt, Unknown
 class FolderBlobs:
     """Blobs under one folder, two levels deep."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, scrub: Callable[[bytes], bytes] | None = None) -> None:
         self._folder = folder
+        self._scrub = scrub
 
     def path(self, name: str) -> Path:
         """Tell where a blob lies."""
         return self._folder / name[:2] / name
 
     async def keep(self, content: bytes) -> str:
-        """Store and return the name; storing the same twice changes nothing."""
+        """Store without the secrets in it, and return the name; storing the same twice changes nothing."""
         return await asyncio.to_thread(self._keep, content)
 
     def _keep(self, content: bytes) -> str:
+        if self._scrub is not None:
+            content = self._scrub(content)
         name = hashlib.sha256(content).hexdigest()
         path = self.path(name)
         if path.exists():

@@ -1,7 +1,7 @@
 """The journal in the database: `record` is the only way in which anything in the house ever changes."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,8 +14,9 @@ from midwatch.journal.entry import FIRST_CHAIN, Entry, Link, canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.follows import follows
 from midwatch.journal.port import Queue
-from midwatch.journal.upcasts import read_event, write_event
+from midwatch.journal.upcasts import read_event
 from midwatch.store.columns import from_micros, to_micros
+from midwatch.store.drafts import Draft, Scrub, clean_text, drafted
 from midwatch.store.pen import Pen
 from midwatch.store.projectors import project
 from midwatch.store.tables import journal
@@ -57,12 +58,15 @@ class Appended(NamedTuple):
 class SqlJournal:
     """Appends, projects and queues in one transaction; all or nothing, whatever kills us."""
 
-    def __init__(self, pen: Pen, reader: AsyncEngine, *, url: str, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self, pen: Pen, reader: AsyncEngine, *, url: str, clock: Clock, ids: Ids, scrub: Scrub | None = None
+    ) -> None:
         self._pen = pen
         self._reader = reader
         self._url = url
         self._clock = clock
         self._ids = ids
+        self._scrub = scrub
         self._postgres = pen.engine.dialect.name == "postgresql"
         self._head = (0, FIRST_CHAIN)
         self.queue: Queue | None = None
@@ -72,9 +76,9 @@ class SqlJournal:
         self, *events: Event, key: str = "", actor: str = "midwatch", because: Iterable[int] = ()
     ) -> tuple[Entry, ...]:
         """Append the events, project them and queue what follows, in one transaction."""
-        key = key or self._ids.new("key")
-        append = partial(self._append, events=events, key=key, actor=actor, because=tuple(because))
-        return (await self._pen.write(append, self._tell)).entries
+        draft = Draft(events, (), actor, key or self._ids.new("key"), tuple(because))
+        draft = await drafted(draft, self._scrub)
+        return (await self._pen.write(partial(self._append, draft=draft), self._tell)).entries
 
     def _tell(self, appended: Appended) -> None:
         if appended.head is None:
@@ -83,20 +87,16 @@ class SqlJournal:
         for listener in self.listeners:
             listener(appended.entries)
 
-    def _append(
-        self, tx: sa.Connection, events: Sequence[Event], key: str, actor: str, because: tuple[int, ...]
-    ) -> Appended:
-        keys = [key if i == 0 else f"{key}#{i}" for i in range(len(events))]
-        bodies = [canonical(write_event(event)) for event in events]
+    def _append(self, tx: sa.Connection, draft: Draft) -> Appended:
         at = self._clock.now()
         place, written = self._head, []
-        for i, (event, name, body) in enumerate(zip(events, keys, bodies, strict=True)):
-            entry = Entry(seq=place[0] + 1, at=at, actor=actor, key=name, because=because, event=event)
+        for i, (event, name, body) in enumerate(zip(draft.events, draft.keys, draft.bodies, strict=True)):
+            entry = Entry(seq=place[0] + 1, at=at, actor=draft.actor, key=name, because=draft.because, event=event)
             chain = self._insert(tx, entry, body, place)
             if chain is None and i == 0:  # somebody else wrote meanwhile, or we did, under this key
-                rows = tx.execute(SEEN_OR_HEAD, {"first": key}).all()
-                if any(row.key == key for row in rows):
-                    return Appended(_written_before(tx, events, keys, bodies), None)
+                rows = tx.execute(SEEN_OR_HEAD, {"first": name}).all()
+                if any(row.key == name for row in rows):
+                    return Appended(self._written_before(tx, draft), None)
                 place = (rows[-1].seq, rows[-1].chain) if rows else (0, FIRST_CHAIN)
                 entry = replace(entry, seq=place[0] + 1)
                 chain = self._insert(tx, entry, body, place)
@@ -136,8 +136,27 @@ class SqlJournal:
         appended = tx.execute(APPEND_AND_NOTIFY if self._postgres else APPEND_HERE, values).first()
         return None if appended is None else chain
 
+    def _written_before(self, tx: sa.Connection, draft: Draft) -> tuple[Entry, ...]:
+        """Give what was recorded the first time; the same key for anything else is a mistake."""
+        # One more: under this key more may have been written than is given now.
+        asked = [*draft.keys, f"{draft.key}#{len(draft.events)}"]
+        rows = tx.execute(sa.select(journal).where(journal.c.key.in_(asked)).order_by(journal.c.seq)).all()
+        pairs = list(zip(rows, draft.events, draft.bodies, strict=False))
+        if len(rows) != len(draft.events) or not all(self._same(*pair) for pair in pairs):
+            raise Stale(f"The key {draft.key} was used before, for something else.", hint="Use a new key.")
+        return tuple(_placed(row, event) for row, event, _ in pairs)
+
+    def _same(self, row: Any, event: Event, body: str) -> bool:
+        """Compare with what was written; a secret we have learned of since then makes no difference."""
+        if row.kind != event.kind or row.payload_hash == digest(body):
+            return bool(row.kind == event.kind)
+        if self._scrub is None or row.payload is None:
+            return False
+        return canonical(self._scrub(row.kind, json.loads(row.payload))) == body
+
     async def known(self, key: str) -> Entry | None:
         """Find the entry written under this key."""
+        key = clean_text(key, self._scrub)
         async with self._reader.connect() as connection:
             row = (await connection.execute(sa.select(journal).where(journal.c.key == key))).first()
         return None if row is None else read_entry(row)
@@ -170,18 +189,6 @@ def read_entry(row: Any) -> Entry:
             f"The content of entry {row.seq} was redacted.", hint="Read it in a backup that was made before that."
         )
     return _placed(row, read_event(row.kind, json.loads(row.payload)))
-
-
-def _written_before(
-    tx: sa.Connection, events: Sequence[Event], keys: Sequence[str], bodies: Sequence[str]
-) -> tuple[Entry, ...]:
-    """Give what was recorded the first time; the same key for anything else is a mistake."""
-    asked = [*keys, f"{keys[0]}#{len(keys)}"]  # one more: under this key more may have been written than is given now
-    rows = tx.execute(sa.select(journal).where(journal.c.key.in_(asked)).order_by(journal.c.seq)).all()
-    given = [(event.kind, digest(body)) for event, body in zip(events, bodies, strict=True)]
-    if [(row.kind, row.payload_hash) for row in rows] != given:
-        raise Stale(f"The key {keys[0]} was used before, for something else.", hint="Use a new key.")
-    return tuple(_placed(row, event) for row, event in zip(rows, events, strict=True))
 
 
 def _placed(row: Any, event: Event) -> Entry:

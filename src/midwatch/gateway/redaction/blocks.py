@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from midwatch.gateway.redaction.span import Span, label
+from midwatch.gateway.redaction.span import KEY, Span, label
 
 ARMOUR = rb"[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 MARK = b"-----BEGIN"
@@ -41,7 +41,7 @@ def spans(data: bytes) -> Iterator[Span]:
     """Give the blocks that hold a key; a mere mention of the marks is none."""
     for block in blocks(data):
         if PROOF.search(data, block.start, block.end):
-            yield Span(block.start, block.end, NAME, rank=1)
+            yield Span(block.start, block.end, NAME, rank=KEY)
 
 
 def _walk(data: bytes, begin: re.Match[bytes]) -> Block:

@@ -28,6 +28,8 @@ def variants(value: str) -> set[bytes]:
     written = {value, value[::-1], *_quoted(value), *_percent(value, raw), *_escaped(value, raw)}
     found = {text.encode(errors="surrogatepass") for text in written}
     found |= {raw.hex().encode(), raw.hex().upper().encode(), raw[::-1]}
+    # Plain letters in UTF-16 are found as they are, zero bytes being blanks; other letters are other bytes there.
+    found |= {value.encode(f"utf-16-{order}", errors="surrogatepass") for order in ("le", "be") if not value.isascii()}
     found |= {*_base64(raw), *_base64(value.encode("utf-16-le", errors="surrogatepass"))}
     return {variant for variant in found if len(variant) >= SHORTEST}
 

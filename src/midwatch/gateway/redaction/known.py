@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from midwatch.errors import Misuse
 from midwatch.gateway.redaction.anchors import Anchors
 from midwatch.gateway.redaction.encodings import SHORTEST, pieces, variants
-from midwatch.gateway.redaction.span import Span, label
+from midwatch.gateway.redaction.span import KNOWN, Span, label
 
 BLANKS = b" \t\r\n\v\f\0"
-"""Zero bytes are blanks as well: so UTF-16 needs no variants of its own."""
+"""Zero bytes are blanks as well: so plain letters in UTF-16 need no variants of their own."""
 HEAD = 4
 """So many bytes must stand together: were it one, every line might end in the beginning of a secret."""
 DROP = 3
@@ -57,7 +57,7 @@ class Known:
         for needle, count in Counter(needle for _, needle in self._present.found(_squeezed(data))).items():
             name = self._owner[needle]
             for start, end in _in_one_piece(data, needle, count) or self._wrapped(data, needle):
-                yield Span(start, end, label(name), rank=0, joins=name in self._in_pieces)
+                yield Span(start, end, label(name), rank=KNOWN, joins=name in self._in_pieces)
 
     def begun(self, data: bytes) -> int:
         """Tell where a value begins that the data may end in the middle of; the data's length when there is none."""

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 
 from midwatch.gateway.redaction.anchors import Anchors
-from midwatch.gateway.redaction.span import Span, label
+from midwatch.gateway.redaction.span import NAMED, PROVIDER, Span, label
 
 AFTER = 512
 """How far behind its keyword a match may end that began before it."""
@@ -43,7 +43,11 @@ class Rule:
         if match is None:
             return None
         start, end = match.span(1 if self.expression.groups else 0)
-        return Span(start, end, label(self.name), rank=2 + self.mixed) if self._convinced(data[start:end]) else None
+        return (
+            Span(start, end, label(self.name), rank=NAMED if self.mixed else PROVIDER)
+            if self._convinced(data[start:end])
+            else None
+        )
 
     def _convinced(self, secret: bytes) -> bool:
         if self.entropy and entropy(secret) < self.entropy:
@@ -67,7 +71,13 @@ class Patterns:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
         owned = ((word.encode(), rule) for rule in self.rules for word in rule.keywords)
+        words = {re.escape(word.encode()) for rule in self.rules for word in rule.keywords}
+        self._words = re.compile(b"|".join(sorted(words)) or b"(?!)")
         self._keywords = Anchors(owned, then=lambda rule: rule.then.encode())
+
+    def named(self, data: bytes) -> bool:
+        """Tell whether any keyword stands here, whatever follows it."""
+        return self._words.search(data) is not None
 
     def spans(self, data: bytes) -> Iterator[Span]:
         """Give every place where a rule is convinced."""

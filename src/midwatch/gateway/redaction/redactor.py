@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from midwatch.gateway.redaction import blocks
 from midwatch.gateway.redaction.known import Known
 from midwatch.gateway.redaction.patterns import Patterns, shipped
-from midwatch.gateway.redaction.span import Span, label, merged
+from midwatch.gateway.redaction.span import NAMED, Span, label, merged
 from midwatch.gateway.redaction.stream import Stream
 
 
@@ -29,27 +29,37 @@ class Redactor:
 
     def know(self, values: Mapping[str, str]) -> None:
         """Look for these values too, from now on and in streams that have begun."""
-        self._values |= values
-        self.known = Known(self._values)
-        labels = {label(name) for name in (*self._values, *(rule.name for rule in self._patterns.rules))}
+        together = dict(self._values)
+        for name, value in values.items():
+            _add(together, name, value)
+        self.known = Known(together)
+        self._values = together
+        labels = {label(name) for name in (*together, *(rule.name for rule in self._patterns.rules))}
         self._labels = re.compile(b"|".join(re.escape(one) for one in sorted({*labels, blocks.NAME})))
 
-    def spans(self, data: bytes) -> list[Span]:
+    def spans(self, data: bytes, *, up_to: int = NAMED) -> list[Span]:
         """Say where the secrets stand, in order and apart from each other."""
         spans = [*self.known.spans(data), *self._patterns.spans(data), *blocks.spans(data)]
+        if up_to < NAMED:
+            spans = [span for span in spans if span.rank <= up_to]
         if spans and b"[secret:" in data:
             # What we wrote ourselves stays as it is: redacting twice is redacting once.
             ours = [match.span() for match in self._labels.finditer(data)]
             spans = [span for span in spans if not _inside(ours, span)]
         return merged(data, spans)
 
+    def named(self, data: bytes) -> bool:
+        """Tell whether a word stands here that gives a secret away, be there one or not."""
+        return self._patterns.named(data)
+
     def redact_bytes(self, data: bytes) -> bytes:
         """Redact bytes that are here as a whole."""
         return replaced(data, self.spans(data))
 
-    def redact(self, text: str) -> str:
-        """Redact a text that is here as a whole."""
-        clean = self.redact_bytes(text.encode(errors="surrogatepass"))
+    def redact(self, text: str, *, up_to: int = NAMED) -> str:
+        """Redact a text that is here as a whole, of what we are at least so sure of."""
+        data = text.encode(errors="surrogatepass")
+        clean = replaced(data, self.spans(data, up_to=up_to))
         return clean.decode(errors="surrogatepass")
 
     def redact_json(self, value: object) -> object:
@@ -82,6 +92,13 @@ class Redactor:
     def stream(self) -> Stream:
         """Begin to redact bytes that come in chunks."""
         return Stream(self)
+
+
+def _add(values: dict[str, str], name: str, value: str) -> None:
+    """Keep what a changed secret was before: it may still be printed, and may still open something."""
+    if values.get(name, value) != value:
+        _add(values, f"{name}.old", values[name])
+    values[name] = value
 
 
 def _inside(places: list[tuple[int, int]], span: Span) -> bool:

@@ -8,6 +8,10 @@ NEIGHBOURS = 4
 """Letters of an encoding that belong to two pieces of one value at once."""
 
 
+KNOWN, KEY, PROVIDER, NAMED = range(4)
+"""How sure we are, surest first: a value we were told, a key in its armour, a provider's mark, a telling name."""
+
+
 class Span(NamedTuple):
     """From where to where, and what it is called there; of two that overlap, the lower rank names both."""
 

@@ -13,6 +13,8 @@ KEEP = 4 * 1024
 """What stays of a line longer than that: no pattern but a private key is longer."""
 NAMED = 256
 """So far before a secret may stand the word that gives it away."""
+LONG_WORD = 16
+"""A word this long may be the first half of a secret that only its second half gives away."""
 PATIENCE = 1.25
 
 
@@ -20,6 +22,10 @@ class Looking(Protocol):
     """What a stream asks of its redactor."""
 
     known: Known
+
+    def named(self, data: bytes) -> bool:
+        """Tell whether a word stands here that gives a secret away, be there one or not."""
+        ...
 
     def spans(self, data: bytes) -> list[Span]:
         """Say where the secrets stand, in order and apart from each other."""
@@ -32,7 +38,9 @@ class Stream:
     def __init__(self, redactor: Looking) -> None:
         self._redactor = redactor
         self._held = bytearray()
-        self._look_at = 0
+        self._given = 0
+        """So much of the beginning of what is held went out at a pause; it is kept to judge by what comes after it."""
+        self._look_at = self._paused_at = 0
         self.found: Counter[str] = Counter()
         """How often each kind of secret was taken out."""
 
@@ -54,16 +62,54 @@ class Stream:
         data = bytes(self._held)
         return self._give(data, self._redactor.spans(data), len(data))
 
+    def pause(self) -> bytes:
+        """Give what is safe of a line that has no end yet, such as a prompt, when nothing has come for a while.
+
+        Where a secret turns out to have begun before the pause, its rest is still taken out.
+        """
+        if len(self._held) in {self._given, self._paused_at}:
+            return b""
+        data = bytes(self._held)
+        spans = self._redactor.spans(data)
+        self._paused_at = len(data)
+        cut = self._pause_at(data, spans)
+        given = self._written(data, spans, cut)
+        self._given = max(self._given, cut)
+        return given
+
     def _give(self, data: bytes, spans: list[Span], cut: int) -> bytes:
+        given = self._written(data, spans, cut)
         del self._held[:cut]
-        out, at = [], 0
+        self._given = max(0, self._given - cut)
+        self._paused_at = 0
+        return given
+
+    def _written(self, data: bytes, spans: list[Span], cut: int) -> bytes:
+        """Write what has not gone out before, up to the cut."""
+        if cut <= self._given:
+            return b""
+        out, at = [], self._given
         for span in spans:
             if span.start >= cut:
                 break
-            out += [data[at : span.start], span.label]
-            at = min(span.end, cut)
-            self.found[span.label.decode()[8:-1]] += 1
+            if span.end > at:
+                out += [data[at : span.start], span.label]
+                at = min(span.end, cut)
+                self.found[span.label.decode()[8:-1]] += 1
         return b"".join([*out, data[at:cut]])
+
+    def _pause_at(self, data: bytes, spans: list[Span]) -> int:
+        """Find the last place before which nothing is the beginning of a secret, as far as can be seen."""
+        unfinished = next((block.start for block in blocks.blocks(data) if block.open), len(data))
+        cut = min(self._redactor.known.begun(data), unfinished)
+        line = data[_line_end(data, len(data)) :]
+        word = len(data) - len(line) + max(line.rfind(b" "), line.rfind(b"\t")) + 1
+        if len(data) - word >= LONG_WORD or self._redactor.named(line[-NAMED:]):
+            cut = min(cut, word)
+        for span in reversed(spans):
+            if span.start < cut and (cut < span.end or span.end == len(data)):  # what ends here may go on
+                cut = span.start
+        return cut
 
     def _cut(self, data: bytes, spans: list[Span]) -> int:
         """Find the last place before which all is decided."""

@@ -1,5 +1,6 @@
 """`doctor`: whether this machine, the data folder and the journal are in order."""
 
+import asyncio
 import platform
 import shutil
 import subprocess
@@ -26,7 +27,7 @@ def doctor(
 
     Example: midwatch doctor --verify --invariants
     """
-    found = [*_machine(), *_folder(), *_sleep()]
+    found = [*_machine(), *_folder(), *_secrets(), *_sleep()]
     if verify:
         found += _verified()
     if invariants:
@@ -84,6 +85,21 @@ def _folder() -> list[Finding]:
     else:
         found.append(_finding("look", "the server is not running", "midwatch up --detach"))
     return found
+
+
+def _secrets() -> list[Finding]:
+    """Fetch each secret as the server will; what it is stays unsaid."""
+    from midwatch.gateway.secrets import Vault  # noqa: PLC0415  heavy
+    from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
+
+    try:
+        references = secret_references(load_settings(client.home()).settings)
+    except MidwatchError:
+        return []  # said already
+    failed = asyncio.run(Vault(references).unlock())
+    found = [_finding("look", error.message, error.hint) for error in failed.values()]
+    fetched = [name for name in references if name not in failed]
+    return [*found, _finding("ok", f"secrets that can be fetched: {', '.join(fetched)}")] if fetched else found
 
 
 def _sleep() -> list[Finding]:
