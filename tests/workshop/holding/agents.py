@@ -22,17 +22,21 @@ print("ready", flush=True)
 STAYS_WITH_DAEMON = DOUBLE_FORK + SLEEP
 LEAVES_DAEMON = DOUBLE_FORK + "raise SystemExit(7)"
 # A chain that is always somebody else: each link forks the next and dies, so that no list of processes is ever true.
+# Only for agents in a cgroup or a pid namespace: outside of both nothing can be sure to end it.
 FORKS_FOREVER = """
 import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print("ready", flush=True)
-for _ in range(4):
+for pause in (0, 0, 0.001, 0.001):
     if os.fork() == 0:
         os.setsid()
         while True:
-            if os.fork():
-                os._exit(0)
-            time.sleep(0.001)
+            time.sleep(pause)
+            try:
+                if os.fork():
+                    os._exit(0)
+            except OSError:
+                time.sleep(0.001)
 time.sleep(600)
 """
 CLOSES_STDOUT = """

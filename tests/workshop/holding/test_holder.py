@@ -86,7 +86,7 @@ async def test_an_agent_that_ends_on_term_is_not_forced(agent: MakeSpec, mark: s
     assert left_over(mark, held.state) == []
 
 
-@pytest.mark.parametrize("code", [agents.IGNORES_TERM, agents.STAYS_WITH_DAEMON, agents.FORKS_FOREVER])
+@pytest.mark.parametrize("code", [agents.IGNORES_TERM, agents.STAYS_WITH_DAEMON])
 async def test_stop_leaves_nothing_of_the_tree(agent: MakeSpec, mark: str, code: str) -> None:
     held = await launch(agent(code))
     await until(held, b"ready")

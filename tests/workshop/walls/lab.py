@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls import entry, landlock, threshold
+from midwatch.workshop.walls import entry, groups, landlock, threshold
 from midwatch.workshop.walls.spec import Walls
 
 SECRET = "FAKE-PRIVATE-KEY"
@@ -136,7 +136,7 @@ def _furnish(folder: Path) -> None:
         (folder / name).mkdir()
     (folder / "toolchain" / "tool").write_text("#!/bin/sh\necho tool at work\n")
     (folder / "toolchain" / "tool").chmod(0o755)
-    for module in (threshold, landlock):
+    for module in (threshold, groups, landlock):
         shutil.copy(str(module.__file__), folder / "bin")
     _repository(folder)
 

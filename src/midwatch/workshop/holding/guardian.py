@@ -105,7 +105,8 @@ def _clean_up(place: Path, code: int, streams: dict[str, int | None], caps: Caps
         _bury()
         return tree.descendants(os.getpid())
 
-    swept, clean = tree.kill_all(living)
+    group = records.group_of(records.read_state(place), tree.boot_id())
+    swept, clean = tree.kill_all(living, group=group)
     if read_ending(place) is None:
         for name, source in streams.items():
             if source is not None:

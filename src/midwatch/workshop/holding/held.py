@@ -16,7 +16,7 @@ from midwatch.workshop.holding import records
 from midwatch.workshop.holding.ending import Ending, lost, read_ending, write_ending
 from midwatch.workshop.holding.holder import INPUT_ROOM
 from midwatch.workshop.holding.log_file import Piece, read_piece
-from midwatch.workshop.holding.tree import KILL_SECONDS, kill_all, marked
+from midwatch.workshop.holding.tree import KILL_SECONDS, boot_id, kill_all, marked
 
 ANSWER_SECONDS = 10.0
 Stream = Literal["out", "err"]
@@ -141,7 +141,8 @@ def settle(place: Path, why: str = "it and its guardian were killed") -> Ending:
     ending = read_ending(place)
     if ending is None:
         mark = f"{records.MARK}={records.mark_of(place)}"
-        swept, clean = kill_all(lambda: marked(mark))
+        group = records.group_of(records.read_state(place), boot_id())
+        swept, clean = kill_all(lambda: marked(mark), group=group)
         ending = read_ending(place) or lost(place, why, swept=swept, clean=clean)
         with contextlib.suppress(OSError):
             write_ending(place, ending)

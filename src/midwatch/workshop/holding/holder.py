@@ -14,6 +14,7 @@ from midwatch.workshop.holding.ending import LAST_WORDS, Ending, How, wall_clock
 from midwatch.workshop.holding.log_file import LogWriter, last_words
 from midwatch.workshop.holding.spec import Spec
 from midwatch.workshop.holding.switchboard import Switchboard, decode
+from midwatch.workshop.walls import groups
 
 INPUT_ROOM = 1 << 20
 READ_BYTES = 1 << 16
@@ -44,6 +45,7 @@ class Holder:
         agents.prctl(agents.PR_SET_CHILD_SUBREAPER, 1)
         self._board = Switchboard(self._place, self._selector, self._answer)
         self._agent = agents.Agent(self._spec, f"{records.MARK}={records.mark_of(self._place)}", self._ends)
+        self._group = groups.group_of(self._agent.pid)
         self._stdin = os.dup(self._agent.stdin) if self._agent.stdin is not None else None
         self._watch_stream(self._agent.out, self._logs[records.OUT])
         if self._agent.err is not None:
@@ -93,6 +95,7 @@ class Holder:
             agent_start=tree.start_time(self._agent.pid) or 0,
             argv_hash=records.argv_hash(self._spec.argv),
             began=wall_clock(),
+            group=str(self._group or ""),
         )
 
     def _patience(self) -> float:
@@ -200,7 +203,7 @@ class Holder:
         deadline = time.monotonic() + self._grace
         while (self._living() or self._living()) and time.monotonic() < deadline:
             self._turn(0.02)
-        self._swept, self._clean = tree.kill_all(self._living, self._turn)
+        self._swept, self._clean = tree.kill_all(self._living, self._turn, self._group)
 
     def _drain(self) -> None:
         """Keep the last words: what still sits in the pipes."""

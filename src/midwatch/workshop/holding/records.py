@@ -31,6 +31,8 @@ class State:
     agent_start: int
     argv_hash: str
     began: float
+    group: str = ""
+    """The cgroup that holds the agent's tree if its command joins one, as `walls.threshold` does; or nothing."""
 
 
 def epoch_folder(folder: Path, epoch: int) -> Path:
@@ -87,6 +89,11 @@ def read_record(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
+
+
+def group_of(state: State | None, boot: str) -> Path | None:
+    """Find the agent's cgroup, if it was made since this boot; its name is nobody else's while the machine is up."""
+    return Path(state.group) if state is not None and state.group and state.boot == boot else None
 
 
 def read_state(place: Path) -> State | None:

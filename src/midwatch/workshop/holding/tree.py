@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from midwatch.workshop.walls import groups
+
 KILL_SECONDS = 60.0
 _PAUSE = 0.005
 
@@ -47,6 +49,12 @@ def _numbers() -> Iterator[int]:
     for name in os.listdir("/proc"):  # noqa: PTH208 - names only, and thousands of them
         if name.isdigit():
             yield int(name)
+
+
+def everyone() -> list[Found]:
+    """List every living process that can be seen."""
+    started = [(pid, start_time(pid)) for pid in _numbers()]
+    return [Found(pid, start) for pid, start in started if start is not None]
 
 
 def descendants(root: int) -> list[Found]:
@@ -95,16 +103,37 @@ def send(processes: Iterable[Found], number: signal.Signals) -> None:
                 signal.pidfd_send_signal(pidfd, number)
 
 
-def kill_all(find: Callable[[], list[Found]], pause: Callable[[float], None] = time.sleep) -> tuple[int, bool]:
-    """Freeze and kill what `find` finds until it finds nothing; tell how many, and whether none is left."""
+def members(group: Path | None) -> list[Found]:
+    """List every living process of a group."""
+    started = [(pid, start_time(pid)) for pid in groups.members(group)] if group else []
+    return [Found(pid, start) for pid, start in started if start is not None]
+
+
+def kill_all(
+    find: Callable[[], list[Found]], pause: Callable[[float], None] = time.sleep, group: Path | None = None
+) -> tuple[int, bool]:
+    """Freeze and kill what `find` finds and the group holds until nothing is left; tell how many, and whether so.
+
+    Only a group ends a chain whose every link forks the next and dies: no list of processes is true of it long enough.
+    """
     deadline = time.monotonic() + KILL_SECONDS
-    hit: set[Found] = set()
+    hit = set(members(group))  # before it is shut: where the kernel ends all of it in one step, we would count none
+
+    def everybody() -> set[Found]:
+        if group:
+            groups.shut(group)  # each time, because the first of them may be about to make it
+        return {*find(), *members(group)}
+
+    frozen: set[Found] = set()
     # Twice, because a process whose parent dies during the scan is seen under nobody.
-    while living := find() or find():
+    while living := everybody() or everybody():
         if time.monotonic() > deadline:
             return len(hit), False
-        send([process for process in living if process not in hit], signal.SIGSTOP)  # the frozen cannot fork away
+        send(living - frozen, signal.SIGSTOP)  # the frozen cannot fork away
         send(living, signal.SIGKILL)
-        hit.update(living)
+        frozen |= living
+        hit |= living
         pause(_PAUSE)
+    if group:
+        groups.remove(group)
     return len(hit), True

@@ -76,7 +76,7 @@ def plan(walls: Walls, argv: Sequence[str], *, machine: str, environment: dict[s
     files |= {FIRST_FILE_FD + 1 + number: text.encode() for number, text in enumerate(FILES.values())}
     python, python_folder = _python()
     words = [
-        *_apart(bwrap),
+        *_apart(bwrap, terminal=walls.terminal),
         *(word for key, value in environment.items() for word in ("--setenv", key, value)),
         *_system(),
         *_kernel_files(),
@@ -94,12 +94,14 @@ def plan(walls: Walls, argv: Sequence[str], *, machine: str, environment: dict[s
     return Plan(argv=(bwrap, "--args", str(ARGS_FD), "--", *first, "--", *argv), files=files)
 
 
-def _apart(bwrap: str) -> tuple[str, ...]:
+def _apart(bwrap: str, *, terminal: bool) -> tuple[str, ...]:
     """Share no namespace, keep no right, and end with whoever started it (which must not be a passing thread)."""
     closed = ("--disable-userns", "--assert-userns-disabled") if _can_disable_namespaces(bwrap) else ()
     person = ("--uid", "1000", "--gid", "1000", "--hostname", "sbx")
-    bounds = ("--new-session", "--die-with-parent", "--cap-drop", "ALL", "--clearenv")
-    return ("--unshare-all", "--unshare-user", *closed, *person, *bounds)
+    bounds = ("--die-with-parent", "--cap-drop", "ALL", "--clearenv")
+    # A terminal of the job's own can be typed into by nobody but the job, and the filter refuses even that.
+    session = () if terminal else ("--new-session",)
+    return ("--unshare-all", "--unshare-user", *closed, *person, *bounds, *session)
 
 
 def _system() -> Iterator[str]:

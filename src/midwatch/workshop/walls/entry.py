@@ -54,6 +54,7 @@ def _bubblewrapped(walls: Walls, argv: Sequence[str]) -> dict[str, Any]:
         "files": {str(number): base64.b64encode(content).decode() for number, content in plan.files.items()},
         "control": str(walls.control) if walls.ports else "",
         "control_fd": bubblewrap.CONTROL_FD,
+        "terminal": walls.terminal,
         # bwrap's own environment can be read inside, in /proc/1/environ.
         "environment": {},
         "cwd": "/",
@@ -69,6 +70,7 @@ def _bare(walls: Walls, argv: Sequence[str]) -> dict[str, Any]:
         "files": {},
         "control": "",
         "control_fd": -1,
+        "terminal": False,
         "environment": _environment(walls, str(walls.home), str(walls.tmp or walls.home)),
         "cwd": str(walls.tree),
         "landlock": None,

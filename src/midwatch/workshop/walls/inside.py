@@ -49,9 +49,9 @@ def main() -> int:
         return NOT_LET_IN
     # Here and not before: in a user namespace of its own the count holds only what runs inside.
     resource.setrlimit(resource.RLIMIT_NPROC, (int(processes), int(processes)))
-    # Python ignores these two, and whoever is started would inherit that.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    # Python ignores the first two, and on a terminal the walls ignore the others; the command would inherit that.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execvpe(argv[0], argv, _environment())  # noqa: S606 - becoming the command is the point
     except OSError as error:

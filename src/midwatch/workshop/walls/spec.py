@@ -62,6 +62,8 @@ class Walls:
     """The socket on which `doors.py` waits for the listeners."""
     tree_read_only: bool = False
     """For planning: the agent looks and touches nothing."""
+    terminal: bool = False
+    """For an interactive job whose starter gives it a terminal of its own: it keeps it, and with it job control."""
     limits: Limits = field(default_factory=Limits)
 
     def lent(self) -> Iterator[tuple[Path, bool]]:

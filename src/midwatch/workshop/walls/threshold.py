@@ -9,13 +9,13 @@ import contextlib
 import json
 import os
 import resource
+import runpy
 import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 NOT_LET_IN, NO_COMMAND = 70, 127
-CGROUPS = Path("/sys/fs/cgroup")
 
 
 def main() -> int:
@@ -28,6 +28,10 @@ def main() -> int:
         os.chdir(note["cwd"])
         if note["landlock"]:
             _confine(note["landlock"])
+        if note["terminal"]:
+            # bwrap stands between terminal and command; a Ctrl-C meant for the command would end the walls with it.
+            for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
+                signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     except OSError as error:
@@ -61,7 +65,7 @@ def _bring(note: dict[str, Any]) -> None:
 
 
 def _limit(limits: dict[str, int]) -> None:
-    _join_cgroup(limits["processes"], limits["memory_bytes"])
+    _sibling("groups.py")["join"](limits["processes"], limits["memory_bytes"])
     if limits["count_host_processes"]:
         _lower(resource.RLIMIT_NPROC, limits["processes"] + _mine())
     _lower(resource.RLIMIT_NOFILE, limits["open_files"])
@@ -87,48 +91,12 @@ def _mine() -> int:
     return count
 
 
-def _join_cgroup(processes: int, memory: int) -> None:
-    """Bound the whole tree where this machine lets us: root, whom rlimits do not bind, or a delegated group."""
-    parent, memory_too = _cgroup_parent()
-    if parent is None:
-        return
-    for _ in range(3):  # another threshold may sweep our group away before we are in it
-        with contextlib.suppress(OSError):
-            _sweep(parent)
-            group = parent / f"midwatch-{os.getpid()}"
-            group.mkdir(exist_ok=True)
-            (group / "pids.max").write_text(str(processes))
-            if memory_too:
-                (group / "memory.max").write_text(str(memory))
-            (group / "cgroup.procs").write_text(str(os.getpid()))
-            return
-
-
-def _cgroup_parent() -> tuple[Path | None, bool]:
-    lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
-    for _, controllers, path in lines:
-        if "pids" in controllers.split(","):
-            return CGROUPS / controllers / path.lstrip("/"), False
-    for _, controllers, path in lines:
-        # A group with processes cannot have limited groups below it, so ours stands beside the one we are in.
-        beside = (CGROUPS / path.lstrip("/")).parent if path != "/" else CGROUPS
-        switches = beside / "cgroup.subtree_control"
-        if not controllers and switches.exists() and "pids" in switches.read_text().split():
-            return beside, "memory" in switches.read_text().split()
-    return None, False
-
-
-def _sweep(parent: Path) -> None:
-    """Remove groups whose processes have all gone; nobody stays to do it then."""
-    for group in parent.glob("midwatch-*"):
-        with contextlib.suppress(OSError):
-            group.rmdir()
+def _sibling(name: str) -> dict[str, Any]:
+    return runpy.run_path(str(Path(__file__).with_name(name)))
 
 
 def _confine(plan: dict[str, Any]) -> None:
-    import runpy  # noqa: PLC0415 - slow to load
-
-    confine = runpy.run_path(str(Path(__file__).with_name("landlock.py")))["confine"]
+    confine = _sibling("landlock.py")["confine"]
     confine(plan["read"], plan["write"], plan["ports"], binascii.a2b_base64(plan["filter"]))
 
 
