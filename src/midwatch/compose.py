@@ -26,6 +26,7 @@ from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
 from midwatch.forges.local import LocalForge
 from midwatch.gateway.door import TracedDoor
+from midwatch.gateway.doorkeeping import Doorkeeper
 from midwatch.gateway.redaction.entries import Entries
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.secrets import Vault
@@ -53,8 +54,11 @@ from midwatch.store.reading import SqlRecords
 from midwatch.terms.records import SettingsRow
 from midwatch.terms.roles import Clock, Ids
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.errand import run_leashed
+from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.machine import ThisMachine
+from midwatch.workshop.standing import enclosure, stand
+from midwatch.workshop.walls.probe import Standing
+from midwatch.workshop.walls.spec import MIB, Limits
 
 log = logging.getLogger(__name__)
 DATABASE = "midwatch.db"
@@ -73,6 +77,8 @@ class Parts:
     brain: Brain = field(default_factory=RulesBrain)
     agents: dict[str, Agent] | None = None
     machine: Machine | None = None
+    standing: Standing | None = None
+    """Which walls to build; found out by trying where nobody says."""
 
 
 class House:
@@ -94,10 +100,11 @@ class House:
         self.records = SqlRecords(self.reader)
         self.blobs = FolderBlobs(home / "blobs", scrub=self.redactor.redact_bytes)
         self.folds = Folds(self.pen, self.reader)
-        self.bench = Bench(home)
+        self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)
+        self.bench = Bench(home, self._enclosure())
         self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
-        agents = parts.agents or {"housekeeper": Housekeeper(run_leashed)}
+        agents = parts.agents or {"housekeeper": Housekeeper()}
         self.night = Night(
             journal=self.journal,
             records=self.records,
@@ -110,8 +117,9 @@ class House:
             bench=self.bench,
             forge=self.forge,
             channel=LogChannel(home / "notices.log"),
-            machine=parts.machine or ThisMachine(home),
+            machine=parts.machine or ThisMachine(home, self.standing.isolation),
             door=TracedDoor(self.journal),
+            doorkeeping=Doorkeeper(self.journal, self.vault),
             worker=self.worker,
         )
         self.evening = Evening(
@@ -141,6 +149,18 @@ class House:
             self.night,
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+        )
+
+    def _enclosure(self) -> Enclosure:
+        sandbox = self.loaded.settings.sandbox
+        limits = Limits(processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB)
+        return enclosure(
+            self.standing.isolation,
+            self.home,
+            sandbox.toolchains,
+            limits=limits,
+            copies_setup=sandbox.copy_setup,
+            scrub=self.redactor.stream,
         )
 
     def _entrance(self) -> Entrance:

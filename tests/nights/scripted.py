@@ -26,11 +26,11 @@ class ScriptedAgent:
         return Plan(summary="Edit something.", files=self._files, estimate_files=len(self._files))
 
     async def execute(self, assignment: Assignment, plan: Plan) -> Done:  # noqa: ARG002  a role
-        return self._commit(assignment.checkout, self._edit)
+        return self._commit(assignment.room.tree, self._edit)
 
     async def repair(self, assignment: Assignment, base: str, failure: str) -> Done:  # noqa: ARG002  a role
         self.repairs += 1
-        return self._commit(assignment.checkout, self._repair or (lambda _: None), base=base)
+        return self._commit(assignment.room.tree, self._repair or (lambda _: None), base=base)
 
     def _commit(self, checkout: Path, edit: Edit, base: str = "") -> Done:
         before = base or git(checkout, "rev-parse", "HEAD")

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,9 +11,13 @@ import pytest
 
 from midwatch.errors import Unavailable
 from midwatch.terms.jobs import CheckResult, Proof
+from midwatch.terms.trust import Isolation
 from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.checks import CheckPlan, Work, count_failures, judge_proof, prove, run_checks
+from midwatch.workshop.checks import Checking, CheckPlan, Prover, Work, count_failures, judge_proof, run_checks
+from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.walls.entry import place_inside
+from midwatch.workshop.walls.spec import Walls
 from tests.workshop.repository import Repository
 
 MINUTE = timedelta(minutes=1)
@@ -32,39 +37,60 @@ def result(command: str = "test", code: int = 0, failures: int | None = None) ->
 GREEN, RED = result(), result(code=1)
 
 
+@pytest.fixture
+def checking(tmp_path: Path, enclosure: Enclosure) -> Checking:
+    """A tree and an empty home, in walls of each kind."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "empty").mkdir()
+    walls = Walls(tree=tmp_path / "tree", home=tmp_path / "empty", environment={"CI": "true"})
+    return Checking(enclosure, walls, tmp_path / "logs" / "checks.log", MINUTE)
+
+
 async def test_a_check_runs_in_the_tree_with_a_clean_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    checking: Checking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
-    log = tmp_path / "logs" / "checks.log"
-    commands = ("pwd; env", "echo bad >&2; exit 3")
-    first, second = await run_checks(tmp_path, commands, log=log, wall=MINUTE)
+    first, second = await run_checks(checking, ("pwd; env", "echo bad >&2; exit 3"))
     assert (first.exit_code, second.exit_code) == (0, 3)
-    assert first.tail.startswith(str(tmp_path))
+    assert first.tail.startswith(str(place_inside(checking.walls, checking.enclosure.isolation)))
     assert "SECRET_TOKEN" not in first.tail
-    assert {"CI=true", "LANG=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1"} <= set(first.tail.split())
+    assert {"CI=true", "LANG=C.UTF-8"} <= set(first.tail.split())
     assert second.tail == "bad\n"
-    assert "$ pwd; env\n" in log.read_text()
-    home = next(line for line in first.tail.splitlines() if line.startswith("HOME="))
-    assert not os.access(home.removeprefix("HOME="), os.F_OK), "its home went with it"
+    assert "$ pwd; env\n" in checking.log.read_text()
 
 
-async def test_a_check_that_takes_too_long_is_red(tmp_path: Path) -> None:
-    (only,) = await run_checks(tmp_path, ("sleep 600",), log=tmp_path / "log", wall=timedelta(seconds=0.5))
+async def test_a_check_that_takes_too_long_is_red(checking: Checking) -> None:
+    (only,) = await run_checks(replace(checking, wall=timedelta(seconds=1.5)), ("sleep 600",))
     assert only.exit_code == 124
 
 
-async def test_stopping_leaves_the_remaining_checks_unrun(tmp_path: Path) -> None:
-    stop = asyncio.Event()
-    running = asyncio.create_task(
-        run_checks(tmp_path, ("touch begun; sleep 600", "touch second"), log=tmp_path / "log", wall=MINUTE, stop=stop)
-    )
-    while not (tmp_path / "begun").exists():  # noqa: ASYNC110 - another process makes the file
+async def test_stopping_leaves_the_remaining_checks_unrun(checking: Checking) -> None:
+    stop, tree = asyncio.Event(), checking.walls.tree
+    running = asyncio.create_task(run_checks(replace(checking, stop=stop), ("touch begun; sleep 600", "touch second")))
+    while not (tree / "begun").exists():  # noqa: ASYNC110 - another process makes the file
         await asyncio.sleep(0.01)
     stop.set()
     (only,) = await running
     assert only.exit_code == 143
-    assert not (tmp_path / "second").exists()
+    assert not (tree / "second").exists()
+
+
+async def test_a_tool_the_person_has_and_the_job_has_not_is_named_with_its_folder(
+    checking: Checking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    (folder / "polish").write_text("#!/bin/sh\necho polished\n")
+    (folder / "polish").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    (without,) = await run_checks(
+        replace(checking, enclosure=replace(checking.enclosure, path="/usr/bin:/bin")), ("polish",)
+    )
+    lent = replace(checking.enclosure, toolchains=(folder,), path=f"{folder}:/usr/bin:/bin")
+    (with_it,) = await run_checks(replace(checking, enclosure=lent), ("polish",))
+    assert without.exit_code == 127
+    assert f"add {folder} to sandbox.toolchains" in without.tail or checking.enclosure.isolation is Isolation.NONE
+    assert (with_it.exit_code, with_it.tail) == (0, "polished\n")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +158,7 @@ class Court:
         await self.checkouts.mirrors.refresh("shop", self.person.path)
         work = Work("shop", "job_1", self.base, head)
         plan = CheckPlan(commands or (UNITTEST,), MINUTE, may_change)
-        return await prove(self.checkouts, work, plan, logs=self.logs)
+        return await Prover(self.checkouts, Enclosure(), self.logs).prove(work, plan)
 
 
 @pytest.fixture
@@ -198,7 +224,7 @@ async def test_pyproject_matters_only_where_it_speaks_of_checks(court: Court, ol
 
 async def test_no_commands_prove_nothing(court: Court, checkouts: Checkouts) -> None:
     work = Work("shop", "job_1", court.base, court.base)
-    assert (await prove(checkouts, work, CheckPlan((), MINUTE), logs=court.logs)).verdict == "no_checks"
+    assert (await Prover(checkouts, Enclosure(), court.logs).prove(work, CheckPlan((), MINUTE))).verdict == "no_checks"
 
 
 async def test_a_stopped_proof_gives_no_verdict_and_leaves_no_checkout(
@@ -209,5 +235,5 @@ async def test_a_stopped_proof_gives_no_verdict_and_leaves_no_checkout(
     stop.set()
     work = Work("shop", "job_1", court.base, court.base)
     with pytest.raises(Unavailable, match="stopped"):
-        await prove(checkouts, work, CheckPlan(("sleep 600",), MINUTE), logs=court.logs, stop=stop)
+        await Prover(checkouts, Enclosure(), court.logs).prove(work, CheckPlan(("sleep 600",), MINUTE), stop=stop)
     assert list((home / "checkouts" / "job_1").iterdir()) == []

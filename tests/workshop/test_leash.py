@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from midwatch.workshop import errand, leash
 from midwatch.workshop.errand import Ended, run_leashed
+from midwatch.workshop.logs import LOG_LIMIT, Untouched
 
 LONG = timedelta(minutes=2)
 IGNORES_TERM = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True)\n"
@@ -51,6 +53,25 @@ def marker(tmp_path: Path) -> str:
     return f"leash-test-{os.getpid()}-{tmp_path.name}"
 
 
+class Heard:
+    """Notes what is said, and wakes whoever waits for the first word; takes nothing out."""
+
+    def __init__(self) -> None:
+        self.said = b""
+        self.first = threading.Event()
+
+    def feed(self, chunk: bytes) -> bytes:
+        self.said += chunk
+        self.first.set()
+        return chunk
+
+    def end(self) -> bytes:
+        return b""
+
+    async def until_it_speaks(self) -> None:
+        assert await asyncio.to_thread(self.first.wait, 60)
+
+
 async def go(  # noqa: PLR0913
     code: str,
     folder: Path,
@@ -59,14 +80,8 @@ async def go(  # noqa: PLR0913
     wall: timedelta = LONG,
     idle: timedelta = LONG,
     stop: asyncio.Event | None = None,
-    lines: list[str] | None = None,
+    heard: Heard | None = None,
 ) -> Ended:
-    async def heard(line: str) -> None:
-        if lines is not None:
-            lines.append(line)
-        if stop is not None:
-            stop.set()
-
     return await run_leashed(
         [sys.executable, "-c", code],
         cwd=folder,
@@ -75,18 +90,16 @@ async def go(  # noqa: PLR0913
         wall=wall,
         idle=idle,
         stop=stop,
-        on_line=heard,
+        scrub=(lambda: heard) if heard else Untouched,
     )
 
 
-async def test_a_command_that_ends_keeps_its_exit_code_its_lines_and_its_log(tmp_path: Path, marker: str) -> None:
-    lines: list[str] = []
+async def test_a_command_that_ends_keeps_its_exit_code_and_its_log_in_order(tmp_path: Path, marker: str) -> None:
     code = "import sys; print('one'); print('two', flush=True); print('err', file=sys.stderr); sys.exit(7)"
-    ended = await go(code, tmp_path, marker, lines=lines)
+    ended = await go(code, tmp_path, marker)
     assert (ended.exit_code, ended.stopped) == (7, False)
-    assert lines == ["one", "two"]
-    assert sorted((tmp_path / "logs" / "it.log").read_text().split()) == ["err", "one", "two"]
-    assert "two" in ended.tail
+    assert (tmp_path / "logs" / "it.log").read_text() == "one\ntwo\nerr\n"
+    assert ended.tail == "one\ntwo\nerr\n"
 
 
 async def test_a_command_killed_by_a_signal_never_looks_successful(tmp_path: Path, marker: str) -> None:
@@ -120,10 +133,9 @@ async def test_a_command_that_keeps_speaking_does_not_meet_the_idle_limit(tmp_pa
 
 
 async def test_a_process_that_forked_away_into_its_own_session_dies_too(tmp_path: Path, marker: str) -> None:
-    lines: list[str] = []
-    ended = await go(DOUBLE_FORK, tmp_path, marker, lines=lines)
+    ended = await go(DOUBLE_FORK, tmp_path, marker)
     assert ended.exit_code == 0, "the command itself ended well"
-    assert lines[0].startswith("away")
+    assert ended.tail.startswith("away")
     assert marked(marker) == []
 
 
@@ -141,8 +153,12 @@ while True:
         time.sleep(.3); os._exit(0)
     time.sleep(.02)
 """
-    stop = asyncio.Event()
-    ended = await go(crowd, tmp_path, marker, stop=stop)
+    stop, heard = asyncio.Event(), Heard()
+    async with asyncio.TaskGroup() as group:
+        going = group.create_task(go(crowd, tmp_path, marker, stop=stop, heard=heard))
+        await heard.until_it_speaks()
+        stop.set()
+    ended = going.result()
     assert (ended.exit_code, ended.stopped) == (leash.STOPPED, True)
     assert marked(marker) == []
 
@@ -152,57 +168,25 @@ async def test_fifty_megabytes_leave_head_tail_and_a_line_saying_what_is_missing
         "import sys; sys.stdout.write('FIRST\\n')\n"
         "for n in range(50): sys.stdout.write(('x' * 1023 + '\\n') * 1024)\nprint('LAST')"
     )
-    lines: list[str] = []
-    ended = await go(code, tmp_path, marker, lines=lines)
+    ended = await go(code, tmp_path, marker)
     log = (tmp_path / "logs" / "it.log").read_bytes()
     assert ended.exit_code == 0
-    assert len(lines) == 2 + 50 * 1024, "every line was echoed"
     assert log.startswith(b"FIRST\n")
     assert log.endswith(b"LAST\n")
-    left_out = 50 * 1024**2 + len(b"FIRST\nLAST\n") - errand.LOG_LIMIT
-    assert f"[leash: {left_out} bytes left out here]".encode() in log
+    left_out = 50 * 1024**2 + len(b"FIRST\nLAST\n") - LOG_LIMIT
+    assert f"[midwatch: {left_out} bytes left out here]".encode() in log
     assert ended.tail.endswith("LAST\n")
 
 
 async def test_cancelling_the_waiting_task_takes_the_tree_down(tmp_path: Path, marker: str) -> None:
-    ready = asyncio.Event()
-    task = asyncio.create_task(go(DOUBLE_FORK + FOREVER, tmp_path, marker, stop=None, lines=(seen := Seen(ready))))
-    await ready.wait()
-    assert seen
+    heard = Heard()
+    task = asyncio.create_task(go(DOUBLE_FORK + FOREVER, tmp_path, marker, heard=heard))
+    await heard.until_it_speaks()
     task.cancel()
     await asyncio.sleep(0)
     task.cancel()  # an impatient second time must not leave anything behind either
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert marked(marker) == []
-
-
-class Seen(list[str]):
-    """Lines that wake somebody when the first one comes."""
-
-    def __init__(self, ready: asyncio.Event) -> None:
-        super().__init__()
-        self._ready = ready
-
-    def append(self, line: str) -> None:
-        super().append(line)
-        self._ready.set()
-
-
-async def test_a_listener_that_fails_ends_the_command_and_its_error_is_seen(tmp_path: Path, marker: str) -> None:
-    async def fail(line: str) -> None:
-        raise ValueError(line)
-
-    with pytest.raises(ValueError, match="ready"):
-        await run_leashed(
-            [sys.executable, "-c", FOREVER],
-            cwd=tmp_path,
-            env={"MARKER": marker},
-            log=tmp_path / "it.log",
-            wall=LONG,
-            idle=LONG,
-            on_line=fail,
-        )
     assert marked(marker) == []
 
 
@@ -212,10 +196,12 @@ def test_when_the_starter_is_killed_nothing_of_the_command_is_left(tmp_path: Pat
     starter.write_text(
         "import asyncio, sys\nfrom datetime import timedelta\nfrom pathlib import Path\n"
         "from midwatch.workshop.errand import run_leashed\n"
-        "async def say(line): print(line, flush=True)\n"
+        "class Say:\n"
+        "    def feed(self, chunk):\n        print(chunk.decode(), flush=True)\n        return chunk\n"
+        "    def end(self): return b''\n"
         "hour = timedelta(hours=1)\n"
         "asyncio.run(run_leashed([sys.executable, '-c', sys.argv[2]], cwd=Path('/'), env={'MARKER': sys.argv[1]},\n"
-        "            log=Path(sys.argv[3]), wall=hour, idle=hour, on_line=say))\n"
+        "            log=Path(sys.argv[3]), wall=hour, idle=hour, scrub=Say))\n"
     )
     starting = [
         sys.executable,
@@ -238,9 +224,9 @@ def test_when_the_starter_is_killed_nothing_of_the_command_is_left(tmp_path: Pat
     assert marked(marker) == []
 
 
-def test_sigterm_to_the_leash_stops_the_command(tmp_path: Path, marker: str) -> None:
+def test_sigterm_to_the_leash_stops_the_command(marker: str) -> None:
     command = [sys.executable, "-m", "midwatch.workshop.leash", "--wall", "600", "--idle", "600"]
-    command += ["--log", str(tmp_path / "log"), "--log-limit", "1000", "--", sys.executable, "-c", FOREVER]
+    command += ["--", sys.executable, "-c", FOREVER]
     env = {"MARKER": marker, "PYTHONPATH": str(Path(errand.__file__).parents[2])}
     with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

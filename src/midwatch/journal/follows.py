@@ -54,6 +54,16 @@ def _after_job(event: Event) -> tuple[Work, ...]:
     match event:
         case JobCreated(job=job, stage=stage):
             return (stage_work(job, stage),)
+        case JobStopRequested(job=job):
+            return (Work("halt", {"job": job}),)
+        case JobEnded(job=job):
+            return (Work("close", {"job": job}),)
+        case _:
+            return _after_stage(event)
+
+
+def _after_stage(event: Event) -> tuple[Work, ...]:
+    match event:
         case (
             JobPrepared(job=job)
             | JobApproved(job=job)
@@ -68,7 +78,5 @@ def _after_job(event: Event) -> tuple[Work, ...]:
             return (stage_work(job, stage, attempt + 1),)
         case RunFinished(session=session):
             return (Work("debrief", {"session": session}),)
-        case JobStopRequested(job=job) | JobEnded(job=job):
-            return (Work("close" if isinstance(event, JobEnded) else "halt", {"job": job}),)
         case _:
             return ()

@@ -86,7 +86,8 @@ def grace(night: Night) -> timedelta:
 def setup_doorman(night: Night, job: JobRow) -> Doorman:
     """Let a project's setup reach what the house allows setups, such as registries."""
     sandbox = night.settings().sandbox
-    return night.doorkeeping.doorman(Reach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests))
+    reach = Reach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
+    return night.doorkeeping.doorman(reach)
 
 
 def _doorman(night: Night, job: JobRow, contract: RunContract) -> Doorman:
@@ -102,7 +103,7 @@ async def _taken_over(night: Night, job: JobRow) -> tuple[str, int] | None:
     if not job.retry_of or job.stage is not Stage.EXECUTE:
         return None
     former = await night.records.get(JobRow, job.retry_of)
-    return (former.id, former.epoch) if former.plan_hash == job.plan_hash else None
+    return (former.id, former.work_epoch or former.epoch) if former.plan_hash == job.plan_hash else None
 
 
 async def _night_left(night: Night, job: JobRow) -> timedelta | None:

@@ -5,13 +5,15 @@ from typing import Protocol
 
 from midwatch.errors import Refused, Unknown
 from midwatch.journal.events.house import WorkChanged
-from midwatch.journal.events.jobs import PullRequestClosed, PullRequestMerged
+from midwatch.journal.events.jobs import JobCreated, PullRequestClosed, PullRequestMerged, RunStarted
 from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionResumed
+from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.jobs import halt, stop_events
 from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
-from midwatch.terms.house import WorkStatus
-from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow
+from midwatch.terms.house import SessionState, WorkStatus
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow
 
 
 class Merging(Protocol):
@@ -73,6 +75,55 @@ async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
         raise Refused(f"Job {job.number} is over already: {job.state.value}.")
     await night.journal.record(*events, actor=by)
     await halt(night, job.id)  # one that only waits ends at once; the person sees it end
+
+
+async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
+    """Go on where a job failed or was stopped, in the checkout it left, as a new job that says which it follows."""
+    if not job.state.over or job.state is JobState.DONE:
+        raise Refused(f"Job {job.number} is {job.state.value}; there is nothing to resume.", hint="midwatch job list")
+    session = await night.records.get(SessionRow, job.session)
+    if session.state is not SessionState.AUTONOMOUS:
+        raise Refused(
+            f"Night {session.number} is over, and with it the orders job {job.number} worked by.",
+            hint=f"Its checkout is kept (midwatch job open {job.number}); order the work again for the next night.",
+        )
+    former = await night.records.get(RunRow, job.run)
+    run, new = night.ids.new("run"), night.ids.new("job")
+    await night.journal.record(
+        RunStarted(run=run, session=session.id, mission=former.mission, project=job.project, contract=former.contract),
+        JobCreated(
+            job=new,
+            session=session.id,
+            run=run,
+            project=job.project,
+            work_item=job.work_item,
+            title=job.title,
+            agent=job.agent,
+            retry_of=job.id,
+            stage=_goes_on_at(job),
+        ),
+        WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
+        actor=by,
+        key=f"resumed:{job.id}",
+    )
+    return await night.records.get(JobRow, new)
+
+
+def _goes_on_at(job: JobRow) -> Stage:
+    """Finished work is looked at again, an approved plan carried on with; anything less begins anew."""
+    if job.done is not None and job.stage not in {Stage.EXECUTE, Stage.QUARANTINE}:
+        return Stage.QUARANTINE
+    return Stage.EXECUTE if job.approved_by and job.plan is not None else Stage.PREPARE
+
+
+async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:
+    """Throw the checkouts of a job that is over away; refused where work would be lost, unless forced."""
+    if not job.state.over:
+        raise Refused(f"Job {job.number} is {job.state.value}.", hint=f"Stop it first: midwatch job stop {job.number}")
+    freed = await night.bench.discard(job.id, force=force)
+    why = f"discarded by {by}" + (", work that was nowhere else included" if force else "")
+    await night.journal.record(CheckoutRemoved(job=job.id, why=why, freed_bytes=freed), actor=by)
+    return freed
 
 
 async def close(night: Night, job: JobRow, *, by: str, why: str) -> PullRequestRow:

@@ -37,7 +37,9 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         return  # done already, by an attempt before a crash
     epoch = job.epoch + 1
     bell = night.bells.of(job.id)  # before the claim: a stop that comes right after it must find somebody to wake
-    claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=night.bench.isolation)
+    claim = JobClaimed(
+        job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=night.bench.isolation
+    )
     try:
         await night.journal.record(claim, key=f"claim:{job.id}:{epoch}", actor=night.worker)
     except Stale:

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from midwatch.journal.port import Records, Work
 from midwatch.night.roles import Night
+from midwatch.night.tidying import collect_checkouts, end_orphans
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
@@ -19,6 +20,8 @@ OVERDUE = timedelta(minutes=2)
 """What follows from an entry is queued with it and takes seconds; later than this it was lost."""
 LONG_ROUND = timedelta(minutes=15)
 EVERY_SECONDS = 60.0
+TIDY_EVERY = 60
+"""Rounds of the patrol between two looks at what lies about; the first comes at once."""
 
 
 async def overdue(night: Night) -> tuple[Work, ...]:
@@ -88,12 +91,17 @@ class Patrol:
 
     async def run(self) -> None:
         """Look until cancelled."""
+        rounds = 0
         while True:
             await self.once()
+            if rounds % TIDY_EVERY == 0:
+                await collect_checkouts(self._night)
+            rounds += 1
             await asyncio.sleep(EVERY_SECONDS)
 
     async def once(self) -> int:
         """Carry out what was left lying; say how much it was."""
+        await end_orphans(self._night)
         left = await overdue(self._night)
         for work in left:
             log.warning("left lying, taken up again: %s %s", work.name, work.args)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -98,8 +98,18 @@ class Bench(Protocol):
         """Ask fresh checkouts."""
         ...
 
-    async def discard(self, job: str) -> None:
-        """Throw a job's checkouts away."""
+    async def living(self) -> tuple[tuple[str, int], ...]:
+        """List the jobs, with their attempts, for which something is at work on this machine."""
+        ...
+
+    async def tidy(
+        self, *, keep: tuple[str, ...], older_than: timedelta, disk_share: float, now: datetime
+    ) -> tuple[tuple[str, str, int], ...]:
+        """Remove old checkouts that hold nothing of their own; tell of each whose, why and how many bytes."""
+        ...
+
+    async def discard(self, job: str, *, force: bool = False) -> int:
+        """Throw a job's checkouts away, and tell how many bytes that freed."""
         ...
 
     def log(self, job: str, name: str) -> Path:

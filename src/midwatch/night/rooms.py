@@ -94,6 +94,8 @@ class Reach:
     epoch: int
     domains: tuple[str, ...]
     max_requests: int
+    registries: tuple[str, ...] = ()
+    """Package registries with their credentials' names, for setups."""
 
 
 class Doorkeeping(Protocol):

@@ -31,7 +31,7 @@ from midwatch.rules.paths import inside, touches
 from midwatch.terms.asks import AskDraft, AskKind, Silence
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Plan, RepositoryFacts, Stage
-from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
+from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Level
 
 Events = tuple[Event, ...]

@@ -4,9 +4,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from midwatch.settings.section import Allowed, Days, Many, Mebibytes, Name, Section, Seconds, Share
+from midwatch.settings.section import Allowed, Days, Many, Mebibytes, Name, Seconds, Section, Share
 
 Folder = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[/~]"), Allowed("the path of a folder")]
+
+Registry = Annotated[
+    str,
+    Field(pattern=r"^[a-z][a-z0-9-]{0,30}=https?://[^#\s]+(#(bearer|basic):[A-Za-z0-9_-]+)?$", max_length=500),
+    Allowed("name=https://host/path/, and #bearer:SECRET or #basic:SECRET where it needs a credential"),
+]
 
 
 class Sandbox(Section):
@@ -20,6 +26,8 @@ class Sandbox(Section):
     """Hosts every job may reach besides those its orders name."""
     setup_domains: tuple[Name, ...] = ()
     """Hosts a project's setup may reach, such as package registries; jobs themselves may not."""
+    registries: tuple[Registry, ...] = ()
+    """Package registries for setups, whose credential is added outside: pip=https://host/simple/#bearer:SECRET."""
     max_requests: Many = 1000
     """Most connections one attempt of a job may make."""
     max_processes: Annotated[int, Field(ge=16, le=65536)] = 512

@@ -1,8 +1,9 @@
 """The workshop as one place: what a job needs from mirrors, rooms, setups, quarantine and checks."""
 
 import asyncio
+import shutil
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -15,8 +16,9 @@ from midwatch.workshop.checks import CheckPlan, Prover, Work
 from midwatch.workshop.disk import Watch
 from midwatch.workshop.doorman import Doorman
 from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.holding.adoption import adopt
+from midwatch.workshop.holding.adoption import adopt, find_orphans
 from midwatch.workshop.holding.held import Held
+from midwatch.workshop.keeping import Kept
 from midwatch.workshop.mirrors import Mirrors
 from midwatch.workshop.occupants import Errand, Heard, Left, occupy, unix_time_in
 from midwatch.workshop.quarantine import Delivery, admit
@@ -224,13 +226,19 @@ class Bench:
     async def head_so_far(self, job: str, epoch: int) -> str:
         """Tell the commit an agent at work is at; nothing, while it is at none."""
         try:
-            return await self.checkouts.head(job, epoch)
+            return await self.checkouts.head(job, await self._where(job, epoch))
         except MidwatchError:
             return ""
 
     async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
         """Show what an agent at work has committed until now."""
-        return await self.checkouts.diff_so_far(job, epoch, base)
+        return await self.checkouts.diff_so_far(job, await self._where(job, epoch), base)
+
+    async def _where(self, job: str, epoch: int) -> int:
+        """Tell whose checkout an attempt works in: its own, or the one in which it found its agent at work."""
+        if await asyncio.to_thread(self.checkouts.tree(job, epoch).exists):
+            return epoch
+        return await asyncio.to_thread(self.rooms.newest, job) or epoch
 
     async def prove(self, request: Question) -> Proof:
         """Ask fresh checkouts."""
@@ -246,9 +254,28 @@ class Bench:
         prover = Prover(self.checkouts, self.enclosure, logs)
         return await prover.prove(work, plan, before=request.before, stop=request.stop)
 
-    async def discard(self, job: str) -> None:
-        """Throw a job's checkouts away."""
-        await self.checkouts.discard(job)
+    async def living(self) -> tuple[tuple[str, int], ...]:
+        """List the jobs, with their attempts, for which something is at work on this machine."""
+        found = await asyncio.to_thread(find_orphans, self._home / "held", {})
+        return tuple((orphan.place.parent.name, orphan.epoch) for orphan in found)
+
+    async def tidy(
+        self, *, keep: tuple[str, ...], older_than: timedelta, disk_share: float, now: datetime
+    ) -> tuple[tuple[str, str, int], ...]:
+        """Remove old checkouts that hold nothing of their own; tell of each whose, why and how many bytes."""
+        most = int(shutil.disk_usage(self._home).total * disk_share)
+        done = await self.checkouts.collect(keep, older_than, most, now)
+        return tuple((one.job, one.why, one.bytes) for one in done if one.removed)
+
+    async def standing(self, job: str) -> tuple[Kept, ...]:
+        """List a job's checkouts, and what in them is nowhere else."""
+        return await self.checkouts.standing(job)
+
+    async def discard(self, job: str, *, force: bool = False) -> int:
+        """Throw a job's checkouts away, and tell how many bytes that freed."""
+        freed = sum(kept.bytes for kept in await self.checkouts.standing(job))
+        await self.checkouts.discard(job, force=force)
+        return freed
 
     def log(self, job: str, name: str) -> Path:
         """Tell where a job's log lies."""

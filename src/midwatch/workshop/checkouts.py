@@ -100,6 +100,14 @@ class Checkouts:
                         )
             await asyncio.to_thread(remove, self._folder / part(job))
 
+    async def hand_on(self, job: str, epoch: int, *, to: str, at: int) -> None:
+        """Give a job that is over's clone to the one that goes on with it; done already, it changes nothing."""
+        old, new = self._place(job, epoch), self._place(to, at)
+        async with self._locked(job):
+            if await asyncio.to_thread(old.is_dir) and not await asyncio.to_thread(new.exists):
+                await asyncio.to_thread(new.parent.mkdir, parents=True, exist_ok=True)
+                await asyncio.to_thread(old.rename, new)
+
     async def head(self, job: str, epoch: int) -> str:
         """Tell the commit an agent's clone is at, by reading files: git is never run where an agent may set traps."""
         return await asyncio.to_thread(read_head, self.tree(job, epoch))

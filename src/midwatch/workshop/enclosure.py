@@ -43,7 +43,7 @@ class Enclosure:
         surroundings: Mapping[str, str] = {"PATH": self.path, **walls.environment}
         return replace(walls, read_only=(*walls.read_only, *lent), environment=surroundings)
 
-    async def run(  # noqa: PLR0913 - each is one plain fact about one command
+    async def run(
         self,
         walls: Walls,
         argv: Sequence[str],

@@ -48,8 +48,10 @@ async def run_leashed(  # noqa: PLR0913 - each is one plain fact about one proce
     try:
         await _follow(process, stop, written)
     finally:
-        await _see_out(process, written)
-        await asyncio.to_thread(written.close)
+        try:
+            await _see_out(process, written)
+        finally:
+            written.close()
     code = process.returncode if process.returncode is not None else leash.STOPPED
     return Ended(
         exit_code=code,

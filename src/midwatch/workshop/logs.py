@@ -80,6 +80,10 @@ class CappedLog:
         self._write(self._scrub.end())
         self._file.close()
 
+    def leave(self) -> None:
+        """Stop in the middle: the next server writes on from what is there, so nothing half-decided is added now."""
+        self._file.close()
+
     def tail(self) -> str:
         """Read the last words that this log was given."""
         with self._path.open("rb") as file:

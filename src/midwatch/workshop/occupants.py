@@ -84,8 +84,10 @@ async def occupy(  # noqa: PLR0913 - each is one plain fact about one agent
                 if heard is not None and not piece.cut:
                     await heard(piece.data)
             ending = await held.wait() if isinstance(held, Held) else held.ending
-    finally:
-        await asyncio.to_thread(log.close)
+    except BaseException:
+        log.leave()
+        raise
+    await asyncio.to_thread(log.close)
     await put_away(room.place)
     if full:
         raise Exhausted(full[0], hint="Free some disk space, then resume the job; its work is kept.")

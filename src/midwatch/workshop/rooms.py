@@ -90,13 +90,17 @@ class Rooms:
     """Every room under one data folder."""
 
     def __init__(self, home: Path, checkouts: Checkouts, enclosure: Enclosure) -> None:
-        self._jobs = home / "jobs"
+        self._held = home / "held"
         self._checkouts = checkouts
         self.enclosure = enclosure
 
     def held(self, job: str) -> Path:
         """Tell where a job's holders keep their records."""
-        return self._jobs / part(job) / "held"
+        return self._held / part(job)
+
+    def newest(self, job: str) -> int:
+        """Tell the newest attempt that was begun for a job; 0 where there was none."""
+        return next(reversed(records.epochs(self.held(job))), 0)
 
     async def enter(self, project: str, job: str, epoch: int, terms: Terms) -> Room:
         """Give the room where this very errand is at work or has ended, else a new one with a fresh clone."""

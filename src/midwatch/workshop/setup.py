@@ -160,9 +160,15 @@ def lend(made: Made, walls: Walls, enclosure: Enclosure) -> Walls:
     for name in made.placed:
         place = walls.tree / name
         if not os.path.lexists(place):
-            copy = shutil.copytree if (kept / name).is_dir() else shutil.copy2
-            copy(kept / name, place, **({"symlinks": True} if copy is shutil.copytree else {}))
+            _copy(kept / name, place)
     return walls
+
+
+def _copy(made: Path, place: Path) -> None:
+    if made.is_dir():
+        shutil.copytree(made, place, symlinks=True)
+    else:
+        shutil.copy2(made, place)
 
 
 def _make_room_for(place: Path, *, folder: bool) -> None:

@@ -36,7 +36,13 @@ def stand(wanted: str) -> Standing:
 
 
 def enclosure(
-    isolation: Isolation, home: Path, toolchains: tuple[str, ...], *, limits: Limits, scrub: NewScrub = Untouched
+    isolation: Isolation,
+    home: Path,
+    toolchains: tuple[str, ...],
+    *,
+    limits: Limits,
+    copies_setup: bool = False,
+    scrub: NewScrub = Untouched,
 ) -> Enclosure:
     """Fit the walls out: our own Python, because the housekeeper is ours, and the folders the person named."""
     named = tuple(Path(folder).expanduser() for folder in toolchains)
@@ -48,7 +54,12 @@ def enclosure(
         if home.resolve().is_relative_to(folder.resolve()):
             raise Misuse(f"The toolchain {folder} holds Midwatch's own data.", hint="Name a folder inside of it.")
     return Enclosure(
-        isolation=isolation, toolchains=(*_own_ground(), *named), path=_path(named), limits=limits, scrub=scrub
+        isolation=isolation,
+        toolchains=(*_own_ground(), *named),
+        path=_path(named),
+        limits=limits,
+        copies_setup=copies_setup,
+        scrub=scrub,
     )
 
 

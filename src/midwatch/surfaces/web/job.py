@@ -97,7 +97,8 @@ async def _diff(house: House, row: JobRow) -> Markup:
 async def _so_far(house: House, row: JobRow) -> str:
     """Show what is committed while the agent still works; nothing, where there is nothing yet."""
     try:
-        return await house.bench.diff_so_far(row.id, row.epoch, row.repository.head) if row.repository else ""
+        diff = await house.bench.diff_so_far(row.id, row.epoch, row.repository.head) if row.repository else ""
+        return house.redactor.redact(diff)
     except MidwatchError:
         return ""
 
