@@ -1,124 +1,116 @@
-"""The housekeeper driven as an agent, on the real leash."""
+"""The housekeeper driven as an agent, in a real room."""
 
 import asyncio
 import subprocess
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.errors import Broken, Unavailable
-from midwatch.workshop.errand import Ended, run_leashed
+from midwatch.workshop.bench import Bench, Workplace
+from midwatch.workshop.enclosure import Enclosure
+from midwatch.workshop.standing import enclosure, found
+from midwatch.workshop.walls.spec import Limits
+from tests.workshop.lodging import Spot, Stay, benched
 
 
 @dataclass
 class Task:
-    checkout: Path
-    log: Path
+    room: Workplace
     checks: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     avoid: tuple[str, ...] = ()
     most_files: int = 0
     most_lines: int = 0
-    wall: timedelta = timedelta(minutes=1)
     idle: timedelta = timedelta(minutes=1)
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Leash:
-    """The real leash, remembering what it was given."""
+class House:
+    """A bench and a project with three files to tidy."""
 
-    def __init__(self) -> None:
-        self.words: list[str] = []
+    def __init__(self, bench: Bench, commit: str) -> None:
+        self.bench, self.commit = bench, commit
+        self.epoch = 0
 
-    async def __call__(self, argv: Sequence[str], **given: Any) -> Ended:
-        self.words = list(argv)
-        return await run_leashed(argv, **given)
-
-
-def remains(place: Path) -> list[Path]:
-    return list(place.iterdir())
-
-
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The machine's folder for temporary files, to see what stays in it."""
-    place = tmp_path / "temporary"
-    place.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
-    return place
+    async def task(self, stay: Stay | None = None) -> Task:
+        """A new room each time."""
+        self.epoch += 1
+        stay = stay or Stay(self.commit)
+        room = await self.bench.room(replace(stay, place=Spot(epoch=self.epoch), purpose=f"try {self.epoch}"))
+        return Task(room)
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> Task:
-    """Three files to tidy."""
-    root = tmp_path / "checkout"
+def walls(tmp_path: Path) -> Enclosure:
+    return enclosure(found().isolation, tmp_path / "home", (), limits=Limits())
+
+
+@pytest.fixture
+async def house(tmp_path: Path, walls: Enclosure) -> AsyncIterator[House]:
+    root = tmp_path / "repository"
     root.mkdir()
     for name in "abc":
         (root / f"{name}.py").write_text("import os\n\nprint(1)\n")
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a person's work"]):
         who = ["-c", "user.name=A Person", "-c", "user.email=person@example.invalid"]
-        subprocess.run(["git", "-C", str(root), *who, *words], check=True)
-    return Task(checkout=root, log=tmp_path / "log")
+        await asyncio.to_thread(subprocess.run, ["git", "-C", str(root), *who, *words], check=True)
+    house = House(*await benched(tmp_path / "home", walls, root))
+    yield house
+    assert await house.bench.living() == ()
 
 
-async def test_plan_execute_and_repair_keep_to_the_limits_of_the_task(task: Task, temporary: Path) -> None:
-    keeper, limited = Housekeeper(run_leashed), replace(task, most_files=2, most_lines=800)
-    plan = await keeper.plan(limited)
+async def test_plan_execute_and_repair_keep_to_the_limits_of_the_task(house: House) -> None:
+    keeper = Housekeeper()
+    reading = Stay(house.commit, reads_only=True)
+    plan = await keeper.plan(replace(await house.task(reading), most_files=2, most_lines=800))
     assert plan.files == ("a.py", "b.py")
-    done = await keeper.execute(limited, plan)
+    working = replace(await house.task(), most_files=2, most_lines=800)
+    done = await keeper.execute(working, plan)
     assert "1 more file waits for another night: the limit is 2 files; nothing is left" in done.summary
-    again = await keeper.repair(replace(limited, checks=("true",)), done.base, "")
+    mending = await house.task(replace(Stay(house.commit), takes_over=("job_1", working.room.epoch)))
+    again = await keeper.repair(replace(mending, checks=("true",), most_files=2), done.base, "")
     assert again.head == done.head
     assert again.left == ()
-    assert remains(temporary) == []
 
 
-async def test_lines_are_limited_too(task: Task) -> None:
-    assert (await Housekeeper(run_leashed).plan(replace(task, most_lines=2))).files == ("a.py", "b.py")
+async def test_lines_are_limited_too(house: House) -> None:
+    assert (await Housekeeper().plan(replace(await house.task(), most_lines=2))).files == ("a.py", "b.py")
 
 
-async def test_a_check_is_given_less_time_than_the_idle_limit(task: Task) -> None:
-    leash = Leash()
-    await Housekeeper(leash).plan(replace(task, idle=timedelta(seconds=100)))
-    assert "--check-seconds=80.0" in leash.words
+async def test_a_housekeeper_that_cannot_work_says_why(house: House) -> None:
+    task = await house.task()
+    (task.room.tree / ".git" / "HEAD").unlink()
+    with pytest.raises(Broken, match=r"ended by itself with exit code \d+\. Its last words: .*not the top of a git"):
+        await Housekeeper().plan(task)
 
 
-async def test_nothing_temporary_stays_after_a_failure(task: Task, temporary: Path) -> None:
-    with pytest.raises(Broken, match="not the top of a git checkout"):
-        await Housekeeper(run_leashed).plan(replace(task, checkout=task.checkout.parent))
-    assert remains(temporary) == []
+async def test_an_answer_that_is_no_plan_is_not_believed(house: House) -> None:
+    task = await house.task()
+    task.room.run = lambda *_, **__: Workplace.run(task.room, (sys.executable, "-c", "print('all tests pass')"))  # type: ignore[method-assign]
+    with pytest.raises(Broken, match="Its last words: all tests pass"):
+        await Housekeeper().plan(task)
 
 
-async def test_nothing_temporary_stays_of_a_housekeeper_that_was_stopped(task: Task, temporary: Path) -> None:
-    plan = await Housekeeper(run_leashed).plan(task)
-    pipe = task.log.with_name("pipe")
-    await asyncio.to_thread(subprocess.run, ["mkfifo", str(pipe)], check=True)
-    checked = replace(task, checks=(f"echo $TMPDIR > {pipe}; sleep 1000",))
-    async with asyncio.TaskGroup() as group:
-        working = group.create_task(_fails(Housekeeper(run_leashed).execute(checked, plan)))
-        inside = Path((await asyncio.to_thread(pipe.read_text)).strip())
-        # What the killed process could not remove itself lies where we remove it.
-        assert inside.is_relative_to(remains(temporary)[0])
-        task.stop.set()
-    assert isinstance(working.result(), Unavailable)
-    assert remains(temporary) == []
+async def test_a_housekeeper_that_is_to_stop_stops(house: House) -> None:
+    plan = await Housekeeper().plan(await house.task())
+    stay = Stay(house.commit)
+    task = await house.task(stay)
+    begun = task.room.tree / "begun"
+    checked = replace(task, checks=("touch begun; sleep 1000",))
+    working = asyncio.create_task(Housekeeper().execute(checked, plan))
+    while not begun.exists():  # noqa: ASYNC110 - another process makes the file
+        await asyncio.sleep(0.01)
+    stay.stop.set()
+    with pytest.raises(Unavailable, match="was stopped"):
+        await working
 
 
-async def test_a_value_that_looks_like_an_option_is_a_value(task: Task) -> None:
-    plan = await Housekeeper(run_leashed).plan(replace(task, checks=("--version",), avoid=("-x", "a.py")))
+async def test_a_value_that_looks_like_an_option_is_a_value(house: House) -> None:
+    plan = await Housekeeper().plan(replace(await house.task(), checks=("--version",), avoid=("-x", "a.py")))
     assert plan.checks == ("--version",)
     assert plan.files == ("b.py", "c.py")
-
-
-async def _fails(work: Any) -> Exception | None:
-    try:
-        await work
-    except Unavailable as wrong:
-        return wrong
-    return None
