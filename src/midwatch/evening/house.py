@@ -68,11 +68,12 @@ async def change_project(
     by: str,
     purpose: str | None = None,
     checks: tuple[str, ...] | None = None,
+    setup: str | None = None,
     priority: int | None = None,
 ) -> ProjectRow:
     """Change what was given."""
     row = await evening.records.get(ProjectRow, name)
-    changed = ProjectChanged(project=row.id, purpose=purpose, checks=checks, priority=priority)
+    changed = ProjectChanged(project=row.id, purpose=purpose, checks=checks, setup=setup, priority=priority)
     await evening.journal.record(changed, actor=by)
     return await evening.records.get(ProjectRow, row.id)
 
