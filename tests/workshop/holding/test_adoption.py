@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -162,24 +161,3 @@ async def test_holders_that_no_record_claims_are_found(agent: MakeSpec, tmp_path
     assert [found.state for found in find_orphans(root, {root / "claimed": 1})] == [stray.state]
     assert len(find_orphans(root, {root / "claimed": 0, root / "stray": 1})) == 1
     await asyncio.gather(claimed.stop(0.1), stray.stop(0.1))
-
-
-@pytest.mark.slow
-async def test_fifty_chatty_jobs_are_adopted(
-    agent: MakeSpec, mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folders = [tmp_path / "jobs" / str(number) for number in range(50)]
-    begun = time.monotonic()
-    launched = [await launch(agent(agents.CHATTY, job=folder)) for folder in folders]
-    between = time.monotonic()
-    found = await asyncio.gather(*[adopt(folder) for folder in folders])
-    alive = [held for held in found if isinstance(held, Held)]
-    await asyncio.gather(*[held.beat() for held in alive])
-    after = time.monotonic()
-    with capsys.disabled():
-        print(f"\n50 chatty jobs: launched in {between - begun:.1f} s, adopted and greeted in {after - between:.2f} s")
-    assert [held.state for held in alive] == [held.state for held in launched]
-    await asyncio.gather(*[until(held, b"line 2\n") for held in alive])
-    endings = await asyncio.gather(*[held.stop(1.0) for held in alive])
-    assert {ending.how for ending in endings} == {"stopped"}
-    assert left_over(mark, *(held.state for held in launched)) == []
