@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from midwatch.errors import Refused, Stale, Unavailable
 from midwatch.workshop.holding import records, tree
 from midwatch.workshop.holding.adoption import Ended, Lost, adopt, find_orphans, launch
-from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.ending import read_ending, write_ending
+from midwatch.workshop.holding.held import Held, settle
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, everything, left_over, until
 
@@ -139,6 +141,21 @@ async def test_a_state_that_is_not_whole_is_lost(agent: MakeSpec, content: bytes
     found = await adopt(held.place.parent)
     assert isinstance(found, Lost)
     assert found.why == "its state cannot be read"
+
+
+def test_the_first_verdict_stands(tmp_path: Path) -> None:
+    first = settle(tmp_path, "the first to look")
+    with pytest.raises(FileExistsError):
+        write_ending(tmp_path, replace(first, why="a second, at the same moment"), over=False)
+    assert settle(tmp_path, "a second, later") == first
+    assert [path.name for path in tmp_path.iterdir()] == [records.EXIT]
+
+
+def test_a_torn_verdict_is_none(tmp_path: Path) -> None:
+    (tmp_path / records.EXIT).write_text('{"how": "exi')
+    ending = settle(tmp_path, "nobody could read it")
+    assert ending.why == "nobody could read it"
+    assert read_ending(tmp_path) == ending
 
 
 async def test_an_agent_whose_state_is_ruined_is_ended_by_its_mark(agent: MakeSpec, mark: str) -> None:
