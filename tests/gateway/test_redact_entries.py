@@ -1,4 +1,4 @@
-"""What is written into the journal holds no secret, and loses nothing of our own to something that only looks like one."""
+"""What goes into the journal holds no secret, and loses nothing of our own to what only looks like one."""
 
 from typing import Any
 
@@ -80,7 +80,7 @@ def test_what_looks_like_a_secret_is_taken_out_of_free_text(name: str) -> None:
         clean: Any = BLIND("message.said", payload)
         assert f"[secret:{name}]" in clean["text"]
         assert not [part for part in secret_parts(find) if part in clean["text"]]
-        assert read_event("message.said", clean)
+        assert write_event(read_event("message.said", clean)) == clean
 
 
 def test_a_known_value_that_has_the_shape_of_an_id_is_taken_out_all_the_same() -> None:

@@ -1,5 +1,6 @@
 """Secrets are named in the settings by where they are kept; what they are stands nowhere."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_the_list_shows_references(tmp_path: Path) -> None:
 def test_a_secret_itself_is_refused_everywhere_and_not_repeated(value: JsonValue, tmp_path: Path) -> None:
     text = f"{value}"
     quoted = f'deploy = "{value}"' if isinstance(value, str) else f"deploy = {str(value).lower()}"
-    attempts = [
+    attempts: list[Callable[[], object]] = [
         lambda: load_settings(written(tmp_path, quoted), environ={}),
         lambda: load_settings(tmp_path / "none", stored=[{"secrets.deploy": value}], environ={}),
         lambda: load_settings(tmp_path / "none", environ={"MIDWATCH_SECRETS__DEPLOY": text}),
