@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from midwatch.gateway.redaction.entries import Entries, _foreign
-from midwatch.gateway.redaction.patterns import shipped
+from midwatch.gateway.redaction.patterns import Rule, shipped
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.journal.upcasts import read_event, write_event
 from tests.gateway.examples import filled, secret_parts
@@ -96,6 +96,23 @@ def test_what_a_tool_was_given_is_redacted_by_the_names_of_its_fields() -> None:
     request: Any = {"env": {"API_TOKEN": secret, f"x {VALUE}": 1}, "argv": ["--token", "FILE"]}
     clean: Any = TOLD("tool.called", write_event(sample(KINDS["tool.called"], request=request)))
     assert clean["request"] == {"env": {"API_TOKEN": "[secret:generic]", "x [secret:owl]": 1}, "argv": request["argv"]}
+
+
+def test_a_secret_that_became_a_number_is_taken_out_of_what_others_made_and_not_out_of_our_own_counts() -> None:
+    scrub = Entries(Redactor({"pin": "48151623"}))
+    asked: Any = scrub("tool.called", write_event(sample(KINDS["tool.called"], request={"a": [48151623, 5], "b": 2.5})))
+    assert asked["request"] == {"a": ["[secret:pin]", 5], "b": 2.5}
+    counted = write_event(sample(KINDS["round.called"], number=48151623))
+    assert scrub("round.called", counted) is counted
+
+
+@pytest.mark.parametrize("rule", shipped().rules, ids=lambda rule: f"{rule.name}-{rule.keywords[0]}")
+def test_a_text_is_redacted_in_an_entry_as_it_is_by_itself(rule: Rule) -> None:
+    for text in (
+        f"{before}{filled(find)}{after}" for find in rule.finds for before in ("", "x\n") for after in ("", ".")
+    ):
+        clean: Any = BLIND("message.said", write_event(sample(KINDS["message.said"], text=text)))
+        assert clean["text"] == Redactor().redact(text) != text
 
 
 def test_actors_and_keys_lose_what_is_surely_a_secret_and_no_id() -> None:
