@@ -82,8 +82,8 @@ class Vault:
         fetched = await asyncio.gather(*(self._tried(*each) for each in wanted.items()))
         got = dict(zip(wanted, fetched, strict=True))
         self._learn({name: value for name, value in got.items() if isinstance(value, str)})
-        for name in wanted:
-            if self._references.get(name) != wanted[name]:  # moved while we were fetching
+        for name, reference in wanted.items():
+            if self._references.get(name) != reference:  # moved while we were fetching
                 self.forget(name)
         return {name: error for name, error in got.items() if isinstance(error, MidwatchError)}
 
