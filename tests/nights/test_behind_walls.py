@@ -4,7 +4,8 @@ A2, A10, O18, N19, N20, X3, X5.
 """
 
 import asyncio
-import subprocess
+from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,17 @@ from midwatch.evening.house import change_project
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned, SetupFinished
 from midwatch.night import commands, jobs, tidying
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.records import ConnectionRow, JobRow, PullRequestRow, SessionRow
+from midwatch.terms.records import ConnectionRow, JobRow, PullRequestRow
 from midwatch.terms.trust import Isolation
+from midwatch.workshop.bench import Bench
 from midwatch.workshop.standing import found
 from tests.conftest import missing
-from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
+from tests.nights.house import EVENING, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.roomed import COMMIT, WORKS, RoomedAgent
+from tests.nights.scripted import FailingAgent
 from tests.nights.test_first_night import all_is_well
+
+LATER = EVENING + timedelta(hours=2)
 
 WAITS = (
     COMMIT
@@ -53,6 +58,14 @@ def walled() -> None:
         missing("bwrap", found().why)
 
 
+@pytest.fixture(autouse=True)
+async def nothing_works_on(tmp_path: Path) -> AsyncIterator[None]:
+    yield
+    bench = Bench(tmp_path / "home")
+    for job, _ in await bench.living():
+        await bench.clear_out(job, timedelta())
+
+
 async def the_job(house: TestHouse) -> JobRow:
     return (await house.house.records.find(JobRow))[-1]
 
@@ -66,11 +79,11 @@ async def at_work(house: TestHouse, source: Path) -> tuple[JobRow, asyncio.Task[
     while not (log := house.house.bench.log(row.id, "agent")).exists() or not log.stat().st_size:
         await asyncio.sleep(0.02)
         assert not night.done(), night.exception()
-    return row, night
+    return await house.house.records.get(JobRow, row.id), night
 
 
 async def newest(house: TestHouse) -> JobRow:
-    while not (rows := await house.house.records.find(JobRow, stage=Stage.EXECUTE)):
+    while not (rows := await house.house.records.find(JobRow, stage=Stage.EXECUTE)):  # noqa: ASYNC110 - a real process
         await asyncio.sleep(0.02)
     return rows[-1]
 
@@ -89,7 +102,7 @@ async def test_an_agent_outlives_its_server_and_delivers_once(tmp_path: Path) ->
         job, night = await at_work(house, source)
         await killed(night)
         assert await house.house.bench.living() == ((job.id, job.epoch),)
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_house(tmp_path / "home", begins=LATER, agents={"housekeeper": agent}) as house:
         (house.house.bench.checkouts.tree(job.id, job.epoch) / "go").touch()
         await jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
         await house.to_the_brief()
@@ -109,7 +122,7 @@ async def test_a_stop_that_came_while_nobody_was_there_ends_the_agent(tmp_path: 
         job, night = await at_work(house, source)
         await killed(night)
         await commands.stop_job(house.house.night, job, by="ann", why="enough")
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_house(tmp_path / "home", begins=LATER, agents={"housekeeper": agent}) as house:
         await jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
         assert (await the_job(house)).state is JobState.STOPPED
         assert await house.house.bench.living() == ()
@@ -124,7 +137,7 @@ async def test_whoever_works_on_for_a_job_that_is_over_is_found_ended_and_told(t
         job, night = await at_work(house, source)
         await killed(night)
         await commands.stop_job(house.house.night, job, by="ann", why="enough")
-        stopped = jobs._stopped(await the_job(house))  # noqa: SLF001 - as another server would have written it
+        stopped = jobs._stopped(await the_job(house))  # as another server would have written it
         await house.house.journal.record(*stopped)
         assert await tidying.end_orphans(house.house.night) == 1
         assert await tidying.end_orphans(house.house.night) == 0
@@ -203,17 +216,17 @@ async def test_a_stopped_job_goes_on_in_its_own_checkout(tmp_path: Path) -> None
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         job, night = await at_work(house, source)
         await commands.stop_job(house.house.night, job, by="ann", why="for now")
-        while not (await the_job(house)).state.over:
+        while not (await the_job(house)).state.over:  # noqa: ASYNC110 - a real process
             await asyncio.sleep(0.02)
         kept = await house.house.bench.standing(job.id)
         assert "sample/half.py" in " ".join(kept[-1].unique)
         with pytest.raises(Refused, match="work that is nowhere else"):
             await commands.discard(house.house.night, await the_job(house), by="ann", force=False)
         agent.script = "assert open('sample/half.py').read() == 'half = 1\\n'\n" + WORKS
+        await night
         resumed = await commands.resume_job(house.house.night, await the_job(house), by="ann")
         assert (resumed.stage, resumed.retry_of) == (Stage.EXECUTE, job.id)
-        await night
-        await house.to_the_brief()
+        await house.settle()
         assert (await the_job(house)).state is JobState.DONE
         assert git(source, "show", f"agent/{resumed.id}:sample/half.py") == "half = 1"
         with pytest.raises(Refused, match="there is nothing to resume"):
@@ -256,23 +269,19 @@ async def test_a_secret_is_neither_logged_nor_delivered(tmp_path: Path) -> None:
         assert "contains the value of the secret team" in job.why
         assert not git(source, "for-each-ref", "refs/heads/agent/")
         await all_is_well(house)
-    found_in = subprocess.run(
-        ["grep", "-rl", "swordfish-9281", str(tmp_path / "home")], capture_output=True, text=True, check=False
-    )
-    kept = [line for line in found_in.stdout.splitlines() if "/checkouts/" not in line]
-    assert kept == [], "only the agent's own checkout has it"
+    files = [file for file in (tmp_path / "home").rglob("*") if file.is_file() and "checkouts" not in file.parts]
+    holding = [file for file in files if b"swordfish-9281" in file.read_bytes()]
+    assert holding == [], "only the agent's own checkout has it"
 
 
-async def test_the_session_of_a_night_that_is_over_cannot_be_resumed_into(tmp_path: Path) -> None:
+async def test_a_job_without_an_approved_plan_cannot_go_on_after_the_night(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
-    agent = RoomedAgent("raise SystemExit(3)")
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_house(tmp_path / "home", agents={"housekeeper": FailingAgent(message="no plan today")}) as house:
         await house.project(source)
         await house.begin(orders("Look at it"))
         await house.to_the_brief()
         job = await the_job(house)
         assert job.state is JobState.FAILED
-        assert (await house.house.records.find(SessionRow))[-1].state != "autonomous"
-        with pytest.raises(Refused, match="is over, and with it the orders"):
+        with pytest.raises(Refused, match="had no approved plan yet"):
             await commands.resume_job(house.house.night, job, by="ann")
         await all_is_well(house)

@@ -81,11 +81,11 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
     """Go on where a job failed or was stopped, in the checkout it left, as a new job that says which it follows."""
     if not job.state.over or job.state is JobState.DONE:
         raise Refused(f"Job {job.number} is {job.state.value}; there is nothing to resume.", hint="midwatch job list")
-    session = await night.records.get(SessionRow, job.session)
-    if session.state is not SessionState.AUTONOMOUS:
+    session, stage = await night.records.get(SessionRow, job.session), _goes_on_at(job)
+    if session.state is not SessionState.AUTONOMOUS and stage is Stage.PREPARE:
         raise Refused(
-            f"Night {session.number} is over, and with it the orders job {job.number} worked by.",
-            hint=f"Its checkout is kept (midwatch job open {job.number}); order the work again for the next night.",
+            f"Night {session.number} is over, and job {job.number} had no approved plan yet.",
+            hint="Order the work again for the next night.",
         )
     former = await night.records.get(RunRow, job.run)
     run, new = night.ids.new("run"), night.ids.new("job")
@@ -100,7 +100,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             title=job.title,
             agent=job.agent,
             retry_of=job.id,
-            stage=_goes_on_at(job),
+            stage=stage,
         ),
         WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
         actor=by,

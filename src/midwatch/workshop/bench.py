@@ -23,7 +23,7 @@ from midwatch.workshop.holding.putting_away import put_away
 from midwatch.workshop.keeping import Kept
 from midwatch.workshop.mirrors import Mirrors
 from midwatch.workshop.quarantine import Delivery, Reveals, admit, reveals_nothing
-from midwatch.workshop.rooms import Rooms, Terms
+from midwatch.workshop.rooms import WALLS, Rooms, Terms
 from midwatch.workshop.setup import Made, Setups
 from midwatch.workshop.workplace import Lodging, Spot, Workplace
 
@@ -134,6 +134,7 @@ class Bench:
             place = records.epoch_folder(folder, epoch)
             if await asyncio.to_thread(read_ending, place) is not None:
                 await put_away(place)
+                await asyncio.to_thread((place / WALLS).unlink, missing_ok=True)
 
     async def clear_out(self, job: str, grace: timedelta) -> bool:
         """End whatever still works for a job; tell whether there was anything."""
