@@ -1,5 +1,6 @@
 """Projects come from folders and URLs; every refusal says which kind it is, and incomplete clones are completed."""
 
+import contextlib
 import shutil
 import socket
 import ssl
@@ -155,6 +156,7 @@ def origin(tmp_path: Path) -> Repository:
     made = Repository.begin(tmp_path / "origin")
     for number in range(5):
         made.commit(f"Step {number}", {"src/app.py": f"x = {number}\n", f"src/f{number}": "f\n"})
+    made.commit("Attributes", {".gitattributes": "*.x text\n"})
     for key in ("allowFilter", "allowAnySHA1InWant"):
         made.git("config", f"uploadpack.{key}", "true")
     return made
@@ -216,10 +218,25 @@ async def test_a_branch_rewritten_at_the_origin_is_still_completed(
     origin.git("reset", "--quiet", "--hard", "HEAD~3")
     origin.commit("Another way", {"src/app.py": "y = 1\n"})
     await mirrors.refresh("shop", clone.path)
-    assert len(Repository(mirrors.path("shop")).git("rev-list", "main").splitlines()) == 7
+    assert len(Repository(mirrors.path("shop")).git("rev-list", "main").splitlines()) == 8
 
 
 async def test_nobody_is_asked_for_a_password(served: str, mirrors: Mirrors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_ASKPASS", "/bin/false")
     with pytest.raises(Refused, match="may not be read"):
         await mirrors.refresh("shop", f"{served}/private/x.git")
+
+
+async def test_a_partial_clone_asked_for_what_it_lacks_does_not_fetch_it(
+    origin: Repository, mirrors: Mirrors, tmp_path: Path
+) -> None:
+    clone = incomplete(origin, tmp_path / "clone", "blobless and bare of files")
+    lacking = origin.git("rev-parse", "HEAD~4:src/app.py")
+    clone.git("read-tree", "HEAD")
+    clone.git("update-index", "--add", "--cacheinfo", f"100644,{lacking},src/old.py")
+    made = clone.git("commit-tree", "-p", "HEAD", "-m", "Old", clone.git("write-tree", "--missing-ok"))
+    clone.git("update-ref", "refs/heads/main", made)
+    before = everything(clone.path)
+    with contextlib.suppress(Refused):
+        await mirrors.refresh("shop", clone.path)
+    assert everything(clone.path) == before
