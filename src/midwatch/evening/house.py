@@ -34,17 +34,18 @@ from midwatch.terms.records import (
     WorkRow,
 )
 from midwatch.terms.report import FlagKind
+from midwatch.terms.sources import name_of
 from midwatch.terms.trust import Level
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 async def add_project(
-    evening: Evening, path: Path, *, by: str, name: str = "", purpose: str = "", checks: tuple[str, ...] = ()
+    evening: Evening, path: Path | str, *, by: str, name: str = "", purpose: str = "", checks: tuple[str, ...] = ()
 ) -> ProjectRow:
     """Put a repository on the books."""
     facts = await evening.inspector.inspect(path)
-    chosen = name or Path(facts.path).name
+    chosen = name or name_of(facts.path)
     if not NAME.fullmatch(chosen) or chosen.isdigit():
         raise Misuse(
             f"{chosen!r} cannot be a project's name.", hint="Use letters, digits, dot, dash: --name my-project"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from midwatch.errors import Misuse, Refused, Stale, Unavailable, Unknown
 from midwatch.forges.roles import GitRunner, MirrorKeeper
+from midwatch.terms.sources import is_url
 from midwatch.terms.term import Term
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
@@ -34,6 +35,7 @@ class LocalForge:
 
         The source is the person's repository or, as a URL, the remote they share; the mirror gets the branch too.
         """
+        source = source if is_url(str(source)) else Path(source)
         branch = _agent_branch(job)
         ref = f"refs/heads/{branch}"
         async with self._mirrors.held(project) as (mirror, git):
@@ -54,11 +56,12 @@ class LocalForge:
 
     async def merge(self, project: str, source: Path | str, job: str, head: str, into: str, title: str) -> Merged:
         """Merge the work into the branch the person named; the merge commit is made in our mirror."""
-        if not isinstance(source, Path):
+        if is_url(str(source)):
             raise Refused(
                 f"{source} is merged where it is kept, not by Midwatch.",
                 hint=f"Open {_agent_branch(job)} there and merge it into {into}.",
             )
+        source = Path(source)
         await self._mirrors.refresh(project, source)
         old = await self._resolve(source, f"refs/heads/{into}")
         if not old:

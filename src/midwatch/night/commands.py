@@ -1,6 +1,5 @@
 """What a person may command while the night runs. A command is bound by scopes and budgets, not by the level."""
 
-from pathlib import Path
 from typing import Protocol
 
 from midwatch.errors import Refused, Unknown
@@ -29,7 +28,7 @@ class Merger(Protocol):
     """A forge that can merge on a person's word."""
 
     async def merge(  # noqa: D102 - each is one plain fact about one merge
-        self, project: str, source: Path, job: str, head: str, into: str, title: str
+        self, project: str, source: str, job: str, head: str, into: str, title: str
     ) -> Merging: ...
 
 
@@ -149,7 +148,7 @@ async def merge(night: Night, forge: Merger, job: JobRow, *, by: str) -> PullReq
     """Merge a job's pull request, on a person's word only."""
     row = await _open_pull_request(night, job)
     project = await night.records.get(ProjectRow, row.project)
-    merged = await forge.merge(row.project, Path(project.path), job.id, row.head, row.into, row.title)
+    merged = await forge.merge(row.project, project.path, job.id, row.head, row.into, row.title)
     await night.journal.record(
         PullRequestMerged(pull_request=row.id, sha=merged.sha, by=by, undo=merged.undo),
         WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {by}"),

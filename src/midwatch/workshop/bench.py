@@ -69,11 +69,11 @@ class Bench:
         """Tell how strongly rooms are kept apart from this machine."""
         return self.enclosure.isolation
 
-    async def inspect(self, path: Path) -> RepositoryFacts:
-        """Look at a person's repository."""
+    async def inspect(self, path: Path | str) -> RepositoryFacts:
+        """Look at a person's repository, a folder or a URL."""
         return await self.mirrors.inspect(path)
 
-    async def refresh(self, project: str, source: Path, branch: str) -> str:
+    async def refresh(self, project: str, source: Path | str, branch: str) -> str:
         """Bring our mirror up to date and tell the branch's commit."""
         await self.mirrors.refresh(project, source)
         return await self.mirrors.head_of(project, branch)
