@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from midwatch.evening.orders_file import read_orders
 from midwatch.rules.asks import draft_terms
+from midwatch.rules.levels import effective_level
 from midwatch.rules.matrix import MATRIX
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
@@ -38,6 +39,7 @@ def facts(orders: Orders = ORDERS, **more: Any) -> SheetFacts:
         "round_minutes": 5,
         "idle_minutes": 30,
         "isolation": Isolation.BUBBLEWRAP,
+        "most_by_walls": effective_level(Level.FULL, more.get("isolation", Isolation.BUBBLEWRAP), "any"),
         "model_free": ("housekeeper",),
         "thinks_by_rules": True,
         "projects": (ProjectSeen(name="shop"),),
