@@ -12,10 +12,11 @@ import pytest
 
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.errors import Broken, Unavailable
-from midwatch.workshop.bench import Bench, Workplace
+from midwatch.workshop.bench import Bench
 from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.standing import enclosure, found
 from midwatch.workshop.walls.spec import Limits
+from midwatch.workshop.workplace import Workplace
 from tests.workshop.lodging import Spot, Stay, benched
 
 

@@ -17,7 +17,8 @@ from midwatch.terms.jobs import Stage
 from tests.journal.samples import KINDS, events, sample
 
 STAGES: list[tuple[type[Event], dict[str, Any], Stage]] = [
-    (ev.JobCreated, {}, Stage.PREPARE),
+    (ev.JobCreated, {"stage": Stage.PREPARE}, Stage.PREPARE),
+    (ev.JobCreated, {"stage": Stage.EXECUTE}, Stage.EXECUTE),
     (ev.JobPrepared, {}, Stage.PLAN),
     (ev.JobApproved, {}, Stage.EXECUTE),
     (ev.JobExecuted, {}, Stage.QUARANTINE),

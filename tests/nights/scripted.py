@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from midwatch.errors import Broken, Unavailable
-from midwatch.night.roles import Assignment
+from midwatch.night.rooms import Assignment
 from midwatch.terms.jobs import Commit, Done, Plan
 from tests.nights.house import git
 
@@ -35,7 +35,7 @@ class ScriptedAgent:
     def _commit(self, checkout: Path, edit: Edit, base: str = "") -> Done:
         before = base or git(checkout, "rev-parse", "HEAD")
         edit(checkout)
-        git(checkout, "add", "-A")
+        git(checkout, "add", "-A", "--sparse")
         git(checkout, "commit", "-q", "--allow-empty", "-m", "Edit something")
         head = git(checkout, "rev-parse", "HEAD")
         return Done(

@@ -13,7 +13,7 @@ from midwatch.evening.house import set_level
 from midwatch.journal.events.jobs import JobClaimed, JobStopRequested
 from midwatch.journal.events.session import SessionPaused
 from midwatch.night import commands, jobs, liveness, settling
-from midwatch.night.roles import Assignment
+from midwatch.night.rooms import Assignment
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Plan, Stage

@@ -10,7 +10,7 @@ from midwatch.errors import Misuse, Refused
 from midwatch.evening.house import set_level
 from midwatch.morning import review
 from midwatch.night import commands, settling
-from midwatch.night.roles import Assignment
+from midwatch.night.rooms import Assignment
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Plan

@@ -107,8 +107,14 @@ class Walk:
         given = {"session": self._new("ses") if kind is session.SessionOpened else night.id, "number": number}
         given |= {"report": self._new("rep"), "orders_hash": orders_hash(night.orders)}
         if kind is jobs.JobCreated:
-            given |= {"job": self._new("job"), "project": f"prj_{self._dice.randint(1, 3)}"}
+            given |= {"project": f"prj_{self._dice.randint(1, 3)}", **self._begun_or_resumed()}
         return sample(kind, **{name: value for name, value in given.items() if name in kind.model_fields})
+
+    def _begun_or_resumed(self) -> dict[str, Any]:
+        known = self._met.get("job", [])
+        if known and self._dice.random() < 0.3:
+            return {"retry_of": self._dice.choice(known), "job": self._new("job"), "stage": Stage.EXECUTE}
+        return {"job": self._new("job"), "stage": Stage.PREPARE}
 
     def _any(self, kind: type[Event]) -> Event:
         given: dict[str, Any] = {}

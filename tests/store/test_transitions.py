@@ -138,7 +138,7 @@ STAGE_HISTORY: list[tuple[Stage, Event]] = [
     (Stage.EXECUTE, scenes.executed(3)),
     (Stage.QUARANTINE, of(jobs.JobQuarantined, job="job_1", epoch=4)),
     (Stage.VERIFY, scenes.verified(5, repair=True)),
-    (Stage.REPAIR, of(jobs.JobRepaired, job="job_1", epoch=6, round=1)),
+    (Stage.REPAIR, of(jobs.JobRepaired, job="job_1", epoch=6, round=1, work_epoch=0)),
     (Stage.QUARANTINE, of(jobs.JobQuarantined, job="job_1", epoch=7)),
     (Stage.VERIFY, scenes.verified(8)),
 ]

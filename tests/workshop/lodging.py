@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
-from midwatch.workshop.bench import Bench, Workplace
+from midwatch.workshop.bench import Bench
 from midwatch.workshop.doorman import Doorman
 from midwatch.workshop.enclosure import Enclosure
+from midwatch.workshop.workplace import Workplace
 
 PROJECT, JOB = "prj_1", "job_1"
 
@@ -27,6 +28,7 @@ class Stay:
     place: Spot = field(default_factory=Spot)
     purpose: str = "execute.1"
     paths: tuple[str, ...] = ()
+    sparse_from: int = 1
     reads_only: bool = False
     setup_key: str = ""
     takes_over: tuple[str, int] | None = None

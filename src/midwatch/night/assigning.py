@@ -27,6 +27,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         commit=commit,
         purpose=f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}",
         paths=contract.paths,
+        sparse_from=settings.sandbox.sparse_min_files,
         reads_only=job.stage is Stage.PLAN,
         setup_key=job.setup_key,
         takes_over=await _taken_over(night, job),

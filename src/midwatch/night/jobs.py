@@ -60,6 +60,8 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         night.bells.put_away(job.id, bell)
     try:
         await night.journal.record(*events, key=f"stage:{job.id}:{epoch}", actor=night.worker)
+        # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
+        await night.bench.put_away(job.id)
     except Stale as fenced:
         log.info("job %s, epoch %s came too late: %s", job.number, epoch, fenced.message)
         await _stop_if_asked(night, job_id, epoch)

@@ -82,6 +82,10 @@ class Bench(Protocol):
         """Give another job the checkout of one that is over; done already, it changes nothing."""
         ...
 
+    async def put_away(self, job: str) -> None:
+        """Forget what ended agents of a job said, once their log holds it."""
+        ...
+
     async def clear_out(self, job: str, grace: timedelta) -> bool:
         """End whatever still works for a job; tell whether there was anything."""
         ...

@@ -115,6 +115,8 @@ class Lodging:
     purpose: str
     """The same after a crash finds the agent at work; any other begins anew."""
     paths: tuple[str, ...]
+    sparse_from: int
+    """How many files a commit must have for a checkout of those paths alone."""
     reads_only: bool
     setup_key: str
     takes_over: tuple[str, int] | None

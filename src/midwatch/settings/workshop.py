@@ -40,6 +40,8 @@ class Sandbox(Section):
     """Disk that must stay free while jobs run; below this they are stopped with their work kept."""
     stop_grace_seconds: Seconds = 10
     """How long a job that is to stop has for a good end."""
+    sparse_min_files: Many = 10_000
+    """From so many files on, a checkout holds only the folders that the orders' paths name."""
     copy_setup: bool = False
     """Whether each job gets its own copy of what setup made, instead of all reading the same."""
     setup_minutes: Annotated[float, Field(gt=0, le=24 * 60)] = 30

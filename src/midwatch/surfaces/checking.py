@@ -1,10 +1,12 @@
-"""Whether everything adds up: the chain, the rebuild, the invariants, read from journal and records alone."""
+"""Whether everything adds up: the chain, the rebuild, the invariants, read from journal, records and machine."""
 
+import asyncio
 from typing import Any
 
 from midwatch.compose import House
 from midwatch.journal.entry import Entry
 from midwatch.rules.invariants import RecordsSeen, Violation, check
+from midwatch.rules.machine_invariants import MachineSeen, check_machine
 from midwatch.store.audit import audit
 from midwatch.terms import records as rec
 
@@ -41,4 +43,21 @@ async def violations(house: House) -> tuple[Violation, ...]:
         invocations=await find(rec.InvocationRow),
         timers=await find(rec.TimerRow),
     )
-    return check(await every_entry(house), seen)
+    entries = await every_entry(house)
+    machine = MachineSeen(living=await house.bench.living(), leaks=await asyncio.to_thread(_leaks, house, entries))
+    return (*check(entries, seen), *check_machine(seen.jobs, machine))
+
+
+def _leaks(house: House, entries: tuple[Entry, ...]) -> tuple[tuple[str, str], ...]:
+    """Look for the values we know, in every spelling we know, in the journal, the logs, the blobs."""
+    reveals = house.redactor.reveals
+    found = {(name, f"entry {entry.seq}") for entry in entries for name in reveals(_text(entry))}
+    files = [*house.home.glob("jobs/*/*.log"), *house.home.glob("*.log"), *house.home.glob("blobs/**/*")]
+    for file in files:
+        if file.is_file():
+            found |= {(name, str(file.relative_to(house.home))) for name in reveals(file.read_bytes())}
+    return tuple(sorted(found))
+
+
+def _text(entry: Entry) -> bytes:
+    return f"{entry.actor} {entry.key} {entry.event.model_dump_json()}".encode(errors="surrogatepass")

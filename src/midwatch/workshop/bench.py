@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
@@ -13,28 +12,20 @@ from midwatch.terms.jobs import Change, CheckResult, Proof, RepositoryFacts
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checkouts import Checkouts
 from midwatch.workshop.checks import CheckPlan, Prover, Work
-from midwatch.workshop.disk import Watch
 from midwatch.workshop.doorman import Doorman
 from midwatch.workshop.enclosure import Enclosure
+from midwatch.workshop.folders import sha
+from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, find_orphans
+from midwatch.workshop.holding.ending import read_ending
 from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.putting_away import put_away
 from midwatch.workshop.keeping import Kept
 from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.occupants import Errand, Heard, Left, occupy, unix_time_in
 from midwatch.workshop.quarantine import Delivery, admit
-from midwatch.workshop.rooms import Room, Rooms, Terms
+from midwatch.workshop.rooms import Rooms, Terms
 from midwatch.workshop.setup import Made, Setups
-
-
-class Spot(Protocol):
-    """Which job, of which project, at which attempt."""
-
-    @property
-    def project(self) -> str: ...  # noqa: D102
-    @property
-    def job(self) -> str: ...  # noqa: D102
-    @property
-    def epoch(self) -> int: ...  # noqa: D102
+from midwatch.workshop.workplace import Lodging, Spot, Workplace
 
 
 class Question(Protocol):
@@ -58,82 +49,6 @@ class Question(Protocol):
     def before(self) -> tuple[CheckResult, ...] | None: ...  # noqa: D102
     @property
     def stop(self) -> asyncio.Event: ...  # noqa: D102
-
-
-class Lodging(Protocol):
-    """What kind of room is wanted, and for how long."""
-
-    @property
-    def place(self) -> Spot: ...  # noqa: D102
-    @property
-    def commit(self) -> str: ...  # noqa: D102
-    @property
-    def purpose(self) -> str: ...  # noqa: D102
-    @property
-    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def reads_only(self) -> bool: ...  # noqa: D102
-    @property
-    def setup_key(self) -> str: ...  # noqa: D102
-    @property
-    def takes_over(self) -> tuple[str, int] | None: ...  # noqa: D102
-    @property
-    def wall(self) -> timedelta: ...  # noqa: D102
-    @property
-    def idle(self) -> timedelta: ...  # noqa: D102
-    @property
-    def grace(self) -> timedelta: ...  # noqa: D102
-    @property
-    def night_left(self) -> timedelta | None: ...  # noqa: D102
-    @property
-    def doorman(self) -> Doorman | None: ...  # noqa: D102
-    @property
-    def stop(self) -> asyncio.Event: ...  # noqa: D102
-    @property
-    def room_bytes(self) -> int: ...  # noqa: D102
-    @property
-    def floor_bytes(self) -> int: ...  # noqa: D102
-
-
-class Workplace:
-    """A room with its terms: where an agent is started, and the only way it is."""
-
-    def __init__(self, room: Room, lodging: Lodging, log: Path) -> None:
-        self._room = room
-        self._lodging = lodging
-        self.log = log
-        self.tree = room.tree
-        self.inside = room.inside
-        self.home_inside = room.home_inside
-        self.epoch = room.epoch
-
-    def put(self, name: str, content: str) -> Path:
-        """Lay a file into the agent's home, and tell what it is called inside."""
-        return self._room.put(name, content)
-
-    def take(self, name: str) -> bytes:
-        """Read a file the agent left in its home."""
-        return self._room.take(name)
-
-    async def run(
-        self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None, heard: Heard | None = None
-    ) -> Left:
-        """See a command through to its end; after a restart, the one that was begun before."""
-        lodging = self._lodging
-        errand = Errand(
-            argv=argv,
-            log=self.log,
-            wall=lodging.wall,
-            idle=lodging.idle,
-            grace=lodging.grace,
-            night_ends=None if lodging.night_left is None else unix_time_in(lodging.night_left.total_seconds()),
-            environment=environment or {},
-        )
-        watch = Watch(self.tree.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
-        scrub = self._room.enclosure.scrub
-        return await occupy(
-            self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, heard=heard, watch=watch
-        )
 
 
 class Bench:
@@ -187,7 +102,7 @@ class Bench:
         terms = Terms(
             commit=lodging.commit,
             purpose=lodging.purpose,
-            paths=lodging.paths,
+            paths=lodging.paths if await self._is_large(lodging) else (),
             reads_only=lodging.reads_only,
             takes_over=lodging.takes_over,
             made=self._made(place.project, lodging.setup_key),
@@ -195,12 +110,28 @@ class Bench:
         room = await self.rooms.enter(place.project, place.job, place.epoch, terms)
         return Workplace(room, lodging, self.log(place.job, "agent"))
 
+    async def _is_large(self, lodging: Lodging) -> bool:
+        """Only where a whole checkout would cost much: agents need tests and settings beside what they may change."""
+        if not lodging.paths:
+            return False
+        mirror = self.mirrors.path(lodging.place.project)
+        listed = await self.mirrors.git.run(mirror, "ls-tree", "-r", "-z", "--name-only", sha(lodging.commit))
+        return listed.count(b"\0") >= lodging.sparse_from
+
     def _made(self, project: str, setup_key: str) -> Made | None:
         return self.setups.made(project, setup_key)
 
     async def take_over(self, job: str, epoch: int, *, to: str, at: int) -> None:
         """Give another job the checkout of one that is over; done already, it changes nothing."""
         await self.checkouts.hand_on(job, epoch, to=to, at=at)
+
+    async def put_away(self, job: str) -> None:
+        """Forget what ended agents of a job said, once their log holds it: as it came, it may hold secrets."""
+        folder = self.rooms.held(job)
+        for epoch in await asyncio.to_thread(records.epochs, folder):
+            place = records.epoch_folder(folder, epoch)
+            if await asyncio.to_thread(read_ending, place) is not None:
+                await put_away(place)
 
     async def clear_out(self, job: str, grace: timedelta) -> bool:
         """End whatever still works for a job; tell whether there was anything."""

@@ -128,6 +128,11 @@ class Git:
         code, out, complaint = await self.attempt(repository, *arguments, stdin=stdin)
         if code:
             verb = next((word for word in arguments if not word.startswith("-")), "git")
+            if self.bounds is not None and (code < 0 or "memory" in complaint):
+                raise Refused(
+                    f"The work is too large to look at: git {verb} needed more than its share of time or memory.",
+                    hint="Ask for smaller steps, and keep large files out of commits.",
+                )
             raise Broken(
                 f"git {verb} failed in {repository}: {complaint or f'exit code {code}'}",
                 hint=f"Run `git -C {shlex.quote(str(repository))} status` to see what git thinks of that folder.",
@@ -143,10 +148,10 @@ class Git:
         code, out, complaints = await self.converse(repository, *arguments, stdin=stdin)
         return code, out, telling_line(complaints)
 
-    async def converse(self, repository: Path, *arguments: str, stdin: bytes | Path = b"") -> tuple[int, bytes, str]:
-        """Run git and return its exit code, its output and all of its complaint; `stdin` may be a file."""
-        process = await self._start(repository, arguments, stdin if isinstance(stdin, Path) else None)
-        words = None if isinstance(stdin, Path) else stdin
+    async def converse(self, repository: Path, *arguments: str, stdin: bytes | int = b"") -> tuple[int, bytes, str]:
+        """Run git and return its exit code, its output and all of its complaint; `stdin` may be an open file."""
+        process = await self._start(repository, arguments, stdin if isinstance(stdin, int) else None)
+        words = None if isinstance(stdin, int) else stdin
         try:
             async with asyncio.timeout(self.limit.total_seconds()):
                 out, complaints = await self._hear(process, words, arguments[0])
@@ -177,9 +182,8 @@ class Git:
         return out.result(), complaints.result()
 
     async def _start(
-        self, repository: Path, arguments: tuple[str, ...], given: Path | None
+        self, repository: Path, arguments: tuple[str, ...], file: int | None
     ) -> asyncio.subprocess.Process:
-        file = await asyncio.to_thread(os.open, given, os.O_RDONLY | os.O_CLOEXEC) if given else None
         try:
             process = await asyncio.create_subprocess_exec(
                 *hardened(dict(self.settings)),
@@ -196,9 +200,6 @@ class Git:
             )
         except FileNotFoundError:
             raise Broken("git is not installed.", hint="Install git 2.38 or newer.") from None
-        finally:
-            if file is not None:
-                os.close(file)
         if self.bounds is not None:
             with contextlib.suppress(ProcessLookupError):
                 self.bounds.lay_on(process.pid)

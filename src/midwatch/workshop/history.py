@@ -1,5 +1,6 @@
 """Reads commits and changed files out of a repository we own, as git paths and counted as text."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from midwatch.workshop.git import Git
 
 AS_TEXT = ("--text", "--no-textconv", "--no-ext-diff", "--no-color")
 """An attribute such as `-diff` hides lines from a patch, and a textconv runs programs."""
+
+
+LONGEST_SUBJECT = 300
 
 
 def read_everything_as_text(repository: Path) -> None:
@@ -31,11 +35,13 @@ class Entry:
     blob: str
     insertions: int = 0
     deletions: int = 0
+    old_mode: str = ""
 
 
-async def entries_between(git: Git, repository: Path, old: str, new: str) -> tuple[Entry, ...]:
-    """Compare two trees by git paths, renames taken apart, lines counted."""
-    arguments = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames", *AS_TEXT)
+async def entries_between(git: Git, repository: Path, old: str, new: str, *, counted: bool = True) -> tuple[Entry, ...]:
+    """Compare two trees by git paths, renames taken apart, lines counted unless that is not wanted."""
+    form = ("--raw", "--numstat") if counted else ("--raw",)
+    arguments = ("diff-tree", "-r", "-z", *form, "--no-abbrev", "--no-renames", *AS_TEXT)
     return parse_entries(await git.run(repository, *arguments, sha(old), sha(new)))
 
 
@@ -51,7 +57,8 @@ def parse_entries(output: bytes) -> tuple[Entry, ...]:
             added, removed, path = token.split(b"\t", 2)
             counted[path] = (_number(added), _number(removed))
     return tuple(
-        Entry(path, status[0], mode, blob, *counted.get(path, (0, 0))) for path, (_, mode, _, blob, status) in raw
+        Entry(path, status[0], mode, blob, *counted.get(path, (0, 0)), old_mode=old_mode)
+        for path, (old_mode, mode, _, blob, status) in raw
     )
 
 
@@ -63,6 +70,11 @@ def _number(field: bytes | str) -> int:
 
 async def file_changes(git: Git, repository: Path, old: str, new: str) -> tuple[FileChange, ...]:
     """List what differs between two commits."""
+    return listed(await entries_between(git, repository, old, new))
+
+
+def listed(entries: Iterable[Entry]) -> tuple[FileChange, ...]:
+    """Turn tree differences into changed files."""
     return tuple(
         FileChange(
             path=entry.path.decode(errors="replace"),
@@ -70,27 +82,33 @@ async def file_changes(git: Git, repository: Path, old: str, new: str) -> tuple[
             insertions=entry.insertions,
             deletions=entry.deletions,
         )
-        for entry in await entries_between(git, repository, old, new)
+        for entry in entries
     )
 
 
 async def commits_between(git: Git, repository: Path, old: str, new: str) -> tuple[Commit, ...]:
     """List the commits that `new` has and `old` has not, oldest first."""
     shape = ("--reverse", "--topo-order", "--no-renames", "--diff-merges=first-parent", "--numstat", *AS_TEXT)
+    # Zero bytes, because a subject may hold any other; paths are quoted, so no zero byte comes from them.
     output = await git.text(
-        repository, "log", *shape, "--format=%x01%H%x02%s", "--no-decorate", f"{sha(old)}..{sha(new)}"
+        repository, "log", *shape, "--format=%x00%H%x00%s%x00", "--no-decorate", f"{sha(old)}..{sha(new)}"
     )
-    return tuple(_commit(piece) for piece in output.split("\x01")[1:])
+    pieces = iter(output.split("\0")[1:])
+    return tuple(_commit(name, subject, counts) for name, subject, counts in zip(pieces, pieces, pieces, strict=True))
 
 
-def _commit(piece: str) -> Commit:
-    header, *rest = piece.split("\n")
-    name, subject = header.split("\x02", 1)
-    counts = [line.split("\t") for line in rest if line]
+def _commit(name: str, subject: str, counts: str) -> Commit:
+    lines = [line.split("\t", 2) for line in counts.split("\n") if line]
     return Commit(
         sha=name,
-        subject=subject,
-        files=len(counts),
-        insertions=sum(_number(added) for added, *_ in counts),
-        deletions=sum(_number(removed) for _, removed, _ in counts),
+        subject=legible(subject),
+        files=len(lines),
+        insertions=sum(_number(added) for added, *_ in lines),
+        deletions=sum(_number(removed) for _, removed, _ in lines),
     )
+
+
+def legible(text: str) -> str:
+    """Make a stranger's line safe to show: nothing that moves the cursor or turns the reading direction."""
+    shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return shown if len(shown) <= LONGEST_SUBJECT else shown[: LONGEST_SUBJECT - 1] + "…"

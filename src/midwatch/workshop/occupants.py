@@ -15,7 +15,7 @@ from midwatch.terms.term import Term
 from midwatch.workshop import disk
 from midwatch.workshop.doorman import Doorman, serving
 from midwatch.workshop.holding import spec as holding
-from midwatch.workshop.holding.adoption import Ended, launch, put_away
+from midwatch.workshop.holding.adoption import Ended, launch
 from midwatch.workshop.holding.ending import Ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.log_file import Piece, read_piece
@@ -88,7 +88,6 @@ async def occupy(  # noqa: PLR0913 - each is one plain fact about one agent
         log.leave()
         raise
     await asyncio.to_thread(log.close)
-    await put_away(room.place)
     if full:
         raise Exhausted(full[0], hint="Free some disk space, then resume the job; its work is kept.")
     return _left(ending, await asyncio.to_thread(log.tail), asked=stop.is_set())

@@ -16,14 +16,36 @@ SENSITIVE = (
     "azure-pipelines*.yml",
     "Jenkinsfile",
     ".buildkite/",
+    ".drone.yml",
+    ".woodpecker/",
+    ".woodpecker.y*ml",
+    ".forgejo/",
+    ".gitea/",
+    "bitbucket-pipelines.yml",
+    "appveyor.yml",
+    ".appveyor.yml",
+    "cloudbuild.y*ml",
+    "CODEOWNERS",
+    "renovate.json*",
+    ".renovaterc*",
     ".husky/",
     "hooks/",
     ".githooks/",
+    "lefthook.y*ml",
+    ".lefthook.y*ml",
     ".pre-commit-config.yaml",
+    ".pre-commit-hooks.yaml",
     ".claude/",
     ".codex/",
     ".cursor/",
     ".gemini/",
+    ".windsurf/",
+    ".continue/",
+    ".roo/",
+    ".aider*",
+    ".cursorrules",
+    ".windsurfrules",
+    ".clinerules",
     ".vscode/",
     ".idea/",
     ".devcontainer/",
@@ -33,7 +55,18 @@ SENSITIVE = (
     "CLAUDE.md",
     "GEMINI.md",
     ".envrc",
+    ".exrc",
+    ".nvimrc",
+    ".vimrc",
+    ".nvim.lua",
+    ".bazelrc",
+    ".tool-versions",
+    "mise.toml",
+    ".mise.toml",
+    ".gdbinit",
     ".npmrc",
+    ".pypirc",
+    ".netrc",
     ".yarnrc*",
     "pip.conf",
     "sitecustomize.py",
@@ -41,8 +74,15 @@ SENSITIVE = (
     "*.pth",
     ".gitattributes",
     ".gitmodules",
+    ".gitconfig",
+    ".lfsconfig",
     "*.lock",
+    "*.lockb",
+    "*.lockfile",
+    "*.lock.json",
     "*-lock.json",
+    "Package.resolved",
+    "gradle-wrapper.properties",
     "pnpm-lock.yaml",
     "go.sum",
     "npm-shrinkwrap.json",
@@ -110,8 +150,13 @@ def _part(piece: str) -> str:
     return text
 
 
+MOST_PATH_BYTES, MOST_PART_BYTES = 1024, 255
+
+
 def flaw(path: bytes) -> str:
     """Say what is wrong with a git path in itself, or nothing."""
+    if len(path) > MOST_PATH_BYTES or max(map(len, path.split(b"/"))) > MOST_PART_BYTES:
+        return "its name is longer than file systems can bear"
     try:
         name = path.decode()
     except UnicodeDecodeError:
@@ -128,7 +173,15 @@ def flaw(path: bytes) -> str:
 
 def _is_git_folder(piece: str) -> bool:
     # Some file systems fold case and drop trailing dots and spaces, and git~1 is the short name of .git there.
-    return piece.casefold().split(":")[0].rstrip(". ") in (".git", "git~1")
+    # Letters that cannot be seen do not count on others.
+    seen = "".join(letter for letter in piece if unicodedata.category(letter) != "Cf")
+    name = seen.casefold().split(":")[0].rstrip(". ")
+    return name == ".git" or (name.startswith("git~") and name[4:].isdigit())
+
+
+def spelled_alike(path: str) -> str:
+    """Spell a path the way a file system without case would, so that two names for one file become equal."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def points_outside(path: str, target: str) -> bool:

@@ -1,46 +1,67 @@
 """The quarantine: what an agent made is unpacked apart, looked at by us, and only then let into the mirror."""
 
 import asyncio
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.errors import Refused
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
-from midwatch.workshop import history, paths
-from midwatch.workshop.folders import locked, part, remove, sha
+from midwatch.workshop import flags, history, paths
+from midwatch.workshop.folders import locked, part, remove
 from midwatch.workshop.git import Git
 from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.unpacking import TIP, Contents, Delivery, odd_modes, unpack
+
+__all__ = ["Delivery", "admit"]
 
 MOST_COMMITS = 200
-MOST_BYTES = 128 * 1024**2
+MOST_PATHS = 100_000
+"""Of all commits together; a few nested folders can name a file ten thousand million times."""
+MOST_LINKS = 1_000
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 SYMLINK, SUBMODULE = "120000", "160000"
-TIP = "refs/heads/tip"
+
+Reveals = Callable[[bytes], tuple[str, ...]]
+
+
+def reveals_nothing(_: bytes) -> tuple[str, ...]:
+    """Know no secrets."""
+    return ()
 
 
 @dataclass(frozen=True)
-class Delivery:
-    """What an agent hands over: commits from base to head in a bundle, for one attempt at one job."""
+class _Inspection:
+    """One delivery in its own repository, and the rules it is looked at by."""
 
-    project: str
-    job: str
-    epoch: int
-    base: str
-    head: str
-    bundle: Path
+    git: Git
+    place: Path
+    delivery: Delivery
+    contents: Contents
+    scope: ToolScope
+    do_not_touch: tuple[str, ...]
 
 
 async def admit(
-    home: Path, mirrors: Mirrors, delivery: Delivery, *, scope: ToolScope, do_not_touch: tuple[str, ...]
+    home: Path,
+    mirrors: Mirrors,
+    delivery: Delivery,
+    *,
+    scope: ToolScope,
+    do_not_touch: tuple[str, ...],
+    reveals: Reveals = reveals_nothing,
 ) -> Change:
-    """Check a delivery by its objects and let it into the mirror as `refs/midwatch/jobs/<job>/<epoch>`, or refuse."""
+    """Check a delivery by its objects and let it into the mirror as `refs/midwatch/jobs/<job>/<epoch>`, or refuse.
+
+    `reveals` is shown each commit and its patch, and names the secrets it finds there.
+    """
     place = home / "quarantine" / f"{part(delivery.job)}-{delivery.epoch}.git"
     async with locked(place.with_suffix(".lock")) as descriptor:
-        git = mirrors.git.holding(descriptor)
+        git = mirrors.git.holding(descriptor).bounded()
         try:
-            await _unpack(git, mirrors.path(delivery.project), delivery, place)
-            change, violations = await _look(git, place, delivery, scope, do_not_touch)
+            contents = await unpack(git, mirrors, delivery, place)
+            change, violations = await _look(_Inspection(git, place, delivery, contents, scope, do_not_touch), reveals)
             if violations:
                 raise _refusal(violations)
             await _let_in(mirrors, delivery, place)
@@ -58,95 +79,111 @@ def _refusal(violations: list[str]) -> Refused:
     )
 
 
-async def _unpack(git: Git, mirror: Path, delivery: Delivery, place: Path) -> None:
-    """Index the bundle's pack with fsck's strict checker.
-
-    A fetch from a bundle skips that checker, and `git fsck` would also judge every object the person ever committed.
-    """
-    pack = await asyncio.to_thread(_read_pack, delivery)
-    await asyncio.to_thread(remove, place)
-    await git.run(Path("/"), "init", "--quiet", "--bare", "--template=", str(place))
-    await asyncio.to_thread(_borrow, place, mirror)
-    code, _, complaint = await git.attempt(place, "index-pack", "--stdin", "--fix-thin", "--strict", stdin=pack)
-    if code:
-        raise _unreadable(complaint)
-    code, _, complaint = await git.attempt(place, "update-ref", TIP, f"{delivery.head}^{{commit}}")
-    if code:
-        raise _unreadable(complaint)
-    code, _, _ = await git.attempt(place, "merge-base", "--is-ancestor", delivery.base, delivery.head)
-    if code:
-        raise Refused(
-            "The work does not descend from the commit it was to start from.",
-            hint="Start the job again; the agent must build on the commit it was given.",
-        )
-
-
-def _read_pack(delivery: Delivery) -> bytes:
-    """Take the pack out of a version 2 bundle that holds exactly the promised commit."""
-    if delivery.bundle.stat().st_size > MOST_BYTES:
-        raise Refused(f"The work is larger than {MOST_BYTES // 1024**2} MiB.", hint="Keep large files out of commits.")
-    header, gap, pack = delivery.bundle.read_bytes().partition(b"\n\n")
-    first, *lines = header.split(b"\n")
-    heads = [line.split(b" ")[0].decode(errors="replace") for line in lines if not line.startswith(b"-")]
-    if first != b"# v2 git bundle" or not gap:
-        raise _unreadable("it is not a git bundle")
-    if heads != [sha(delivery.head)] or not sha(delivery.base):
-        raise _unreadable("it holds another commit than the one promised")
-    return pack
-
-
-def _borrow(place: Path, mirror: Path) -> None:
-    (place / "objects" / "info").mkdir(exist_ok=True)
-    (place / "objects" / "info" / "alternates").write_text(f"{mirror / 'objects'}\n")
-    history.read_everything_as_text(place)
-
-
-def _unreadable(why: str) -> Refused:
-    return Refused(f"The work cannot be accepted: {why}.", hint="Start the job again.", because=(why,))
-
-
-async def _look(
-    git: Git, place: Path, delivery: Delivery, scope: ToolScope, do_not_touch: tuple[str, ...]
-) -> tuple[Change, list[str]]:
-    base, head = delivery.base, delivery.head
-    lines = (await git.text(place, "rev-list", "--parents", "--topo-order", f"{base}..{head}")).splitlines()
-    if len(lines) > MOST_COMMITS:
-        raise Refused(f"The work has {len(lines)} commits, more than {MOST_COMMITS}.", hint="Ask for smaller steps.")
-    violations: dict[str, None] = {}
+async def _look(seen: _Inspection, reveals: Reveals) -> tuple[Change, list[str]]:
+    git, place, base, head = seen.git, seen.place, seen.delivery.base, seen.delivery.head
+    steps = await _steps(git, place, base, head)
+    violations = dict.fromkeys(await odd_modes(git, place, seen.contents))
+    met, links = 0, 0
     # Every commit against every parent: a forbidden file that comes and goes would still be in the history.
-    for commit, *parents in (line.split() for line in lines):
-        for parent in parents or [EMPTY_TREE]:
-            for entry in await history.entries_between(git, place, parent, commit):
-                violations |= dict.fromkeys(await _objections(git, place, entry, scope, do_not_touch))
-    files = await history.file_changes(git, place, base, head)
+    for parent, commit in steps:
+        entries = await history.entries_between(git, place, parent, commit, counted=False)
+        met, links = met + len(entries), links + sum(entry.mode == SYMLINK for entry in entries)
+        _refuse_many(met, links)
+        for entry in entries:
+            violations |= dict.fromkeys(await _objections(seen, entry))
+    if violations:  # nothing of it is worth counting, and counting is the dear part
+        return Change(base=base, head=head), list(violations)
+    binary = await flags.binaries(git, place, base, head)
+    await asyncio.to_thread(history.read_everything_as_text, place)
+    violations |= dict.fromkeys(await _revealed(git, place, steps, reveals))
+    entries = await history.entries_between(git, place, base, head)
+    violations |= dict.fromkeys(await _doubles(git, place, head, entries))
     change = Change(
         base=base,
         head=head,
         commits=await history.commits_between(git, place, base, head),
-        files=files,
-        flagged=tuple(file.path for file in files if paths.matches(file.path, paths.SENSITIVE, any_case=True)),
+        files=history.listed(entries),
+        flagged=flags.flagged(entries, binary, seen.contents.sizes),
     )
-    return change, [*violations, *_too_much(change, scope)]
+    return change, [*violations, *_too_much(change, seen.scope)]
 
 
-async def _objections(
-    git: Git, place: Path, entry: history.Entry, scope: ToolScope, do_not_touch: tuple[str, ...]
-) -> list[str]:
+def _refuse_many(met: int, links: int) -> None:
+    for count, most, what in ((met, MOST_PATHS, "paths"), (links, MOST_LINKS, "links")):
+        if count > most:
+            raise Refused(f"The work touches more than {most} {what}.", hint="Ask for smaller steps.")
+
+
+async def _steps(git: Git, place: Path, base: str, head: str) -> list[tuple[str, str]]:
+    """List each new commit beside each of its parents."""
+    lines = (await git.text(place, "rev-list", "--parents", "--topo-order", f"{base}..{head}")).splitlines()
+    if len(lines) > MOST_COMMITS:
+        raise Refused(f"The work has {len(lines)} commits, more than {MOST_COMMITS}.", hint="Ask for smaller steps.")
+    families = [line.split() for line in lines]
+    return [(parent, commit) for commit, *parents in families for parent in parents or [EMPTY_TREE]]
+
+
+async def _objections(seen: _Inspection, entry: history.Entry) -> list[str]:
     path = entry.path.decode(errors="backslashreplace")
+    shown = history.legible(path)
     found = []
     if why := paths.flaw(entry.path):
-        found.append(f"{path!r} is not acceptable, because {why}")
-    if not paths.matches(path, scope.allowed_paths):
-        found.append(f"{path} is outside the allowed paths ({', '.join(scope.allowed_paths) or 'none'})")
-    if named := [glob for glob in do_not_touch if paths.matches(path, (glob,), any_case=True)]:
-        found.append(f"{path} is not to be touched ({named[0]})")
+        found.append(f"{shown!r} is not acceptable, because {why}")
+    if not paths.matches(path, seen.scope.allowed_paths):
+        found.append(f"{shown} is outside the allowed paths ({', '.join(seen.scope.allowed_paths) or 'none'})")
+    if named := [glob for glob in seen.do_not_touch if paths.matches(path, (glob,), any_case=True)]:
+        found.append(f"{shown} is not to be touched ({named[0]})")
     if entry.mode == SUBMODULE:
-        found.append(f"{path} is a submodule")
+        found.append(f"{shown} is a submodule")
     if entry.mode == SYMLINK:
-        target = (await git.run(place, "cat-file", "blob", entry.blob)).decode(errors="replace")
+        target = await _target(seen, entry)
         if paths.points_outside(path, target):
-            found.append(f"{path} is a link that leaves the tree ({target})")
+            found.append(f"{shown} is a link that leaves the tree ({history.legible(target)})")
     return found
+
+
+async def _target(seen: _Inspection, entry: history.Entry) -> str:
+    if seen.contents.sizes.get(entry.blob, 0) > paths.MOST_PATH_BYTES:
+        return ""  # no file system takes such a link, and an empty target counts as leaving
+    return (await seen.git.run(seen.place, "cat-file", "blob", entry.blob)).decode(errors="replace")
+
+
+async def _revealed(git: Git, place: Path, steps: list[tuple[str, str]], reveals: Reveals) -> list[str]:
+    """Show each commit, its author and its patch to whoever knows the secrets."""
+    if reveals is reveals_nothing:
+        return []
+    found: dict[str, None] = {}
+    for parent, commit in steps:
+        words = await git.run(place, "cat-file", "commit", commit)
+        patch = await git.run(place, "diff-tree", "-r", "--patch", "--no-renames", *history.AS_TEXT, parent, commit)
+        found |= dict.fromkeys(await asyncio.to_thread(reveals, words + b"\n" + patch))
+    return [f"the work contains the value of the secret {name}" for name in found]
+
+
+async def _doubles(git: Git, place: Path, head: str, entries: Iterable[history.Entry]) -> list[str]:
+    """Name new paths that are one file with another where case does not count."""
+    added = [entry.path.decode(errors="replace") for entry in entries if entry.status == "A"]
+    if not added:
+        return []
+    listing = (await git.run(place, "ls-tree", "-r", "-z", "--name-only", head)).decode(errors="replace")
+    return await asyncio.to_thread(_collisions, listing.split("\0"), added)
+
+
+def _collisions(listing: Iterable[str], added: Iterable[str]) -> list[str]:
+    spellings: dict[str, set[str]] = {}
+    for path in filter(None, listing):
+        for name in _upward(path):
+            spellings.setdefault(paths.spelled_alike(name), set()).add(name)
+    return [
+        f"{history.legible(path)} differs from another path only in its spelling"
+        for path in added
+        if any(len(spellings.get(paths.spelled_alike(name), ())) > 1 for name in _upward(path))
+    ]
+
+
+def _upward(path: str) -> list[str]:
+    pieces = path.split("/")
+    return ["/".join(pieces[:count]) for count in range(1, len(pieces) + 1)]
 
 
 def _too_much(change: Change, scope: ToolScope) -> list[str]:
@@ -163,6 +200,7 @@ def _too_much(change: Change, scope: ToolScope) -> list[str]:
 async def _let_in(mirrors: Mirrors, delivery: Delivery, place: Path) -> None:
     ref = f"refs/midwatch/jobs/{delivery.job}/{delivery.epoch}"
     async with mirrors.held(delivery.project) as (mirror, git):
+        # The quarantine is ours, so its objects may be read as any local repository's.
         upload = f"--upload-pack={git.far_side('upload-pack')}"
         fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", upload)
         await git.run(mirror, *fetch, str(place), f"+{TIP}:{ref}")

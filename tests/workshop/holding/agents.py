@@ -75,14 +75,27 @@ time.sleep(600)
 """
 TERMINAL = """
 import os, signal, sys, time
-def size(*_): print("size", *os.get_terminal_size(), flush=True)
-def interrupt(*_): print("interrupted", flush=True)
+def size(*_): os.write(1, b"size %d %d\\n" % os.get_terminal_size())  # print cannot be interrupted by itself
+def interrupt(*_): os.write(1, b"interrupted\\n")
 signal.signal(signal.SIGWINCH, size)
 signal.signal(signal.SIGINT, interrupt)
 size()
 print("terminal", sys.stdin.isatty(), os.tcgetpgrp(0) == os.getpgrp(), flush=True)
 for line in sys.stdin:
     print("heard", line, end="", flush=True)
+"""
+# On one line, for a shell to run; what it says is not what the terminal echoes.
+JOB = (
+    "import signal, time; signal.signal(signal.SIGCONT, lambda *_: print('job', 'is', 'back', flush=True)); "
+    "print('job', 'runs', flush=True); time.sleep(600)"
+)
+# TIOCSTI: what an agent would push into the terminal's input, as if a person had typed it.
+TYPES_BY_ITSELF = """
+import fcntl
+try:
+    fcntl.ioctl(0, 0x5412, b"x")
+except PermissionError:
+    print("cannot type by itself", flush=True)
 """
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -10,10 +11,14 @@ from typing import Any
 
 import pytest
 
+from midwatch.terms.trust import Isolation
 from midwatch.workshop.holding import records, tree
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.spec import Limits, Spec
-from midwatch.workshop.walls import groups
+from midwatch.workshop.walls import entry, groups
+from midwatch.workshop.walls.probe import probe
+from midwatch.workshop.walls.spec import Walls
+from tests.conftest import missing
 
 MakeSpec = Callable[..., Spec]
 
@@ -71,6 +76,29 @@ def agent(folder: Path, mark: str) -> Iterator[MakeSpec]:
         for epoch in records.epochs(job):
             end_for_good(records.epoch_folder(job, epoch))
     tree.kill_all(lambda: tree.marked(mark))
+
+
+@pytest.fixture(scope="session")
+def bubblewrap() -> None:
+    """Walls that hold, or no test."""
+    if shutil.which("bwrap") is None or probe().isolation is not Isolation.BUBBLEWRAP:
+        missing("bwrap", "there are no bubblewrap walls here")
+
+
+@pytest.fixture
+def walled(agent: MakeSpec, folder: Path) -> MakeSpec:
+    """Make a spec for an agent behind walls of some kind; what the walls are to be is given by name."""
+
+    def make(code: str, isolation: Isolation = Isolation.BUBBLEWRAP, *, walls: Any = (), **more: Any) -> Spec:
+        for place in (folder / "tree", folder / "home"):
+            place.mkdir(parents=True, exist_ok=True)
+        python = "/usr/bin/python3" if isolation is Isolation.BUBBLEWRAP else sys.executable
+        laid_out = Walls(folder / "tree", home=folder / "home", **dict(walls))
+        words = (python, "-I", "-S", "-c", code)
+        argv = entry.command(laid_out, words, isolation=isolation, note=folder / "note.json")
+        return agent("", argv=tuple(argv), control=laid_out.control, ports=laid_out.ports, **more)
+
+    return make
 
 
 def end_for_good(place: Path) -> None:

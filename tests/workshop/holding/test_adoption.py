@@ -15,7 +15,7 @@ from midwatch.workshop.holding import records, tree
 from midwatch.workshop.holding.adoption import Ended, Lost, adopt, find_orphans, launch
 from midwatch.workshop.holding.held import Held
 from tests.workshop.holding import agents
-from tests.workshop.holding.conftest import MakeSpec, left_over, until
+from tests.workshop.holding.conftest import MakeSpec, everything, left_over, until
 
 
 async def killed(agent: MakeSpec) -> Held:
@@ -60,6 +60,29 @@ async def test_a_newer_epoch_ends_the_older_and_is_not_ended_by_it(agent: MakeSp
     assert found.state == new.state
     assert len(tree.marked(mark)) == 1
     assert (await new.stop(0.1, epoch=3)).how == "stopped"
+
+
+async def test_whoever_speaks_for_an_older_server_is_refused(agent: MakeSpec) -> None:
+    held = await launch(agent(agents.ECHOES, takes_input=True))
+    folder = held.place.parent
+    older, newer = await adopt(folder, epoch=4), await adopt(folder, epoch=7)
+    assert isinstance(older, Held)
+    assert isinstance(newer, Held)
+    for stale in (held, older):
+        with pytest.raises(Stale, match="newer server"):
+            await stale.say(b"from the past\n")
+        with pytest.raises(Stale, match="newer server"):
+            await stale.stop(0.1)
+        with pytest.raises(Stale, match="newer server"):
+            await everything(stale)
+    with pytest.raises(Stale, match="newer server"):
+        await adopt(folder, epoch=6)
+    same = await adopt(folder, epoch=7)
+    assert isinstance(same, Held)
+    await same.say(b"one\n")
+    await newer.say(b"two\n", ends=True)
+    assert await everything(newer) == b"ready\nheard one\nheard two\nend of input\n"
+    assert (await newer.wait()).exit_code == 0
 
 
 async def test_an_ended_job_is_ended(agent: MakeSpec) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -16,42 +15,12 @@ from midwatch.workshop.holding.adoption import launch
 from midwatch.workshop.holding.ending import Ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.spec import Limits, Spec
-from midwatch.workshop.walls import entry, groups
-from midwatch.workshop.walls.probe import probe
-from midwatch.workshop.walls.spec import Walls
-from tests.conftest import missing
+from midwatch.workshop.walls import groups
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, left_over, until
 
 Victims = tuple[str, ...]
 KILLS: list[Victims] = [("holder",), ("guardian",), ("guardian", "holder")]
-
-
-@pytest.fixture(scope="session")
-def bubblewrap() -> None:
-    """Walls that hold, or no test."""
-    if shutil.which("bwrap") is None or probe().isolation is not Isolation.BUBBLEWRAP:
-        missing("bwrap", "there are no bubblewrap walls here")
-
-
-@pytest.fixture
-def forker(agent: MakeSpec, folder: Path) -> Callable[..., Spec]:
-    """Make a spec for an agent that forks for ever behind walls of some kind."""
-
-    def make(isolation: Isolation, **more: Limits) -> Spec:
-        tree_of_it, home = folder / "tree", folder / "home"
-        for place in (tree_of_it, home):
-            place.mkdir(parents=True)
-        python = "/usr/bin/python3" if isolation is Isolation.BUBBLEWRAP else sys.executable
-        argv = entry.command(
-            Walls(tree_of_it, home=home),
-            (python, "-I", "-S", "-c", agents.FORKS_FOREVER),
-            isolation=isolation,
-            note=folder / "note.json",
-        )
-        return agent("", argv=tuple(argv), **more)
-
-    return make
 
 
 @pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.NONE])
@@ -90,15 +59,15 @@ def check_end(held: Held, mark: str, left: Callable[[], list[int]], ending: Endi
     assert not (held.state.group and Path(held.state.group).exists())
 
 
-async def test_stopped_it_ends_wholly(forker: Callable[..., Spec], isolation: Isolation, mark: str) -> None:
-    held, left = await begun(forker(isolation))
+async def test_stopped_it_ends_wholly(walled: MakeSpec, isolation: Isolation, mark: str) -> None:
+    held, left = await begun(walled(agents.FORKS_FOREVER, isolation))
     ending = await held.stop(0.2)
     check_end(held, mark, left, ending)
     assert (ending.how, ending.signal) == ("stopped", 9)
 
 
-async def test_out_of_time_it_ends_wholly(forker: Callable[..., Spec], isolation: Isolation, mark: str) -> None:
-    held, left = await begun(forker(isolation, limits=Limits(wall=2.0, grace=0.1)))
+async def test_out_of_time_it_ends_wholly(walled: MakeSpec, isolation: Isolation, mark: str) -> None:
+    held, left = await begun(walled(agents.FORKS_FOREVER, isolation, limits=Limits(wall=2.0, grace=0.1)))
     ending = await held.wait()
     check_end(held, mark, left, ending)
     assert ending.how == "wall"
@@ -107,9 +76,9 @@ async def test_out_of_time_it_ends_wholly(forker: Callable[..., Spec], isolation
 @pytest.mark.crash
 @pytest.mark.parametrize("victims", KILLS, ids=" and ".join)
 async def test_without_its_keepers_it_ends_wholly(
-    forker: Callable[..., Spec], isolation: Isolation, mark: str, victims: Victims
+    walled: MakeSpec, isolation: Isolation, mark: str, victims: Victims
 ) -> None:
-    held, left = await begun(forker(isolation))
+    held, left = await begun(walled(agents.FORKS_FOREVER, isolation))
     pids = [getattr(held.state, victim) for victim in victims]
     for number in (signal.SIGSTOP, signal.SIGKILL):  # frozen first, so that neither sees the other die
         for pid in pids:

@@ -28,6 +28,15 @@ async def test_output_exit_code_and_usage_are_told(agent: MakeSpec, mark: str) -
     assert left_over(mark, held.state) == []
 
 
+async def test_joined_errors_stand_in_the_output_where_they_were_written(agent: MakeSpec) -> None:
+    code = "import sys\nfor number in range(500):\n"
+    code += "    print(number, flush=True)\n    print('!', number, file=sys.stderr, flush=True)"
+    held = await launch(agent(code, joined=True))
+    assert await everything(held) == "".join(f"{number}\n! {number}\n" for number in range(500)).encode()
+    ending = await held.wait()
+    assert (ending.exit_code, ending.err_bytes, ending.last_errors) == (0, 0, "")
+
+
 async def test_an_agent_that_kills_itself_is_not_called_well(agent: MakeSpec) -> None:
     ending = await (await launch(agent("import os; os.kill(os.getpid(), 9)"))).wait()
     assert (ending.how, ending.exit_code, ending.signal) == ("killed", None, 9)

@@ -52,6 +52,10 @@ class Redactor:
         """Tell whether a word stands here that gives a secret away, be there one or not."""
         return self._patterns.named(data)
 
+    def reveals(self, data: bytes) -> tuple[str, ...]:
+        """Name the secrets of the house whose values stand in this data."""
+        return tuple(sorted({span.label.decode()[len("[secret:") : -1] for span in self.known.spans(data)}))
+
     def redact_bytes(self, data: bytes) -> bytes:
         """Redact bytes that are here as a whole."""
         return replaced(data, self.spans(data))

@@ -1,6 +1,7 @@
 """Starts holders, finds them again after a restart, and names those that nobody claims."""
 
 import asyncio
+import contextlib
 import fcntl
 import os
 import secrets
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from midwatch.errors import Broken, Misuse, Stale
+from midwatch.errors import Broken, Misuse, Stale, Unavailable
 from midwatch.workshop.holding import begin, records, tree
 from midwatch.workshop.holding.ending import Ending, read_ending
 from midwatch.workshop.holding.held import Held, settle
@@ -73,12 +74,21 @@ async def launch(spec: Spec) -> Held:
     )
 
 
-async def adopt(folder: Path, nonce: str | None = None) -> Held | Ended | Lost:
-    """Find a job's newest holder again; with a nonce, only that one is taken for ours."""
+async def adopt(folder: Path, nonce: str | None = None, *, epoch: int | None = None) -> Held | Ended | Lost:
+    """Find a job's newest holder again; with a nonce, only that one is taken for ours.
+
+    With an epoch, the holder hears of it at once: whoever speaks for an older one is refused from now on, and so are
+    we, by Stale, if a newer one has spoken.
+    """
     known = await asyncio.to_thread(records.epochs, folder)
     if not known:
         return Lost(folder, "nothing was ever started here")
-    return await _adopt_epoch(records.epoch_folder(folder, known[-1]), nonce)
+    found = await _adopt_epoch(records.epoch_folder(folder, known[-1]), nonce)
+    if isinstance(found, Held) and epoch is not None:
+        found.epoch = epoch
+        with contextlib.suppress(Unavailable):  # it ends just now, or is frozen; its next answer will tell
+            await found.beat()
+    return found
 
 
 def find_orphans(root: Path, claimed: Mapping[Path, int]) -> list[Orphan]:
@@ -172,6 +182,8 @@ def _check(spec: Spec) -> None:
         raise Misuse("There is no command to hold.", hint="Give at least one word in argv.")
     if wrong := [number for number in spec.fds if not FIRST_FD <= number <= LAST_FD]:
         raise Misuse(f"File number {wrong[0]} cannot be passed.", hint=f"Use numbers from {FIRST_FD} to {LAST_FD}.")
+    if spec.ports and spec.control is None:
+        raise Misuse("Ports were named, but no control socket to get them by.", hint="Give what the walls were given.")
 
 
 def _overtaken(spec: Spec) -> Stale:

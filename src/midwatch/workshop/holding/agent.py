@@ -66,7 +66,7 @@ def _make_ends(spec: Spec) -> Ends:
         set_window(theirs, *spec.terminal)
         return Ends((ours, ours, None), (theirs, theirs, theirs))
     out, their_out = (_raise_up(end) for end in os.pipe())
-    err, their_err = (_raise_up(end) for end in os.pipe())
+    err, their_err = (None, their_out) if spec.joined else (_raise_up(end) for end in os.pipe())
     if not spec.takes_input:
         return Ends((None, out, err), (_raise_up(os.open(os.devnull, os.O_RDONLY)), their_out, their_err))
     their_in, into = (_raise_up(end) for end in os.pipe())

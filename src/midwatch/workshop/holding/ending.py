@@ -8,7 +8,7 @@ from typing import Literal
 
 from midwatch.workshop.holding import log_file, records
 
-How = Literal["exited", "killed", "wall", "idle", "dead_man", "stopped", "unguarded", "not_started", "lost"]
+How = Literal["exited", "killed", "wall", "idle", "dead_man", "stopped", "unguarded", "not_started", "no_doors", "lost"]
 LAST_WORDS = 4000
 SENTENCES: dict[How, str] = {
     "exited": "The agent ended by itself with exit code {exit_code}.",
@@ -19,6 +19,7 @@ SENTENCES: dict[How, str] = {
     "stopped": "The agent was stopped on request.",
     "unguarded": "The agent was stopped because the process that guards its holder was killed.",
     "not_started": "The command could not be started: {why}.",
+    "no_doors": "The agent did not begin, because its sandbox did not open its doors: {why}.",
     "lost": "The agent's holder is gone, and how the agent ended is not known: {why}.",
 }
 
@@ -55,11 +56,11 @@ def wall_clock() -> float:
     return time.clock_gettime(time.CLOCK_REALTIME)
 
 
-def write_ending(place: Path, ending: Ending) -> None:
-    """Write the verdict, on a full disk into the room that was set aside for it."""
+def write_ending(place: Path, ending: Ending, *, over: bool = True) -> None:
+    """Write the verdict, on a full disk into the room that was set aside for it; not `over` an earlier one."""
     with contextlib.suppress(OSError):
         (place / records.RESERVE).unlink()
-    records.write_whole(place / records.EXIT, asdict(ending))
+    records.write_whole(place / records.EXIT, asdict(ending), over=over)
 
 
 def read_ending(place: Path) -> Ending | None:

@@ -48,6 +48,7 @@ def detach(told: bytes) -> NoReturn:
 
 
 def _guard(spec: Spec, nonce: str, tell: int) -> None:
+    os.umask(0o077)  # all that is written here is raw, and for nobody else
     place = records.epoch_folder(spec.folder, spec.epoch)
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     refusal = _claim(spec, place)
@@ -93,7 +94,6 @@ def _claim(spec: Spec, place: Path) -> str:
 
 def _let_go_of_the_server(place: Path) -> None:
     os.chdir("/")
-    os.umask(0o077)
     null = os.open(os.devnull, os.O_RDWR)
     complaints = os.open(place / records.COMPLAINTS, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for ours, number in ((null, 0), (null, 1), (complaints, 2)):

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import weakref
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,21 +14,33 @@ from typing import Any, Literal
 
 from midwatch.errors import Exhausted, Misuse, Refused, Stale, Unavailable
 from midwatch.workshop.holding import records
+from midwatch.workshop.holding.borrowing import borrow
+from midwatch.workshop.holding.doorkeeper import NOT_YET
 from midwatch.workshop.holding.ending import Ending, lost, read_ending, write_ending
-from midwatch.workshop.holding.holder import INPUT_ROOM
+from midwatch.workshop.holding.intake import INPUT_ROOM
 from midwatch.workshop.holding.log_file import Piece, read_piece
 from midwatch.workshop.holding.tree import KILL_SECONDS, boot_id, kill_all, marked
 
 ANSWER_SECONDS = 10.0
+_PAUSE = 0.05
 Stream = Literal["out", "err"]
 
 
 class Held:
     """A holder that was found alive, pinned by pidfds so that no other process is ever taken for it."""
 
-    def __init__(self, place: Path, state: records.State, holder: int | None, guardian: int | None) -> None:
+    def __init__(
+        self,
+        place: Path,
+        state: records.State,
+        holder: int | None,
+        guardian: int | None,
+        *,
+        epoch: int | None = None,
+    ) -> None:
         self.place = place
         self.state = state
+        self.epoch = state.epoch if epoch is None else epoch
         self._pins = [pin for pin in (holder, guardian) if pin is not None]
         self._holder = holder
         weakref.finalize(self, _close, self._pins)
@@ -60,6 +73,17 @@ class Held:
     async def resize(self, rows: int, columns: int) -> None:
         """Give an interactive job's terminal another size."""
         await self._ask({"do": "resize", "rows": rows, "columns": columns})
+
+    async def doors(self) -> list[socket.socket]:
+        """Lend the sandbox's listeners, once it has opened them; they do not block, and the caller closes them."""
+        while True:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                answer, doors = await borrow(self.place, self._signed({"do": "doors"}))
+            if answer.get("why") != NOT_YET:
+                break
+            await asyncio.sleep(_PAUSE)
+        _judge(answer)
+        return doors
 
     async def stop(self, grace: float | None = None, *, epoch: int | None = None) -> Ending:
         """End the agent's whole tree, by force after `grace` seconds, and tell how it ended.
@@ -94,19 +118,10 @@ class Held:
                 answer = json.loads(await line.readline() or b"{}") if line else {}
         except (TimeoutError, ValueError, ConnectionError):
             answer = {}
-        if answer.get("ok"):
-            return
-        match answer.get("why"):
-            case None:
-                raise Unavailable("The holder does not answer.", hint="Adopt the job again to learn what became of it.")
-            case "stale":
-                raise Stale("A newer server holds this job.", hint="Leave the job alone; this claim on it is over.")
-            case "full":
-                raise Exhausted(
-                    "The agent has not read its earlier input.", hint="Wait for its output, then try again."
-                )
-            case why:
-                raise Refused(f"The holder refused: {why}.", hint="Adopt the job again to learn who holds it.")
+        _judge(answer)
+
+    def _signed(self, request: dict[str, Any], epoch: int | None = None) -> dict[str, Any]:
+        return {"nonce": self.state.nonce, "epoch": self.epoch if epoch is None else epoch, **request}
 
     @contextlib.asynccontextmanager
     async def _call(
@@ -127,13 +142,26 @@ class Held:
         finally:
             os.close(folder)
         try:
-            known = {"nonce": self.state.nonce, "epoch": self.state.epoch if epoch is None else epoch}
-            writer.write(json.dumps({**known, **request}).encode() + b"\n")
+            writer.write(json.dumps(self._signed(request, epoch)).encode() + b"\n")
             yield reader
         finally:
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
+
+
+def _judge(answer: dict[str, Any]) -> None:
+    if answer.get("ok"):
+        return
+    match answer.get("why"):
+        case None:
+            raise Unavailable("The holder does not answer.", hint="Adopt the job again to learn what became of it.")
+        case "stale":
+            raise Stale("A newer server holds this job.", hint="Leave the job alone; this claim on it is over.")
+        case "full":
+            raise Exhausted("The agent has not read its earlier input.", hint="Wait for its output, then try again.")
+        case why:
+            raise Refused(f"The holder refused: {why}.", hint="Adopt the job again to learn who holds it.")
 
 
 def settle(place: Path, why: str = "it and its guardian were killed") -> Ending:
@@ -143,18 +171,23 @@ def settle(place: Path, why: str = "it and its guardian were killed") -> Ending:
         mark = f"{records.MARK}={records.mark_of(place)}"
         group = records.group_of(records.read_state(place), boot_id())
         swept, clean = kill_all(lambda: marked(mark), group=group)
-        ending = read_ending(place) or lost(place, why, swept=swept, clean=clean)
-        with contextlib.suppress(OSError):
-            write_ending(place, ending)
-    return ending
+        ending = lost(place, why, swept=swept, clean=clean)
+        # Whoever settled it meanwhile was first; a verdict that cannot be read is none.
+        torn = read_ending(place) is None and (place / records.EXIT).exists()
+        with contextlib.suppress(OSError):  # on a full disk the next to look settles it again
+            write_ending(place, ending, over=torn)
+    return read_ending(place) or ending
 
 
 async def _ticked(line: asyncio.StreamReader) -> bool:
     """Wait for news from the holder; False when it has hung up."""
     try:
-        return bool(await line.read(1 << 16))
+        news = await line.read(1 << 16)
     except ConnectionError:
         return False
+    if news.startswith(b"{"):  # its answer to our request comes before all ticks
+        _judge(json.loads(news.partition(b"\n")[0]))
+    return bool(news)
 
 
 async def _gone(pin: int) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 
 from midwatch.workshop.holding import agent as agents
 from midwatch.workshop.holding import records, tree
+from midwatch.workshop.holding.doorkeeper import NOT_YET, Doorkeeper
 from midwatch.workshop.holding.ending import LAST_WORDS, Ending, How, wall_clock, write_ending
+from midwatch.workshop.holding.intake import Intake
 from midwatch.workshop.holding.log_file import LogWriter, last_words
 from midwatch.workshop.holding.spec import Spec
-from midwatch.workshop.holding.switchboard import Switchboard, decode
+from midwatch.workshop.holding.switchboard import FILES, Switchboard, decode
 from midwatch.workshop.walls import groups
 
-INPUT_ROOM = 1 << 20
 READ_BYTES = 1 << 16
 LAST_READS = 1024  # a pipe holds far less; only an unkillable process could go on longer
 
@@ -28,8 +29,7 @@ class Holder:
         self._spec, self._nonce, self._place, self._guardian, self._ends = spec, nonce, place, guardian, ends
         self._reason: How | None = None
         self._grace = spec.limits.grace
-        self._input = bytearray()
-        self._input_ends = False
+        self._epoch = spec.epoch
         self._streams: set[int] = set()
         self._swept, self._clean = 0, True
         self._selector = selectors.DefaultSelector()
@@ -44,9 +44,11 @@ class Holder:
         """Start the agent, say so, hold it to its end and write the verdict."""
         agents.prctl(agents.PR_SET_CHILD_SUBREAPER, 1)
         self._board = Switchboard(self._place, self._selector, self._answer)
+        control, ports, patience = self._spec.control, self._spec.ports, self._spec.limits.doors
+        self._doors = Doorkeeper(control, ports, patience, self._selector)
         self._agent = agents.Agent(self._spec, f"{records.MARK}={records.mark_of(self._place)}", self._ends)
         self._group = groups.group_of(self._agent.pid)
-        self._stdin = os.dup(self._agent.stdin) if self._agent.stdin is not None else None
+        self._intake = Intake(self._selector, os.dup(self._agent.stdin) if self._agent.stdin is not None else None)
         self._watch_stream(self._agent.out, self._logs[records.OUT])
         if self._agent.err is not None:
             self._watch_stream(self._agent.err, self._logs[records.ERR])
@@ -63,6 +65,7 @@ class Holder:
         self._drain()
         write_ending(self._place, self._verdict(reason))
         self._board.close()
+        self._doors.close()
 
     def _listen_to_signals(self) -> None:
         wake, wake_end = os.pipe()
@@ -106,6 +109,8 @@ class Holder:
         limits, now = self._spec.limits, time.monotonic()
         if now >= self._began + limits.wall:
             self._stop("wall")
+        elif self._doors.failed():
+            self._stop("no_doors")
         elif now >= self._spoke + limits.idle:
             self._stop("idle")
         elif limits.night_ends is not None and wall_clock() >= limits.night_ends:
@@ -147,8 +152,9 @@ class Holder:
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["nonce"] != self._nonce:
             return {"ok": False, "why": "this is another holder"}
-        if request["epoch"] < self._spec.epoch:
+        if int(request["epoch"]) < self._epoch:
             return {"ok": False, "why": "stale"}
+        self._epoch = int(request["epoch"])  # whoever speaks for an older one has been replaced
         self._touched = _uptime()
         match request["do"]:
             case "stop":
@@ -156,6 +162,8 @@ class Holder:
                 self._stop("stopped")
             case "say":
                 return self._take_input(decode(request["data"]), ends=bool(request["ends"]))
+            case "doors":
+                return self._lend_doors()
             case "resize" if self._spec.terminal is not None:
                 agents.set_window(self._agent.out, int(request["rows"]), int(request["columns"]))
             case "resize":
@@ -165,31 +173,18 @@ class Holder:
         return {"ok": True}
 
     def _take_input(self, data: bytes, *, ends: bool) -> dict[str, Any]:
-        if self._stdin is None or self._input_ends:
-            return {"ok": False, "why": "its input is at its end"}
-        if len(self._input) + len(data) > INPUT_ROOM:
-            return {"ok": False, "why": "full"}
+        why = self._intake.take(data, ends=ends)
+        if why:
+            return {"ok": False, "why": why}
         self._spoke = time.monotonic()
-        self._input += data
-        self._input_ends = ends
-        if self._stdin not in self._selector.get_map():
-            self._selector.register(self._stdin, selectors.EVENT_WRITE, self._pump_input)
         return {"ok": True}
 
-    def _pump_input(self) -> None:
-        assert self._stdin is not None  # noqa: S101 - for the type checker
-        try:
-            del self._input[: os.write(self._stdin, self._input[:READ_BYTES]) if self._input else 0]
-        except BlockingIOError:
-            return
-        except OSError:  # the agent has closed its input
-            self._input.clear()
-            self._input_ends = True
-        if not self._input:
-            self._selector.unregister(self._stdin)
-            if self._input_ends:
-                os.close(self._stdin)
-                self._stdin = None
+    def _lend_doors(self) -> dict[str, Any]:
+        if not self._spec.ports:
+            return {"ok": False, "why": "it has no doors"}
+        if self._doors.pending:
+            return {"ok": False, "why": NOT_YET}
+        return {"ok": True, FILES: self._doors.lend()}
 
     def _living(self) -> list[tree.Found]:
         self._agent.bury()
@@ -215,12 +210,19 @@ class Holder:
         for log in self._logs.values():
             log.close()
 
+    def _how(self, reason: How | None) -> tuple[How, str]:
+        if self._agent.complaint:
+            return "not_started", self._agent.complaint
+        if self._doors.pending and reason in {None, "no_doors"}:
+            return "no_doors", self._doors.why or "it ended first"
+        return reason or ("killed" if (self._agent.status or 0) < 0 else "exited"), ""
+
     def _verdict(self, reason: How | None) -> Ending:
         status, used = self._agent.status, resource.getrusage(resource.RUSAGE_CHILDREN)
-        by_itself: How = "killed" if status is not None and status < 0 else "exited"
+        how, why = self._how(reason)
         return Ending(
-            how="not_started" if self._agent.complaint else reason or by_itself,
-            why=self._agent.complaint,
+            how=how,
+            why=why,
             exit_code=status if status is not None and status >= 0 else None,
             signal=-status if status is not None and status < 0 else None,
             last_words=last_words(self._place / records.OUT, LAST_WORDS),

@@ -55,8 +55,8 @@ def mark_of(place: Path) -> str:
     return hashlib.sha256(os.fsencode(place.resolve())).hexdigest()[:32]
 
 
-def write_whole(path: Path, content: dict[str, Any]) -> None:
-    """Write a record beside its place, make it durable, and rename it in."""
+def write_whole(path: Path, content: dict[str, Any], *, over: bool = True) -> None:
+    """Write a record beside its place, make it durable, and move it in; not `over` one that is there already."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:
         draft.touch(mode=0o600)
@@ -64,10 +64,12 @@ def write_whole(path: Path, content: dict[str, Any]) -> None:
             json.dump(content, file)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError:
+        if over:
+            draft.replace(path)
+        else:
+            path.hardlink_to(draft)
+    finally:
         draft.unlink(missing_ok=True)
-        raise
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)

@@ -22,6 +22,8 @@ class Limits:
     """Unix time of the night's end; until then a silent server is only a server that is being restarted."""
     dead_man: float = 900.0
     """After the night's end, how long nobody from the server may be in touch."""
+    doors: float = 30.0
+    """How long a sandbox may take to open its doors."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,14 @@ class Spec:
     """Files the command finds open under these numbers (a seccomp filter, bwrap's --args), made anew by the holder."""
     takes_input: bool = False
     """Keep stdin open for `say`; otherwise it is at its end from the start."""
+    joined: bool = False
+    """Errors go into the same stream as the output, in the order they were written; `err` stays empty."""
     terminal: tuple[int, int] | None = None
     """Rows and columns, for an interactive job: one PTY instead of three pipes."""
+    control: Path | None = None
+    """The control socket that the bubblewrap walls of this command were given; the holder waits there for `ports`."""
+    ports: tuple[int, ...] = ()
+    """The ports those walls were given; the holder keeps their listeners, and `Held.doors` lends them."""
     limits: Limits = field(default_factory=Limits)
     caps: Caps = field(default_factory=Caps)
 
@@ -56,6 +64,7 @@ class Spec:
         """Write the spec down for the holder, which reads it from a pipe: it never lies on the disk."""
         plain: dict[str, Any] = asdict(self)
         plain["folder"], plain["cwd"] = str(self.folder), str(self.cwd)
+        plain["control"] = str(self.control) if self.control else None
         plain["fds"] = {str(number): base64.b64encode(data).decode() for number, data in self.fds.items()}
         return json.dumps({"nonce": nonce, "spec": plain}).encode()
 
@@ -65,7 +74,8 @@ def from_bytes(data: bytes) -> tuple[Spec, str]:
     told = json.loads(data)
     plain = dict(told["spec"])
     plain["folder"], plain["cwd"] = Path(plain["folder"]), Path(plain["cwd"])
-    plain["argv"] = tuple(plain["argv"])
+    plain["argv"], plain["ports"] = tuple(plain["argv"]), tuple(plain["ports"])
+    plain["control"] = Path(plain["control"]) if plain["control"] else None
     plain["fds"] = {int(number): base64.b64decode(text) for number, text in plain["fds"].items()}
     plain["terminal"] = tuple(plain["terminal"]) if plain["terminal"] else None
     plain["limits"], plain["caps"] = Limits(**plain["limits"]), Caps(**plain["caps"])

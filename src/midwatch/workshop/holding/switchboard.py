@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import selectors
 import socket
 from collections.abc import Callable
@@ -10,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from midwatch.workshop.holding import records
+from midwatch.workshop.walls.listening import listen_at
 
 LONGEST_REQUEST = 2 << 20
 MOST_CALLERS = 64
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
+"""What to say to a request; descriptors under FILES go along with it."""
+FILES = "files"
 
 
 class Caller:
@@ -35,7 +37,7 @@ class Switchboard:
         self._answer = answer
         self._selector = selector
         self._callers: dict[int, Caller] = {}
-        self._listener = _listen(place)
+        self._listener = listen_at(place / records.SOCKET, MOST_CALLERS)
         selector.register(self._listener, selectors.EVENT_READ, self._welcome)
 
     def tick(self, progress: bytes) -> None:
@@ -86,7 +88,18 @@ class Switchboard:
             request, reply = {}, {"ok": False, "why": f"this request makes no sense: {error!r}"}
         caller.heard.clear()
         caller.follows = bool(reply["ok"]) and request.get("do") == "follow"
-        self._send(caller, json.dumps(reply).encode() + b"\n")
+        files = reply.pop(FILES, [])
+        words = json.dumps(reply).encode() + b"\n"
+        if files:
+            self._pass_on(caller, words, files)
+        else:
+            self._send(caller, words)
+
+    def _pass_on(self, caller: Caller, words: bytes, files: list[int]) -> None:
+        try:
+            socket.send_fds(caller.line, [words], files)
+        except OSError:  # whoever has not read earlier answers does not get these
+            self._drop(caller)
 
     def _send(self, caller: Caller, data: bytes) -> None:
         caller.unsent += data
@@ -106,22 +119,6 @@ class Switchboard:
         if self._callers.pop(caller.line.fileno(), None):
             self._selector.unregister(caller.line)
             caller.line.close()
-
-
-def _listen(place: Path) -> socket.socket:
-    # By the folder's descriptor, because a socket's path may not be longer than 107 bytes.
-    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)
-    try:
-        (place / records.SOCKET).unlink(missing_ok=True)
-        listener.bind(f"/proc/self/fd/{folder}/{records.SOCKET}")
-    finally:
-        os.umask(before)
-        os.close(folder)
-    listener.listen(MOST_CALLERS)
-    listener.setblocking(False)  # noqa: FBT003 - the socket's own signature
-    return listener
 
 
 def decode(text: str) -> bytes:

@@ -1,13 +1,13 @@
 """The outer side of the doors: takes the listeners from the first process inside, and lets it go on."""
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from midwatch.errors import Broken
+from midwatch.workshop.walls.listening import listen_at
 
 LONGEST_WAIT = 30.0
 
@@ -55,7 +55,7 @@ class Doors:
 @asynccontextmanager
 async def waiting_at(control: Path) -> AsyncIterator[Doors]:
     """Wait at a socket that only we can reach, until leaving the block; do it before the command is started."""
-    waiting = await asyncio.to_thread(_bound, control)
+    waiting = await asyncio.to_thread(listen_at, control)
     doors = Doors(waiting)
     try:
         yield doors
@@ -63,25 +63,6 @@ async def waiting_at(control: Path) -> AsyncIterator[Doors]:
         doors.close()
         waiting.close()
         await asyncio.to_thread(control.unlink, missing_ok=True)
-
-
-def _bound(control: Path) -> socket.socket:
-    control.parent.mkdir(parents=True, exist_ok=True)
-    control.unlink(missing_ok=True)
-    # Through the folder's descriptor, because the path of a socket may be only 107 bytes long.
-    folder = os.open(control.parent, os.O_PATH | os.O_DIRECTORY)
-    waiting = socket.socket(socket.AF_UNIX)
-    try:
-        waiting.settimeout(0)
-        waiting.bind(f"/proc/self/fd/{folder}/{control.name}")
-        control.chmod(0o600)
-        waiting.listen(1)
-    except OSError:
-        waiting.close()
-        raise
-    finally:
-        os.close(folder)
-    return waiting
 
 
 async def _readable(connection: socket.socket) -> None:

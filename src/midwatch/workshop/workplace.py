@@ -1,0 +1,101 @@
+"""An agent's workplace: a room with its terms, where a program is started and the only way it is."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+from midwatch.workshop.disk import Watch
+from midwatch.workshop.doorman import Doorman
+from midwatch.workshop.occupants import Errand, Heard, Left, occupy, unix_time_in
+from midwatch.workshop.rooms import Room
+
+
+class Spot(Protocol):
+    """Which job, of which project, at which attempt."""
+
+    @property
+    def project(self) -> str: ...  # noqa: D102
+    @property
+    def job(self) -> str: ...  # noqa: D102
+    @property
+    def epoch(self) -> int: ...  # noqa: D102
+
+
+class Lodging(Protocol):
+    """What kind of room is wanted, and for how long."""
+
+    @property
+    def place(self) -> Spot: ...  # noqa: D102
+    @property
+    def commit(self) -> str: ...  # noqa: D102
+    @property
+    def purpose(self) -> str: ...  # noqa: D102
+    @property
+    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def sparse_from(self) -> int: ...  # noqa: D102
+    @property
+    def reads_only(self) -> bool: ...  # noqa: D102
+    @property
+    def setup_key(self) -> str: ...  # noqa: D102
+    @property
+    def takes_over(self) -> tuple[str, int] | None: ...  # noqa: D102
+    @property
+    def wall(self) -> timedelta: ...  # noqa: D102
+    @property
+    def idle(self) -> timedelta: ...  # noqa: D102
+    @property
+    def grace(self) -> timedelta: ...  # noqa: D102
+    @property
+    def night_left(self) -> timedelta | None: ...  # noqa: D102
+    @property
+    def doorman(self) -> Doorman | None: ...  # noqa: D102
+    @property
+    def stop(self) -> asyncio.Event: ...  # noqa: D102
+    @property
+    def room_bytes(self) -> int: ...  # noqa: D102
+    @property
+    def floor_bytes(self) -> int: ...  # noqa: D102
+
+
+class Workplace:
+    """A room with its terms: where an agent is started, and the only way it is."""
+
+    def __init__(self, room: Room, lodging: Lodging, log: Path) -> None:
+        self._room = room
+        self._lodging = lodging
+        self.log = log
+        self.tree = room.tree
+        self.inside = room.inside
+        self.home_inside = room.home_inside
+        self.epoch = room.epoch
+
+    def put(self, name: str, content: str) -> Path:
+        """Lay a file into the agent's home, and tell what it is called inside."""
+        return self._room.put(name, content)
+
+    def take(self, name: str) -> bytes:
+        """Read a file the agent left in its home."""
+        return self._room.take(name)
+
+    async def run(
+        self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None, heard: Heard | None = None
+    ) -> Left:
+        """See a command through to its end; after a restart, the one that was begun before."""
+        lodging = self._lodging
+        errand = Errand(
+            argv=argv,
+            log=self.log,
+            wall=lodging.wall,
+            idle=lodging.idle,
+            grace=lodging.grace,
+            night_ends=None if lodging.night_left is None else unix_time_in(lodging.night_left.total_seconds()),
+            environment=environment or {},
+        )
+        watch = Watch(self.tree.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
+        scrub = self._room.enclosure.scrub
+        return await occupy(
+            self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, heard=heard, watch=watch
+        )
