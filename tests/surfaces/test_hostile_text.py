@@ -53,6 +53,7 @@ NEVER_TOLD = {
 PARTS = ("goals", "work", "limits", "permissions", "text", "sign", "estimate", "wont")
 PAGES = (
     *("/", "/live", "/tonight", "/morning", "/morning?night=1", "/morning/diff/1", "/jobs/1", "/jobs/1/now", "/login"),
+    "/jobs/1/kept",
     *("/welcome?key=", "/healthz", "/readyz", "/favicon.ico", "/tonight/level", "/tonight/level/edit"),
     "/tonight/orders/text/example",
     *(f"/tonight/orders/{part}" for part in PARTS),
@@ -63,7 +64,8 @@ LISTS = (
     *("asks", "asks/1", "doctor/invariants", "doctor/verify", "entries", "goals", "jobs", "jobs/1", "level", "me"),
     *("morning", "orders", "orders/example", "people", "projects", "projects/sample", "pull_requests", "rehearse"),
     *("replay", "runs", "sessions", "sessions/1", "settings", "settings/proposals", "settings/proposals/1/diff"),
-    *("status", "tokens", "why/5", "work", "jobs/1/log"),
+    *("status", "tokens", "why/5", "work", "jobs/1/log", "jobs/1/log?from=0"),
+    *("jobs/1/connections", "jobs/1/checkouts"),
 )
 RAW = ("jobs/1/diff",)
 """What a person gives to git: bytes as they are, as text/plain that no browser guesses about."""
@@ -71,7 +73,20 @@ FIELDS = (
     *("goals", "success_criteria", "notes", "title", "project", "agent", "checks", "paths", "was", "toml", "minutes"),
     *("rounds", "usd", "tokens", "until", "zone", "level", "tools", "external", "domains", "do_not_touch", "reason"),
     *("path", "name", "purpose", "priority", "flag", "on", "statement", "horizon", "answer", "text", "shown_hash"),
-    *("shown", "usefulness", "trust", "brevity", "night", "key", "next", "password", "outcome-1", "reason-1"),
+    *(
+        "setup",
+        "force",
+        "shown",
+        "usefulness",
+        "trust",
+        "brevity",
+        "night",
+        "key",
+        "next",
+        "password",
+        "outcome-1",
+        "reason-1",
+    ),
 )
 
 
@@ -213,7 +228,15 @@ async def test_the_log_of_an_agent_is_lines_and_nothing_else(tmp_path: Path, day
 
 
 async def test_an_error_that_quotes_what_was_sent_quotes_it_as_text(tmp_path: Path, day: Day) -> None:
-    asked = ("/why/{}", "/jobs/{}", "/jobs/{}/now", "/morning?night={}", "/morning/diff/{}", "/welcome?key={}")
+    asked = (
+        "/why/{}",
+        "/jobs/{}",
+        "/jobs/{}/now",
+        "/jobs/{}/kept",
+        "/morning?night={}",
+        "/morning/diff/{}",
+        "/welcome?key={}",
+    )
     more = ("/login?next=/{}", "/nothing/{}", "/tonight/orders/{}", "/tonight/orders/work/edit?item={}", "/static/{}")
     other = ("/api/v1/jobs/{}", "/api/v1/why/{}", "/api/v1/entries?after={}", "/api/v1/sessions/{}", "/api/v1/{}")
     async with twins(tmp_path, day, "told") as (hostile, calm, _, __):

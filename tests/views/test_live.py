@@ -31,6 +31,7 @@ def a_job(**more: object) -> JobRow:
     numbers = ("attempt", "epoch", "plan_version", "work_epoch", "repairs", "stumbles")
     plain |= dict.fromkeys(none) | dict.fromkeys(numbers, 0)
     fixed = {"id": "j1", "number": 1, "title": "Tidy", "state": "running", "stage": "plan", "created_at": DUSK}
+    fixed |= {"isolation": "none"}
     return JobRow.model_validate(plain | fixed | more)
 
 

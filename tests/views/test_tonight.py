@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from midwatch.evening.orders_file import read_orders
 from midwatch.rules.asks import draft_terms
+from midwatch.rules.levels import effective_level
 from midwatch.rules.matrix import MATRIX
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
@@ -38,6 +39,7 @@ def facts(orders: Orders = ORDERS, **more: Any) -> SheetFacts:
         "round_minutes": 5,
         "idle_minutes": 30,
         "isolation": Isolation.BUBBLEWRAP,
+        "most_by_walls": effective_level(Level.FULL, more.get("isolation", Isolation.BUBBLEWRAP), "any"),
         "model_free": ("housekeeper",),
         "thinks_by_rules": True,
         "projects": (ProjectSeen(name="shop"),),
@@ -127,6 +129,40 @@ def test_everything_worth_reading_first_is_said() -> None:
         "bare has no checks, so nothing proves its work.",
         "Checks run as programs of yours on this machine; nothing isolates them.",
     )
+
+
+def weak(isolation: Isolation, level: Level = Level.FULL, agent: str = "claude", **more: Any) -> SheetFacts:
+    work = (OrderedWork(project="shop", title="x", agent=agent),)
+    return facts(ORDERS.model_copy(update={"work": work, "level": level, **more}), isolation=isolation)
+
+
+@pytest.mark.parametrize(
+    ("isolation", "words", "most"),
+    [(Isolation.NONE, "no walls", Level.OBSERVE), (Isolation.LANDLOCK, "half walls", Level.CAUTIOUS)],
+)
+def test_weak_walls_are_told_with_the_level_they_are_worth(isolation: Isolation, words: str, most: Level) -> None:
+    (told,) = [one for one in worth_knowing(weak(isolation)) if "This machine has" in one]
+    assert words in told
+    assert f"claude gets {most} at most" in told
+    for enough in (weak(isolation, most), weak(isolation, agent="housekeeper"), weak(Isolation.BUBBLEWRAP)):
+        assert not any("This machine has" in one for one in worth_knowing(enough))
+
+
+def test_the_estimate_tells_the_walls_of_this_machine() -> None:
+    told = {one: estimate(weak(one))[-1].text for one in (Isolation.BUBBLEWRAP, Isolation.LANDLOCK, Isolation.NONE)}
+    assert told[Isolation.BUBBLEWRAP].startswith("Walled (bubblewrap): a job sees its own checkout")
+    assert "holds for every agent" in told[Isolation.BUBBLEWRAP]
+    assert "a model gets cautious at most" in told[Isolation.LANDLOCK]
+    assert told[Isolation.NONE].startswith("None: a job can do on this machine whatever you can do")
+    assert "a model gets observe at most" in told[Isolation.NONE]
+
+
+def test_hosts_no_job_can_reach_behind_half_walls_are_told() -> None:
+    named = {"permissions": Permissions(tools=("web_research",), domains=("docs.example",))}
+    deaf = "No job will reach docs.example: behind the walls of this machine there is no network."
+    assert deaf in worth_knowing(weak(Isolation.LANDLOCK, **named))
+    assert deaf not in worth_knowing(weak(Isolation.BUBBLEWRAP, **named))
+    assert deaf not in worth_knowing(weak(Isolation.NONE, **named))
 
 
 def test_the_estimate_says_what_is_unknown() -> None:

@@ -40,8 +40,15 @@ from midwatch.terms.trust import Level
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
-async def add_project(
-    evening: Evening, path: Path | str, *, by: str, name: str = "", purpose: str = "", checks: tuple[str, ...] = ()
+async def add_project(  # noqa: PLR0913 - each is one plain fact about one project
+    evening: Evening,
+    path: Path | str,
+    *,
+    by: str,
+    name: str = "",
+    purpose: str = "",
+    checks: tuple[str, ...] = (),
+    setup: str = "",
 ) -> ProjectRow:
     """Put a repository on the books."""
     facts = await evening.inspector.inspect(path)
@@ -57,12 +64,13 @@ async def add_project(
         branch=facts.branch,
         purpose=purpose,
         checks=checks,
+        setup=_one_line(setup),
     )
     await evening.journal.record(ProjectAdded(project=project), actor=by)
     return await evening.records.get(ProjectRow, project.id)
 
 
-async def change_project(
+async def change_project(  # noqa: PLR0913 - each is one plain fact about one project
     evening: Evening,
     name: str,
     *,
@@ -71,12 +79,22 @@ async def change_project(
     checks: tuple[str, ...] | None = None,
     setup: str | None = None,
     priority: int | None = None,
+    setup: str | None = None,
 ) -> ProjectRow:
-    """Change what was given."""
+    """Change what was given; an empty setup takes it away."""
     row = await evening.records.get(ProjectRow, name)
-    changed = ProjectChanged(project=row.id, purpose=purpose, checks=checks, setup=setup, priority=priority)
+    command = None if setup is None else _one_line(setup)
+    changed = ProjectChanged(project=row.id, purpose=purpose, checks=checks, priority=priority, setup=command)
     await evening.journal.record(changed, actor=by)
     return await evening.records.get(ProjectRow, row.id)
+
+
+def _one_line(setup: str) -> str:
+    """A setup is one command line; whoever needs more writes a script and commits it."""
+    command = setup.strip()
+    if "\n" in command or "\0" in command:
+        raise Misuse("A setup is one line.", hint="Put more into a script of the repository: --setup ./setup.sh")
+    return command
 
 
 async def flag_project(evening: Evening, name: str, flag: Flag, *, on: bool, by: str) -> ProjectRow:

@@ -1,8 +1,10 @@
 """What is known about a night beforehand: work, time, rounds, money; and what is not known."""
 
 from midwatch.terms.term import Term
+from midwatch.terms.trust import Level
 from midwatch.views.plain import counted, listed
 from midwatch.views.sheet import PastNight, SheetFacts, money, span
+from midwatch.views.walls import WALLS
 
 
 class Known(Term):
@@ -31,7 +33,20 @@ def estimate(facts: SheetFacts) -> tuple[Known, ...]:
             f"{orders.limits.rounds}. {_past_rounds(facts.past)}".strip(),
         ),
         Known(about="Money", text=_money(facts)),
+        Known(about="Walls", text=_walls(facts)),
     )
+
+
+def _walls(facts: SheetFacts) -> str:
+    """Say what keeps jobs apart on this machine, and how much leave that is worth."""
+    walls = WALLS[facts.isolation]
+    name = f"{walls.mark.capitalize()} ({walls.kind})" if walls.state != "bad" else "None"
+    each = f"{name}: a job {walls.does}."
+    most = facts.most_by_walls
+    worth = "the level of this sheet holds for every agent" if most is Level.FULL else f"a model gets {most} at most"
+    free = listed(facts.model_free)
+    exempt = "" if most is Level.FULL else f"; the {free} uses none and keeps the level of this sheet"
+    return f"{each} So {worth}{exempt}."
 
 
 def _past_minutes(past: tuple[PastNight, ...]) -> str:

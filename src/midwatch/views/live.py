@@ -14,6 +14,7 @@ from midwatch.views.marks import Phase, phase_of
 from midwatch.views.names import Names
 from midwatch.views.night_picture import minutes_in_words
 from midwatch.views.plain import clean, counted, spaced
+from midwatch.views.walls import Walls, walls_of
 
 FEED_ROWS: Final = 60
 ALMOST: Final = 0.8
@@ -89,6 +90,8 @@ class JobShown(Term):
     took: str = ""
     why: str = ""
     steps: tuple[Step, ...] = ()
+    walls: Walls | None = None
+    """What keeps it apart; nothing, until somebody took it up."""
 
 
 def feed_rows(entries: Iterable[Entry], names: Names) -> tuple[FeedRow, ...]:
@@ -208,6 +211,7 @@ def job_shown(job: JobRow, project: ProjectRow | None, now: datetime) -> JobShow
         took=minutes_in_words(end - job.started_at) if job.started_at else "not begun",
         why=clean(job.why, 400),
         steps=_steps(job),
+        walls=walls_of(job),
     )
 
 

@@ -40,6 +40,8 @@ class SheetFacts(Term):
     round_minutes: float
     idle_minutes: float
     isolation: Isolation
+    most_by_walls: Level
+    """The most a model-driven agent may be given behind the walls of this machine."""
     model_free: tuple[str, ...]
     """Agents no model drives."""
     thinks_by_rules: bool

@@ -146,6 +146,8 @@ def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
     raised = orders.level.rank > facts.standing.rank
     runs_checks = any(work.checks for work in orders.work) or any(one.has_checks for one in facts.projects)
     open_to_all = facts.isolation is Isolation.NONE and runs_checks
+    named = facts.orders.permissions.domains
+    deaf = named and facts.isolation in {Isolation.LANDLOCK, Isolation.SEATBELT}
     return (
         *(f"Night {number} is not reviewed yet; signing closes its review." for number in facts.unreviewed),
         *(f"{clean(one.name)} is {_flags(one)}: its work will be refused." for one in facts.projects if one.flags),
@@ -162,8 +164,24 @@ def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
             for one in facts.projects
             if not one.has_checks and any(work.project == one.name and not work.checks for work in orders.work)
         ),
+        *_held_by_walls(facts),
+        *(
+            (f"No job will reach {listed(named)}: behind the walls of this machine there is no network.",)
+            if deaf
+            else ()
+        ),
         *(("Checks run as programs of yours on this machine; nothing isolates them.",) if open_to_all else ()),
     )
+
+
+def _held_by_walls(facts: SheetFacts) -> tuple[str, ...]:
+    """Say it where weak walls leave an agent less than the sheet gives it."""
+    level, most = facts.orders.level, facts.most_by_walls
+    agents = sorted({work.agent for work in facts.orders.work} - set(facts.model_free))
+    if not agents or most.rank >= level.rank:
+        return ()
+    walls = "no walls" if facts.isolation is Isolation.NONE else f"only half walls ({facts.isolation.value})"
+    return (f"This machine has {walls}, so {listed(tuple(agents))} gets {most} at most, whatever this sheet says.",)
 
 
 def _flags(project: ProjectSeen) -> str:

@@ -31,6 +31,7 @@ class NewProject(Term):
     name: str = ""
     purpose: str = Field(default="", max_length=2000)
     checks: tuple[str, ...] = Field(default=(), max_length=50)
+    setup: str = Field(default="", max_length=2000)
 
 
 class ProjectEdit(Term):
@@ -39,6 +40,7 @@ class ProjectEdit(Term):
     purpose: str | None = None
     checks: tuple[str, ...] | None = None
     priority: int | None = Field(default=None, ge=1, le=5)
+    setup: str | None = Field(default=None, max_length=2000)
 
 
 class FlagEdit(Term):
@@ -57,10 +59,8 @@ async def projects(house: TheHouse, page: ThePage) -> list[Shown]:
 @router.post("/projects", dependencies=[Operates])
 async def add_project(house: TheHouse, person: Person, new: NewProject) -> Shown:
     """Put a repository on the books."""
-    row = await by_day.add_project(
-        house.evening, Path(new.path), by=person, name=new.name, purpose=new.purpose, checks=new.checks
-    )
-    return shown(row)
+    given = new.model_dump(exclude={"path"})
+    return shown(await by_day.add_project(house.evening, Path(new.path), by=person, **given))
 
 
 @router.get("/projects/{name}", dependencies=[Reads])
@@ -75,10 +75,7 @@ async def project(house: TheHouse, name: str) -> Shown:
 @router.patch("/projects/{name}", dependencies=[Operates])
 async def change_project(house: TheHouse, person: Person, name: str, edit: ProjectEdit) -> Shown:
     """Change a project."""
-    row = await by_day.change_project(
-        house.evening, name, by=person, purpose=edit.purpose, checks=edit.checks, priority=edit.priority
-    )
-    return shown(row)
+    return shown(await by_day.change_project(house.evening, name, by=person, **edit.model_dump()))
 
 
 @router.post("/projects/{name}/flags", dependencies=[Operates])

@@ -1,21 +1,32 @@
 """Routes of the work itself: jobs with their logs and diffs, and the pull requests they opened."""
 
 import asyncio
+import time
 from pathlib import Path
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import PlainTextResponse
 
+from midwatch.compose import House
 from midwatch.errors import Unknown
 from midwatch.night import commands
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
-from midwatch.surfaces.api.night import Why
+from midwatch.surfaces.api.night import LONGEST_WAIT, Why
 from midwatch.surfaces.api.paging import ThePage
-from midwatch.terms.records import JobRow, PullRequestRow
+from midwatch.surfaces.log_reading import read_on
+from midwatch.terms.records import ConnectionRow, JobRow, PullRequestRow
+from midwatch.terms.term import Term
 from midwatch.views.plain import harmless
+from midwatch.workshop import shells
 
 router = APIRouter()
+NEXT, OVER = "midwatch-next", "midwatch-over"
+"""Where to go on reading a log, and whether anything more can come."""
+LOOK_SECONDS = 0.3
+Offset = Annotated[int | None, Query(alias="from", ge=0, le=2**62, description="Whole lines from this byte on.")]
+Wait = Annotated[float, Query(ge=0, description="Seconds to wait for more, if there is none yet.")]
 
 
 @router.get("/jobs", dependencies=[Reads])
@@ -33,16 +44,35 @@ async def job(house: TheHouse, name: str) -> Shown:
 
 
 @router.get("/jobs/{name}/log", dependencies=[Reads], response_class=PlainTextResponse)
-async def job_log(house: TheHouse, name: str) -> PlainTextResponse:
-    """Read the agent's own log."""
+async def job_log(house: TheHouse, name: str, offset: Offset = None, wait: Wait = 0) -> PlainTextResponse:
+    """Read the agent's own log; with `from`, only what follows, and the header `midwatch-next` says where to go on."""
     row = await house.records.get(JobRow, name)
     path = house.bench.log(row.id, "agent")
-    return PlainTextResponse(await asyncio.to_thread(_read, path))
+    if offset is None:
+        size = path.stat().st_size if path.exists() else 0
+        return PlainTextResponse(await asyncio.to_thread(_read, path), headers=_headers(size, over=row.state.over))
+    upto, text, over = await _more(house, row.id, offset, min(wait, LONGEST_WAIT))
+    return PlainTextResponse(harmless(text), headers=_headers(upto, over=over))
+
+
+def _headers(upto: int, *, over: bool) -> dict[str, str]:
+    return {NEXT: str(upto), OVER: "yes" if over else "no"}
 
 
 def _read(path: Path) -> str:
     """A log is for eyes, in a browser or a terminal; the file itself has every byte."""
     return harmless(path.read_text(errors="replace")) if path.exists() else ""
+
+
+async def _more(house: House, job: str, place: int, patience: float) -> tuple[int, str, bool]:
+    """Read on, waiting a while for something to come; over means that all of it was read."""
+    path, until = house.bench.log(job, "agent"), time.monotonic() + patience
+    while True:
+        over = (await house.records.get(JobRow, job)).state.over  # asked first: an ended job's words are all there
+        upto, text = await asyncio.to_thread(read_on, path, place, ended=over)
+        if upto != place or over or time.monotonic() >= until:
+            return upto, text, over and upto == place
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 @router.get("/jobs/{name}/diff", dependencies=[Reads], response_class=PlainTextResponse)
@@ -54,12 +84,59 @@ async def job_diff(house: TheHouse, name: str) -> PlainTextResponse:
     return PlainTextResponse((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
 
 
+@router.get("/jobs/{name}/connections", dependencies=[Reads])
+async def job_connections(house: TheHouse, page: ThePage, name: str) -> list[Shown]:
+    """List what the job reached or tried to reach, oldest first."""
+    row = await house.records.get(JobRow, name)
+    found = sorted(await house.records.find(ConnectionRow, job=row.id), key=_seq)
+    return [shown(one) for one in page.by(found, _seq)]
+
+
+def _seq(row: ConnectionRow) -> int:
+    return int(row.id)
+
+
+@router.get("/jobs/{name}/checkouts", dependencies=[Reads])
+async def job_checkouts(house: TheHouse, name: str) -> list[Shown]:
+    """List the checkouts the job left on disk, and what in each is nowhere else."""
+    row = await house.records.get(JobRow, name)
+    return [_checkout(shown(kept)) for kept in await house.bench.standing(row.id)]
+
+
+def _checkout(kept: Shown) -> Shown:
+    tree = Path(kept["path"]) / "tree"
+    return kept | {"tree": str(tree), "branch": shells.branch_of(tree)}
+
+
 @router.post("/jobs/{name}/stop", dependencies=[Operates])
 async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> Shown:
     """Stop a job; its work is kept."""
     row = await house.records.get(JobRow, name)
     await commands.stop_job(house.night, row, by=person, why=why.text or f"stopped by {person}")
     return shown(await house.records.get(JobRow, row.id))
+
+
+@router.post("/jobs/{name}/resume", dependencies=[Operates])
+async def job_resume(house: TheHouse, person: Person, name: str) -> Shown:
+    """Go on where a job failed or was stopped, as a new job in the checkout it left."""
+    row = await house.records.get(JobRow, name)
+    await shells.refuse_while_entered(house.home, row.id, row.number)
+    return shown(await commands.resume_job(house.night, row, by=person))
+
+
+class Discarding(Term):
+    """Whether work that is nowhere else may be lost."""
+
+    force: bool = False
+
+
+@router.post("/jobs/{name}/discard", dependencies=[Operates])
+async def job_discard(house: TheHouse, person: Person, name: str, how: Discarding) -> Shown:
+    """Throw a job's checkouts away; refused where work would be lost, unless forced."""
+    row = await house.records.get(JobRow, name)
+    await shells.refuse_while_entered(house.home, row.id, row.number)
+    freed = await commands.discard(house.night, row, by=person, force=how.force)
+    return {"job": row.id, "number": row.number, "freed_bytes": freed}
 
 
 @router.post("/jobs/{name}/close", dependencies=[Operates])

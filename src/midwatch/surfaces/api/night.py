@@ -110,6 +110,7 @@ def _job_line(job: JobRow) -> Shown:
         "state": job.state.value,
         "stage": job.stage.value,
         "agent": job.agent,
+        "isolation": job.isolation.value if job.worker else "",
     }
 
 

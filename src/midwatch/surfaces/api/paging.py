@@ -1,6 +1,6 @@
 """Long lists in pages: a cursor is the number of the last row seen, and `Link: rel=next` says where to go on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Protocol, TypeVar
 
 from fastapi import Depends, Query, Request, Response
@@ -18,6 +18,7 @@ class Numbered(Protocol):
 
 
 N = TypeVar("N", bound=Numbered)
+T = TypeVar("T")
 
 
 class Page:
@@ -35,10 +36,14 @@ class Page:
 
     def of(self, rows: Sequence[N]) -> Sequence[N]:
         """Cut the page out, and say where the next one begins."""
-        left = [row for row in rows if row.number > self._after]
+        return self.by(rows, lambda row: row.number)
+
+    def by(self, rows: Sequence[T], number: Callable[[T], int]) -> Sequence[T]:
+        """Cut the page out of rows that are numbered in another way."""
+        left = [row for row in rows if number(row) > self._after]
         shown = left[: self._limit]
         if len(left) > len(shown):
-            url = self._request.url.include_query_params(after=shown[-1].number)
+            url = self._request.url.include_query_params(after=number(shown[-1]))
             self._response.headers["link"] = f'<{url.path}?{url.query}>; rel="next"'
         return shown
 

@@ -4,7 +4,9 @@ import http.client
 import json
 import socket
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote, urlencode
 
@@ -75,22 +77,30 @@ def get(path: str, **query: Any) -> Any:
 
 
 class Told(NamedTuple):
-    """What was answered, and where a long list goes on."""
+    """What was answered, where a long list goes on, and what the headers said beside it."""
 
     value: Any
     next: str = ""
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+def read(path: str, **query: Any) -> Told:
+    """Read something together with its headers; works without a server too."""
+    return _page(API + path + (f"?{urlencode(query)}" if query else ""))
 
 
 def _page(target: str) -> Told:
     try:
-        status, kind, body, link = _over_socket("GET", target, None, 60)
+        status, headers, body = _over_socket("GET", target, None, 60)
     except NOBODY:
         from midwatch.surfaces.cli.offline import read_offline  # noqa: PLC0415  heavy, and rarely needed
 
-        status, kind, body, link = *read_offline(home(), target), ""
+        status, headers, body = read_offline(home(), target)
     except (OSError, http.client.HTTPException) as error:
         raise _unanswered(error) from error
-    return Told(_understood(status, kind, body), link[1 : link.index(">")] if 'rel="next"' in link else "")
+    link = headers.get("link", "")
+    onward = link[1 : link.index(">")] if 'rel="next"' in link else ""
+    return Told(_understood(status, headers.get("content-type", ""), body), onward, headers)
 
 
 def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
@@ -98,12 +108,12 @@ def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
     asked = {name: value for name, value in query.items() if value not in ("", None)}
     target = API + path + (f"?{urlencode(asked)}" if asked else "")
     try:
-        status, kind, answer, _ = _over_socket(method, target, {} if body is None else body, 120)
+        status, headers, answer = _over_socket(method, target, {} if body is None else body, 120)
     except NOBODY:
         raise errors.Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach") from None
     except (OSError, http.client.HTTPException) as error:
         raise _unanswered(error) from error
-    return _understood(status, kind, answer)
+    return _understood(status, headers.get("content-type", ""), answer)
 
 
 def _unanswered(error: Exception) -> errors.MidwatchError:
@@ -123,14 +133,13 @@ def part(name: object) -> str:
     return quote(str(name), safe="")
 
 
-def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[int, str, bytes, str]:
+def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[int, dict[str, str], bytes]:
     connection = SocketConnection(home() / SOCKET, timeout)
     try:
         payload = None if body is None else json.dumps(body)
         connection.request(method, target, payload, {"Content-Type": "application/json"} if payload else {})
         answer = connection.getresponse()
-        headers = answer.headers
-        return answer.status, headers.get("Content-Type", ""), answer.read(), headers.get("Link", "")
+        return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
     finally:
         connection.close()
 

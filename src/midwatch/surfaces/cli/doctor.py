@@ -27,7 +27,7 @@ def doctor(
 
     Example: midwatch doctor --verify --invariants
     """
-    found = [*_machine(), *_folder(), *_secrets(), *_sleep()]
+    found = [*_machine(), *_folder(), *_walls(), *_secrets(), *_sleep()]
     if verify:
         found += _verified()
     if invariants:
@@ -84,6 +84,29 @@ def _folder() -> list[Finding]:
         found.append(_finding("ok", "the server is running and answers"))
     else:
         found.append(_finding("look", "the server is not running", "midwatch up --detach"))
+    return found
+
+
+def _walls() -> list[Finding]:
+    """Try which walls can be built here, and tell what jobs are lent and how much of them is kept."""
+    from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+    from midwatch.views.walls import WALLS, size  # noqa: PLC0415
+    from midwatch.workshop.keeping import weigh  # noqa: PLC0415
+    from midwatch.workshop.standing import stand  # noqa: PLC0415
+
+    home = client.home()
+    try:
+        sandbox = load_settings(home).settings.sandbox
+        here = stand(sandbox.isolation)
+    except MidwatchError as error:
+        return [_finding("bad", error.message, error.hint)]
+    walls = WALLS[here.isolation]
+    state = "ok" if walls.state == "good" and not here.fix else "look"
+    found = [_finding(state, f"jobs are {walls.mark}: {here.why}" if walls.state != "bad" else here.why, here.fix)]
+    lent = ", ".join(sandbox.toolchains) or "none besides the system's own programs and our own Python"
+    found.append(_finding("ok", f"toolchains lent to jobs: {lent}"))
+    if (home / "checkouts").is_dir():
+        found.append(_finding("ok", f"kept checkouts take {size(weigh(home / 'checkouts')[0])}"))
     return found
 
 

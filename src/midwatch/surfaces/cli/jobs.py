@@ -1,13 +1,14 @@
 """`job` and `run`."""
 
-import json
 from typing import Any
 
 import typer
 
-from midwatch.surfaces.cli import client
+from midwatch.surfaces.cli import client, job_checkouts, job_logs
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, head, line, show_json, table
+from midwatch.terms.trust import Isolation
+from midwatch.views.walls import WALLS
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -61,6 +62,8 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
     _show_proof(row["proof"])
     for finding in ((row["done"] or {}).get("left") or [])[:10]:
         line(f"{finding['path']}:{finding['line']} {finding['rule']} {finding['message']}", first="  left: ")
+    if row["worker"]:
+        line(f"{WALLS[Isolation(row['isolation'])].mark} ({row['isolation']})", first="  walls: ")
     for pr in row["pull_requests"]:
         typer.echo(f"  pull request {pr['number']} [{pr['state']}] {pr['branch']} into {pr['into']}")
 
@@ -71,32 +74,6 @@ def _show_proof(proof: dict[str, Any] | None) -> None:
     typer.echo(f"  proof: {proof['verdict'].replace('_', ' ')}")
     for check in proof["delivered"]:
         typer.echo(f"    exit {check['exit_code']} in {check['seconds']:.1f} s: {check['command']}")
-
-
-@app.command()
-def log(
-    name: str, *, raw: bool = typer.Option(False, "--raw", help="As the agent wrote it, one JSON object a line.")
-) -> None:
-    """Print the agent's own log.
-
-    Example: midwatch job log 1
-    """
-    text = client.get(f"/jobs/{client.part(name)}/log")
-    if raw:
-        typer.echo(text, nl=False)
-    elif not text:
-        typer.echo("Nothing is in its log yet.")
-    else:
-        for told in text.splitlines():
-            line(_said(told), indent="")
-
-
-def _said(told: str) -> str:
-    """Take the words out of one line of a log; what is no such line is shown as it is."""
-    try:
-        return str(json.loads(told)["text"])
-    except (ValueError, KeyError, TypeError):
-        return told
 
 
 @app.command()
@@ -169,5 +146,15 @@ def run(*, as_json: bool = JSON_FLAG) -> None:
 def _score(score: float | None) -> str:
     return "-" if score is None else f"{score:.2f}"
 
+
+for _name, _verb in (
+    ("log", job_logs.log),
+    ("line", job_logs.live_line),
+    ("attach", job_logs.attach),
+    ("open", job_checkouts.look),
+    ("resume", job_checkouts.resume),
+    ("discard", job_checkouts.discard),
+):
+    app.command(_name)(_verb)
 
 VERBS = {"job": app, **verbs(run=run)}

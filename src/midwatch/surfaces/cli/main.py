@@ -30,7 +30,7 @@ VERBS = {
     "think": ("steering", "Call a round now."),
     "level": ("steering", "Show or set what the night may do without asking."),
     "asks": ("asks", "What needs you; answer by number."),
-    "job": ("jobs", "Jobs: list, show, log, diff, merge, stop."),
+    "job": ("jobs", "Jobs: list, show, log, diff, open, attach, resume, merge, stop."),
     "run": ("jobs", "Runs with their scores."),
     "morning": ("morning", "The brief."),
     "review": ("morning", "Give your verdicts, by keys or by flags."),

@@ -12,7 +12,7 @@ from midwatch.surfaces.api.app import make_app
 from midwatch.surfaces.api.problems import problem
 
 
-def read_offline(home: Path, target: str) -> tuple[int, str, bytes]:
+def read_offline(home: Path, target: str) -> tuple[int, dict[str, str], bytes]:
     """Answer a GET from the database as it lies there."""
     url = database_url(home, load_settings(home))
     if is_sqlite(url) and not (home / DATABASE).exists():
@@ -22,13 +22,13 @@ def read_offline(home: Path, target: str) -> tuple[int, str, bytes]:
     return asyncio.run(_answer(home, target))
 
 
-async def _answer(home: Path, target: str) -> tuple[int, str, bytes]:
+async def _answer(home: Path, target: str) -> tuple[int, dict[str, str], bytes]:
     house = House(home)
     try:
         await house.reload_settings()
         return await _call(make_app(house), target)
     except MidwatchError as error:
-        return error.status, "application/json", json.dumps(problem(error)).encode()
+        return error.status, {"content-type": "application/json"}, json.dumps(problem(error)).encode()
     except Exception as error:
         said = getattr(error, "orig", None)  # only the store knows the driver's errors by name
         if said is None:
@@ -41,7 +41,7 @@ async def _answer(home: Path, target: str) -> tuple[int, str, bytes]:
         await house.dispose()
 
 
-async def _call(app: object, target: str) -> tuple[int, str, bytes]:
+async def _call(app: object, target: str) -> tuple[int, dict[str, str], bytes]:
     path, _, query = target.partition("?")
     scope = {
         "type": "http",
@@ -55,19 +55,19 @@ async def _call(app: object, target: str) -> tuple[int, str, bytes]:
         "root_path": "",
         "headers": [(b"host", b"localhost")],
     }
-    status, kind, body = 500, "", b""
+    status, said, body = 500, dict[str, str](), b""
 
     async def receive() -> dict[str, object]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: dict[str, object]) -> None:
-        nonlocal status, kind, body
+        nonlocal status, said, body
         if message["type"] == "http.response.start":
             status = int(str(message["status"]))
             headers: list[tuple[bytes, bytes]] = message["headers"]  # type: ignore[assignment]
-            kind = next((value.decode() for name, value in headers if name.lower() == b"content-type"), "")
+            said = {name.decode().lower(): value.decode() for name, value in headers}
         elif message["type"] == "http.response.body":
             body += bytes(message.get("body", b""))  # type: ignore[call-overload]
 
     await app(scope, receive, send)  # type: ignore[operator]
-    return status, kind, body
+    return status, said, body

@@ -56,12 +56,13 @@ def add(
     name: str = typer.Option("", help="What to call it; the folder's name by default."),
     purpose: str = typer.Option("", help="Why it exists."),
     check: list[str] = typer.Option([], help="A command that must pass; repeat for more."),
+    setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
 ) -> None:
     """Put a repository on the books.
 
     Example: midwatch project add . --check "make test"
     """
-    body = {"path": str(path.absolute()), "name": name, "purpose": purpose, "checks": check}
+    body = {"path": str(path.absolute()), "name": name, "purpose": purpose, "checks": check, "setup": setup}
     row = client.send("POST", "/projects", body)
     typer.echo(f"Project {row['name']} is on the books (branch {row['branch']}).")
     if not row["checks"]:
@@ -85,6 +86,8 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
         typer.echo(f"  flags: {', '.join(row['flags'])}")
     for check in row["checks"]:
         typer.echo(f"  check: {check}")
+    if row["setup"]:
+        typer.echo(f"  setup: {row['setup']}")
     for goal in row["goals"]:
         line(goal["statement"], first=f"  goal ({goal['horizon']}, v{goal['version']}): ")
     for item in row["work"]:
@@ -97,14 +100,15 @@ def change(
     purpose: str | None = typer.Option(None, help="Why it exists."),
     check: list[str] | None = typer.Option(None, help="The commands that must pass, all of them anew."),
     priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
+    setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" takes it away.'),
 ) -> None:
     """Change what is given; the rest stays.
 
     Example: midwatch project change shop --check "python -m pytest -q"
     """
-    if purpose is None and not check and priority is None:
+    if purpose is None and not check and priority is None and setup is None:
         raise Misuse("Nothing to change was given.", hint="See: midwatch project change --help")
-    body = {"purpose": purpose, "checks": check or None, "priority": priority}
+    body = {"purpose": purpose, "checks": check or None, "priority": priority, "setup": setup}
     row = client.send("PATCH", f"/projects/{client.part(name)}", body)
     typer.echo(f"Project {row['name']} is changed.")
 

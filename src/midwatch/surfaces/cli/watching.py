@@ -8,6 +8,8 @@ from midwatch.errors import Unavailable
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, clock, counted, good, head, line, show_json, until, wanted
+from midwatch.terms.trust import Isolation
+from midwatch.views.walls import WALLS
 
 WAIT = 20
 """Seconds one look at the journal may stay open."""
@@ -44,7 +46,7 @@ def show_status(now: dict[str, Any]) -> None:
         f"{counted(night['decisions'], 'decision')}, {night['actions']} done"
     )
     for job in now["jobs"]:
-        line(f"job {job['number']} {job['title']}: {job['stage']} ({job['state']}, {job['agent']})")
+        line(job_line(job))
     for pr in now["pull_requests"]:
         typer.echo(good(f"  pull request {pr['number']} ") + pr["title"])
         typer.echo(f"    on {pr['branch']}")
@@ -54,6 +56,13 @@ def show_status(now: dict[str, Any]) -> None:
         typer.echo(wanted("  The orders wait for your signature: midwatch brief, then midwatch start"))
     if night["state"] == "debrief":
         typer.echo(wanted("  The brief waits: midwatch morning, then midwatch review"))
+
+
+def job_line(job: dict[str, Any]) -> str:
+    """Say where one job stands, in a line; a short mark says how it is kept apart."""
+    walls = [WALLS[Isolation(job["isolation"])].mark] if job["isolation"] else []
+    about = ", ".join([job["state"], job["agent"], *walls])
+    return f"job {job['number']} {job['title']}: {job['stage']} ({about})"
 
 
 def silence(ask: dict[str, Any], now: str) -> str:

@@ -9,9 +9,9 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from midwatch.surfaces.log_reading import CHUNK, read_on
 from midwatch.views.plain import harmless
 
-CHUNK: Final = 64 * 1024
 TAIL_LINES: Final = 200
 LOOK_SECONDS: Final = 0.5
 PING_LOOKS: Final = 40
@@ -29,21 +29,6 @@ def read_tail(path: Path) -> tuple[int, Markup]:
     lines = as_lines(text)
     cut = lines[1:] if size > CHUNK else lines  # the first may have lost its beginning
     return place, drawn(cut[-TAIL_LINES:])
-
-
-def read_on(path: Path, place: int) -> tuple[int, str]:
-    """Read whole lines from a place on, at most one chunk; a file that became shorter begins anew."""
-    if not path.exists():
-        return place, ""
-    with path.open("rb") as file:
-        if path.stat().st_size < place:
-            place = 0
-        file.seek(place)
-        raw = file.read(CHUNK)
-    whole = raw.rfind(b"\n") + 1
-    if not whole and len(raw) == CHUNK:
-        whole = CHUNK  # a line that never ends is shown in pieces
-    return place + whole, raw[:whole].decode(errors="replace")
 
 
 def as_lines(text: str) -> list[str]:

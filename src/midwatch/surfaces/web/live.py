@@ -9,7 +9,7 @@ from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.night import commands, settling
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.checking import every_entry
-from midwatch.surfaces.web import job
+from midwatch.surfaces.web import job, job_kept
 from midwatch.surfaces.web.page import page
 from midwatch.surfaces.web.painter import REGIONS, Painter
 from midwatch.terms.house import SessionState
@@ -121,3 +121,4 @@ async def _current(house: TheHouse) -> SessionRow:
 
 
 router.include_router(job.router)
+router.include_router(job_kept.router)

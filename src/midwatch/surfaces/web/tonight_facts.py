@@ -8,7 +8,7 @@ from midwatch.errors import MidwatchError
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
 from midwatch.rules.asks import draft_terms, silence_in_words
-from midwatch.rules.levels import HOUSEKEEPER
+from midwatch.rules.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.matrix import MATRIX
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import Flag, SessionState, WorkStatus
@@ -89,6 +89,7 @@ async def _facts(
         AskKind.APPROVE_PLAN, orders.level, inside_scopes=True, silence_approves=orders.permissions.silence_approves
     )
     named = {work.project for work in orders.work}
+    walls = house.night.machine.isolation()
     return SheetFacts(
         orders=orders,
         standing=await by_day.current_level(house.evening),
@@ -100,7 +101,8 @@ async def _facts(
         jobs_per_project=settings.jobs.max_per_project,
         round_minutes=settings.rounds.interval_seconds / 60,
         idle_minutes=settings.autonomous.idle_timeout_minutes,
-        isolation=house.night.machine.isolation(),
+        isolation=walls,
+        most_by_walls=effective_level(Level.FULL, walls, "", forced=settings.gate.unisolated_agents),
         model_free=(HOUSEKEEPER,),
         thinks_by_rules=house.night.brain.name == "rules",
         projects=tuple([await _project(house, row) for row in projects if row.name in named]),

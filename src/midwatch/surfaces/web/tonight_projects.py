@@ -41,9 +41,10 @@ async def add_project(house: TheHouse, person: Person, request: Request) -> HTML
             name=text(sent, "name"),
             purpose=text(sent, "purpose"),
             checks=lines(sent, "checks"),
+            setup=text(sent, "setup"),
         )
-        path = Path(new.path)
-        await by_day.add_project(house.evening, path, by=person, name=new.name, purpose=new.purpose, checks=new.checks)
+        given = new.model_dump(exclude={"path"})
+        await by_day.add_project(house.evening, Path(new.path), by=person, **given)
     except (MidwatchError, ValidationError) as error:
         said, status = _said(error)
         first = not await house.records.find(ProjectRow, removed=False)
@@ -64,13 +65,12 @@ async def change_project(house: TheHouse, person: Person, request: Request, name
                 "purpose": text(sent, "purpose"),
                 "checks": lines(sent, "checks"),
                 "priority": text(sent, "priority") or None,
+                "setup": text(sent, "setup"),
             }
         )
     except ValidationError as error:
         return await _wrong(house, "change", name, sent, error)
-    await by_day.change_project(
-        house.evening, name, by=person, purpose=edit.purpose, checks=edit.checks, priority=edit.priority
-    )
+    await by_day.change_project(house.evening, name, by=person, **edit.model_dump())
     return await answer(house, *CHANGED)
 
 

@@ -1,0 +1,202 @@
+"""Following, opening and entering jobs from a real terminal, over servers that come and go."""
+
+import os
+import pty
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import missing
+from tests.surfaces.person import PATIENCE, Person, a_person, command
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+
+
+class Terminal:
+    """A real terminal with one of our commands on it."""
+
+    def __init__(self, person: Person, *words: str, **more: str) -> None:
+        self.number, self._screen = pty.fork()
+        if self.number == 0:
+            os.chdir(person.folder)
+            os.execvpe(command(words)[0], command(words), person.environment | {"TERM": "xterm"} | more)  # noqa: S606
+        self.shown = b""
+
+    def types(self, keys: str) -> None:
+        os.write(self._screen, keys.encode())
+
+    def until(self, words: str) -> str:
+        """Read the screen until some words are on it."""
+        end = time.monotonic() + PATIENCE
+        while words.encode() not in self.shown:
+            assert time.monotonic() < end, self.shown
+            if select.select([self._screen], [], [], 1)[0]:
+                self.shown += self._read() or self._over(words)
+        shown, self.shown = self.shown, b""
+        return shown.decode(errors="replace")
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._screen, 65536)
+        except OSError:
+            return b""
+
+    def _over(self, words: str) -> bytes:
+        raise AssertionError(f"{words!r} never came: {self.shown!r}")
+
+    def ends(self) -> int:
+        """Wait for the command's end."""
+        while self._read():
+            pass
+        os.close(self._screen)
+        return os.waitstatus_to_exitcode(os.waitpid(self.number, 0)[1])
+
+
+@contextmanager
+def following(person: Person, *words: str) -> Iterator["subprocess.Popen[str]"]:
+    with subprocess.Popen(
+        command(words),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=person.environment | {"PYTHONUNBUFFERED": "1"},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def ann() -> Iterator[Person]:
+    """Somebody whose first job is done; meanwhile its log was followed through a restart of the server."""
+    with a_person() as person:
+        person.adds_repo()
+        person.orders()
+        person.types("start")
+        with person.watching() as watch:
+            watch.until("Ask 1 for you")
+        with following(person, "job", "log", "1", "-f") as log:
+            assert log.stdout is not None
+            first = log.stdout.readline()
+            person.types("down")
+            person.types("up", "--detach")
+            person.types("asks", "1", "approve")
+            rest, complaints = log.communicate(timeout=PATIENCE)
+        (person.folder / "followed").write_text(first + rest)
+        assert "Traceback" not in complaints
+        assert log.returncode == 0
+        yield person
+
+
+def test_a_followed_log_goes_on_over_a_restart_and_ends_with_the_job(ann: Person) -> None:
+    followed = (ann.folder / "followed").read_text()
+    assert followed == ann.types("job", "log", "1").out
+    assert len(followed.splitlines()) > 2
+    assert ann.types("job", "log", "1", "-f").out == followed
+    assert ann.types("job", "attach", "1", "--no-tmux").out == followed
+
+
+def test_a_log_is_read_on_without_any_server(ann: Person) -> None:
+    ann.types("down")
+    try:
+        assert ann.types("job", "log", "1", "-f").out == (ann.folder / "followed").read_text()
+        assert ann.types("job", "line", "1", "-f").out.startswith("job 1 Tidy up: deliver (done, housekeeper, ")
+    finally:
+        ann.types("up", "--detach")
+
+
+def test_open_tells_where_it_lies_and_what_is_nowhere_else(ann: Person) -> None:
+    said = ann.types("job", "open", "1").out.splitlines()
+    tree = Path(said[0])
+    assert (tree / "check.py").is_file()
+    assert "on agent/job_" in said[1]
+    assert "  all of it is in the mirror" in said
+    assert ann.types("job", "open", "1", "--json").json[-1]["tree"] == str(tree)
+    (tree / "thought.txt").write_text("unfinished\n")
+    try:
+        assert "nowhere else: 1 new files (thought.txt)" in ann.types("job", "open", "1").out
+        refused = ann.types("job", "discard", "1", expect=3)
+        assert "1 new files (thought.txt)" in refused.err
+    finally:
+        (tree / "thought.txt").unlink()
+    assert "nothing to resume" in ann.types("job", "resume", "1", expect=3).err
+
+
+def test_a_shell_is_walled_outlives_its_window_and_its_server(ann: Person) -> None:
+    shell = Terminal(ann, "job", "open", "1", "--shell", "--", "/bin/sh")
+    shell.until("Leave it running with Ctrl-]")
+    shell.types("echo here-$((40+2)); ls check.py\r")
+    assert "check.py" in shell.until("here-42\r\ncheck.py")
+    shell.types("\x1d")
+    shell.until("midwatch job attach 1")
+    assert shell.ends() == 0
+    assert "A shell is open" in ann.types("job", "discard", "1", "--force", expect=3).err
+    ann.types("down")
+    again = Terminal(ann, "job", "attach", "1")
+    again.until("here-42")
+    again.types("echo still-$((1+1)); stty size\r")
+    again.until("still-2\r\n")
+    again.types("exit 0\r")
+    again.until("ended")
+    assert again.ends() == 0
+    ann.types("up", "--detach")
+
+
+def test_a_shell_needs_a_terminal_and_a_job_that_is_over(ann: Person) -> None:
+    assert "needs a terminal" in ann.types("job", "open", "1", "--shell", expect=2).err
+
+
+def test_attach_shows_log_and_standing_side_by_side_in_tmux(ann: Person) -> None:
+    if not shutil.which("tmux"):
+        missing("tmux", "there is no tmux")
+    place = {"TMUX_TMPDIR": str(ann.folder), "TMUX": ""}
+    window = Terminal(ann, "job", "attach", "1", **place)
+    try:
+        window.until("job 1 Tidy up: deliver")
+        asked = ["tmux", "list-panes", "-t", "=midwatch-job-1:", "-F", "#{pane_start_command}"]
+        panes = subprocess.run(asked, capture_output=True, text=True, check=True, env=ann.environment | place).stdout
+        assert "job log 1 -f" in panes
+        assert "job line 1 -f" in panes
+    finally:
+        subprocess.run(["tmux", "kill-server"], check=False, env=ann.environment | place)
+        window.ends()
+
+
+def test_without_tmux_attach_says_so_and_follows_the_log(ann: Person) -> None:
+    tools = ann.folder / "bin"
+    tools.mkdir()
+    window = Terminal(ann, "job", "attach", "1", PATH=str(tools))
+    window.until("tmux is not installed")
+    assert window.ends() == 0
+
+
+def test_doctor_tells_walls_toolchains_and_the_room_kept_work_takes(ann: Person) -> None:
+    said = ann.types("doctor").out
+    assert "jobs are walled" in said or "jobs are half-walled" in said or "no walls" in said
+    assert "toolchains lent to jobs: " in said
+    assert "kept checkouts take " in said
+
+
+def test_a_project_has_a_setup_by_hand(ann: Person) -> None:
+    ann.types("project", "change", "repo", "--setup", "./prepare")
+    assert "setup: ./prepare" in ann.types("project", "show", "repo").out
+    ann.types("project", "change", "repo", "--setup", "")
+    assert "setup:" not in ann.types("project", "show", "repo").out
+
+
+def test_a_discarded_checkout_is_gone(ann: Person) -> None:
+    tree = Path(ann.types("job", "open", "1").out.splitlines()[0])
+    aside = shutil.copytree(tree.parents[1], ann.folder / "aside", symlinks=True)  # the other tests need it too
+    try:
+        assert "are free again" in ann.types("job", "discard", "1").out
+        assert not tree.exists()
+        assert "no checkout any more" in ann.types("job", "open", "1", expect=2).err
+    finally:
+        shutil.move(aside, tree.parents[1])
