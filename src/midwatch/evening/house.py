@@ -79,7 +79,6 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     checks: tuple[str, ...] | None = None,
     setup: str | None = None,
     priority: int | None = None,
-    setup: str | None = None,
 ) -> ProjectRow:
     """Change what was given; an empty setup takes it away."""
     row = await evening.records.get(ProjectRow, name)

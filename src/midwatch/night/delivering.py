@@ -1,6 +1,5 @@
 """Handing finished work over: judged once more, through the door, once."""
 
-
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded, PullRequestOpened
