@@ -21,7 +21,7 @@ from midwatch.engine.inline import InlineEngine
 from midwatch.engine.lease import Lease
 from midwatch.engine.loops import Loop, going_on
 from midwatch.engine.work_engine import SINGLE, WorkEngine
-from midwatch.errors import Broken, Corrupt, Exhausted, MidwatchError
+from midwatch.errors import MidwatchError
 from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
 from midwatch.forges.local import LocalForge
@@ -48,7 +48,7 @@ from midwatch.store.folds import Folds
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
 from midwatch.store.keys import SqlKeys
-from midwatch.store.migrate import migrate
+from midwatch.store.migrate import bring_into_shape
 from midwatch.store.pen import Pen
 from midwatch.store.reading import SqlRecords
 from midwatch.terms.records import SettingsRow
@@ -226,7 +226,7 @@ async def open_house(
     if is_sqlite(url) or not extra_worker:
         lock.take()
     try:
-        await asyncio.to_thread(_in_shape, url)
+        await asyncio.to_thread(bring_into_shape, url)
         house = House(home, flags=flags, parts=parts)
         try:
             await house.reload_settings()
@@ -250,26 +250,6 @@ def _the_one(group: BaseExceptionGroup[BaseException]) -> BaseException:
             return first
         ours = first
     return group
-
-
-def _in_shape(url: str) -> None:
-    """Migrate, and say plainly what is wrong with a file that is no database of ours."""
-    try:
-        migrate(url)
-    except Exception as error:
-        said = str(getattr(error, "orig", ""))  # only the store knows the driver's errors by name
-        if not said:
-            raise
-        if "disk is full" in said:
-            raise Exhausted(
-                "There is no room left for the database; nothing was changed.", hint="Free some disk space, then start."
-            ) from error
-        if "not a database" in said or "malformed" in said:
-            raise Corrupt(
-                f"The database cannot be read: {said}.",
-                hint=f"Put a copy in its place ({DATABASE}.before-*, or a backup), or move it away to begin anew.",
-            ) from error
-        raise Broken(f"The database cannot be opened: {said}.", hint="Check database.url: midwatch doctor") from error
 
 
 @contextlib.asynccontextmanager

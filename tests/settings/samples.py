@@ -18,7 +18,7 @@ LISTS: dict[str, tuple[JsonValue, ...]] = {
     "execution.allowed_tools": (["Read"], ["Read", "Bash(make *)"], []),
     "sandbox.toolchains": (["/opt/node"], ["/opt/node", "~/.cargo"], []),
     "sandbox.domains": (["docs.example.org"], ["docs.example.org", "api.example.org"], []),
-    "sandbox.registries": (["pip=https://packages.example.org/simple/#bearer:team"], []),
+    "sandbox.registries": (["pip=https://packages.example.org/team/#bearer:team"], []),
     "sandbox.setup_domains": (["packages.example.org"], []),
     "checkins.budget_percents": ([90], [25, 75], []),
 }

@@ -125,7 +125,7 @@ class EgressDoorman:
 
 
 def route_of(text: str, vault: Vault) -> Route:
-    """Read a registry as the settings name it: `pip=https://packages.example.org/simple/#bearer:SECRET`."""
+    """Read a registry as the settings name it: `pip=https://packages.example.org/team/#bearer:SECRET`."""
     found = REGISTRY.fullmatch(text)
     if found is None:
         raise Misuse(

@@ -27,7 +27,7 @@ class Sandbox(Section):
     setup_domains: tuple[Name, ...] = ()
     """Hosts a project's setup may reach, such as package registries; jobs themselves may not."""
     registries: tuple[Registry, ...] = ()
-    """Package registries for setups, whose credential is added outside: pip=https://host/simple/#bearer:SECRET."""
+    """Package registries for setups, whose credential is added outside: pip=https://host/team/#bearer:SECRET."""
     max_requests: Many = 1000
     """Most connections one attempt of a job may make."""
     max_processes: Annotated[int, Field(ge=16, le=65536)] = 512

@@ -10,7 +10,7 @@ from alembic.runtime.environment import EnvironmentContext
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from midwatch.errors import Refused, Unavailable
+from midwatch.errors import Broken, Corrupt, Exhausted, Refused, Unavailable
 from midwatch.store.engines import is_sqlite, open_sync_writer, sqlite_path
 
 MIGRATE_LOCK = 0x6D6967
@@ -47,6 +47,24 @@ def migrate(url: str) -> str:
         return f"migrated from {now or 'nothing'} to {wanted}" + (f", copy kept at {copy}" if copy else "")
     finally:
         engine.dispose()
+
+
+def bring_into_shape(url: str) -> None:
+    """Migrate, and say plainly what is wrong with a file that is no database of ours."""
+    try:
+        migrate(url)
+    except sa.exc.DBAPIError as error:
+        said = str(error.orig)
+        if "disk is full" in said:
+            raise Exhausted(
+                "There is no room left for the database; nothing was changed.", hint="Free some disk space, then start."
+            ) from error
+        if "not a database" in said or "malformed" in said:
+            raise Corrupt(
+                f"The database cannot be read: {said}.",
+                hint="Put a copy in its place (midwatch.db.before-*, or a backup), or move it away to begin anew.",
+            ) from error
+        raise Broken(f"The database cannot be opened: {said}.", hint="Check database.url: midwatch doctor") from error
 
 
 def _refuse_newer(script: ScriptDirectory, now: str | None) -> None:

@@ -1,6 +1,5 @@
 """Who stands at a room's doors: what an agent sends out passes him, and nothing else leaves."""
 
-import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Mapping
@@ -8,6 +7,7 @@ from typing import Protocol
 
 from midwatch.errors import Broken, Unavailable
 from midwatch.workshop.holding.held import Held
+from midwatch.workshop.meanwhile import meanwhile
 
 
 class Doorman(Protocol):
@@ -40,10 +40,5 @@ async def serving(doorman: Doorman, held: Held) -> AsyncIterator[None]:
     except (Unavailable, Broken):
         yield  # it has ended meanwhile, and its ending says how
         return
-    task = asyncio.ensure_future(doorman.serve(listeners))
-    try:
+    async with meanwhile(doorman.serve(listeners)):
         yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task

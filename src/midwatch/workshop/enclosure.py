@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
+from midwatch.errors import Broken
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.doorman import Doorman
 from midwatch.workshop.errand import Ended, run_leashed
 from midwatch.workshop.logs import NewScrub, Untouched
+from midwatch.workshop.meanwhile import meanwhile
 from midwatch.workshop.walls.doors import Doors, waiting_at
 from midwatch.workshop.walls.entry import command
 from midwatch.workshop.walls.spec import Limits, Walls
@@ -73,17 +75,14 @@ async def _served(walls: Walls, doorman: Doorman | None) -> AsyncIterator[None]:
     if walls.control is None or doorman is None:
         yield
         return
-    async with waiting_at(walls.control) as doors:
-        task = asyncio.ensure_future(_open_and_serve(doors, doorman))
-        try:
-            yield
-        finally:
-            task.cancel()
-            # A command that never opened its doors has said why in its log and by its exit code.
-            await asyncio.gather(task, return_exceptions=True)
+    async with waiting_at(walls.control) as doors, meanwhile(_open_and_serve(doors, doorman)):
+        yield
 
 
 async def _open_and_serve(doors: Doors, doorman: Doorman) -> None:
-    listeners = await doors.listeners(doorman.ports)
+    try:
+        listeners = await doors.listeners(doorman.ports)
+    except Broken:
+        return  # a command that never opened its doors says why in its log and by its exit code
     doors.let_in()
     await doorman.serve(listeners)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from midwatch.errors import Exhausted
 from midwatch.terms.term import Term
@@ -20,6 +19,7 @@ from midwatch.workshop.holding.ending import Ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.log_file import Piece, read_piece
 from midwatch.workshop.logs import CappedLog, NewScrub, Untouched
+from midwatch.workshop.meanwhile import meanwhile
 from midwatch.workshop.rooms import WALLS, Room, errand_of, write_errand
 from midwatch.workshop.walls.entry import command
 from midwatch.workshop.walls.spec import Walls
@@ -77,8 +77,8 @@ async def occupy(  # noqa: PLR0913 - each is one plain fact about one agent
             if isinstance(held, Held):
                 if doorman is not None and room.has_doors:
                     await stack.enter_async_context(serving(doorman, held))
-                for work in (_beats(held), _stops(held, stop, errand.grace), _watches(held, watch, errand.grace, full)):
-                    await stack.enter_async_context(_meanwhile(work))
+                work = (_beats(held), _stops(held, stop, errand.grace), _watches(held, watch, errand.grace, full))
+                await stack.enter_async_context(meanwhile(*work))
             async for piece in _pieces(held):
                 await asyncio.to_thread(log.add, piece.data)
                 if heard is not None and not piece.cut:
@@ -148,17 +148,6 @@ async def _pieces(held: Held | Ended) -> AsyncIterator[Piece]:
     while piece_left := await asyncio.to_thread(read_piece, held.place / "out", after):
         yield piece_left
         after = piece_left.after
-
-
-@contextlib.asynccontextmanager
-async def _meanwhile(work: Awaitable[Any]) -> AsyncIterator[None]:
-    task = asyncio.ensure_future(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
 
 
 async def _beats(held: Held) -> None:
