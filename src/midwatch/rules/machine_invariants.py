@@ -31,11 +31,11 @@ def _recorded(jobs: Sequence[JobRow], seen: MachineSeen) -> tuple[Violation, ...
             found.append(f"attempt {epoch} of {name} is at work, and no job of that name is on the books")
         elif job.state.over:
             found.append(f"attempt {epoch} of job {job.number} is at work, though the job is {job.state.value}")
-    return tuple(Violation(rule="process.recorded", text=text) for text in found)
+    return tuple(Violation(rule="every_process_has_a_job", text=text) for text in found)
 
 
 def _hidden(seen: MachineSeen) -> tuple[Violation, ...]:
     return tuple(
-        Violation(rule="secret.hidden", text=f"the value of the secret {name} stands in {place}")
+        Violation(rule="no_secret_is_written", text=f"the value of the secret {name} stands in {place}")
         for name, place in seen.leaks
     )

@@ -5,12 +5,11 @@ import fcntl
 import os
 import re
 import shutil
-import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from midwatch.errors import Misuse, Refused, Unavailable, Unknown
+from midwatch.errors import Misuse, Unavailable
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _SHA = re.compile(r"[0-9a-f]{40}")
@@ -76,18 +75,3 @@ def _insist(again: Callable[[str], object], name: str, error: object) -> None:
     if not Path(name).is_symlink():
         Path(name).chmod(0o700)
     again(name)
-
-
-def read_small(file: Path, most: int) -> bytes:
-    """Read a file that somebody else wrote: an ordinary one, no link, no pipe, no larger than agreed."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise Unknown(f"There is no {file.name}: {error.strerror}.", hint="Look at the job's log for why.") from None
-    with os.fdopen(descriptor, "rb") as opened:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise Refused(f"{file.name} is no ordinary file.", hint="Look at the job's log for what made it.")
-        if facts.st_size > most:
-            raise Refused(f"{file.name} is larger than {most // 1024**2} MiB.", hint="Look at the job's log for why.")
-        return opened.read(most)

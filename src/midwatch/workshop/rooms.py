@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from midwatch.errors import Refused
+from midwatch.errors import Refused, Unknown
 from midwatch.terms.trust import Isolation
+from midwatch.workshop import careful
 from midwatch.workshop.checkouts import Checkouts
 from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.folders import part, read_small
+from midwatch.workshop.folders import part
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import Ended, adopt
 from midwatch.workshop.holding.held import Held
@@ -83,7 +84,10 @@ class Room:
 
     def take(self, name: str) -> bytes:
         """Read a file that was left in the home; it was the agent's to write, so nothing about it is believed."""
-        return read_small(self.home / part(name), LARGEST_ANSWER)
+        content = careful.read(self.home, part(name), most=LARGEST_ANSWER)
+        if content is None:
+            raise Unknown(f"The agent left no {name} that can be read.", hint="Look at the job's log for why.")
+        return content
 
 
 class Rooms:
