@@ -1,21 +1,16 @@
 """Every page in every state that matters, in both themes, wide and on a phone: readable, reachable, calm and small."""
 
-import asyncio
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from midwatch.compose import Parts, open_house
-from midwatch.engine.clocks import SystemClock
-from midwatch.engine.inline import InlineEngine
-from midwatch.journal.events.workshop import ConnectionSeen
-from midwatch.terms.records import JobRow
 from tests.browser.conftest import Householder, shot
 from tests.browser.looker import PATIENCE, Looker, Seen
 from tests.nights.house import CHECK, sample_repository
@@ -150,8 +145,8 @@ def kept(looker: Looker, ann: Householder) -> None:
     tree = Path(ann.types("job", "open", "1", "--json").json[-1]["tree"])
     (tree / "an unfinished thought.txt").write_text("x\n")
     ann.types("down")
-    with ThreadPoolExecutor(1) as elsewhere:  # Playwright keeps an event loop running in this thread
-        elsewhere.submit(asyncio.run, reaching_out(ann)).result()
+    reached = [sys.executable, "-m", "tests.browser.reaching_out", str(ann.home)]
+    subprocess.run(reached, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=60)
     ann.starts()
     page = looker.opens("/jobs/1")
     expect(page.locator("#kept form")).to_be_attached()
@@ -164,19 +159,6 @@ def kept(looker: Looker, ann: Householder) -> None:
     page.get_by_role("button", name="Discard the checkout").click()
     expect(page.get_by_text("It is gone;")).to_be_visible()
     looker.looks("job-discarded")
-
-
-async def reaching_out(ann: Householder) -> None:
-    """Write connections down as a doorman does."""
-    clock = SystemClock()
-    async with open_house(ann.home, parts=Parts(clock=clock, engine=InlineEngine())) as house:
-        (job, *_) = await house.records.find(JobRow)
-        for number in range(14):
-            host = f"telemetry-{number}.a-rather-long-name-of-a-host.example.org"
-            refused = {"host": host, "port": 443, "verdict": "refused", "why": "It is not on this job's list of hosts."}
-            await house.journal.record(ConnectionSeen.model_validate({"job": job.id, "epoch": 1} | refused))
-        fine = {"host": "docs.example.org", "port": 443, "verdict": "allowed", "why": "named", "bytes_in": 90_000}
-        await house.journal.record(ConnectionSeen.model_validate({"job": job.id, "epoch": 1} | fine))
 
 
 def guest(browser: Browser, looker: Looker, ann: Householder) -> None:
