@@ -1,10 +1,10 @@
-"""`python -m bench [record sense status idle viewers]`: each figure beside its limit, interleaved in one run."""
+"""`python -m bench [record sense status idle viewers redaction]`: each figure beside its limit, in one run."""
 
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from bench import idle, record, sense, status, viewers
+from bench import idle, record, redaction, sense, status, viewers
 from bench.figure import Figure
 
 BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -13,6 +13,7 @@ BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "status": status.run,
     "idle": idle.run,
     "viewers": viewers.run,
+    "redaction": redaction.run,
 }
 
 

@@ -101,7 +101,7 @@ class House:
         self.blobs = FolderBlobs(home / "blobs", scrub=self.redactor.redact_bytes)
         self.folds = Folds(self.pen, self.reader)
         self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)
-        self.bench = Bench(home, self._enclosure())
+        self.bench = Bench(home, self._enclosure(), reveals=self.redactor.reveals)
         self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         agents = parts.agents or {"housekeeper": Housekeeper()}

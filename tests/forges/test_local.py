@@ -14,6 +14,7 @@ from midwatch.workshop.checkouts import Checkouts
 from midwatch.workshop.mirrors import Mirrors
 from midwatch.workshop.quarantine import Delivery, admit
 from tests.workshop.repository import ENVIRONMENT, Repository, set_traps
+from tests.workshop.smart_http import serving
 
 
 class Yard:
@@ -234,3 +235,30 @@ async def test_the_list_of_refs_includes_what_head_points_to(yard: Yard) -> None
     assert refs == {**yard.person.refs(), "HEAD": "refs/heads/main"}
     yard.person.git("checkout", "--quiet", "--detach")
     assert (await yard.forge.repository_refs(yard.person.path))["HEAD"] == yard.person.head
+
+
+async def test_a_delivery_is_in_the_mirror_too(yard: Yard) -> None:
+    head = await yard.work({"src/app.py": "y = 2\n"})
+    await yard.deliver(head)
+    assert Repository(yard.mirrors.path("shop")).refs()["refs/heads/agent/job_1"] == head
+
+
+async def test_a_remote_by_url_takes_a_delivery_and_nothing_by_force(yard: Yard, tmp_path: Path) -> None:
+    head = await yard.work({"src/app.py": "y = 2\n"})
+    with serving(tmp_path / "served", yard.person) as address:
+        url, far = f"{address}/shop.git", Repository(tmp_path / "served" / "shop.git")
+        before = far.refs()
+        assert await yard.forge.deliver(url, "shop", "job_1", head) == "agent/job_1"
+        assert await yard.forge.deliver(url, "shop", "job_1", head) == "agent/job_1"
+        assert far.refs() == {**before, "refs/heads/agent/job_1": head}
+        other = far.git("commit-tree", "-m", "Other", "-p", before["refs/heads/main"], f"{head}^{{tree}}")
+        far.git("update-ref", "refs/heads/agent/job_1", other)
+        with pytest.raises(Refused, match="already exists") as caught:
+            await yard.forge.deliver(url, "shop", "job_1", head)
+        assert "--delete agent/job_1" in caught.value.hint
+        far.git("update-ref", "-d", "refs/heads/agent/job_1")
+        far.git("config", "http.receivepack", "false")
+        with pytest.raises(Refused, match="did not take"):
+            await yard.forge.deliver(url, "shop", "job_1", head)
+        with pytest.raises(Refused, match="merged where it is kept"):
+            await yard.forge.merge("shop", url, "job_1", head, "main", "Merge")

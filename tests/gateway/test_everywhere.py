@@ -92,8 +92,8 @@ async def answers(visitor: Visitor) -> bytes:
     return b"\n".join(got)
 
 
-def stored(folder: Path) -> bytes:
-    return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+def stored(folder: Path, which: str = "*") -> bytes:
+    return b"\n".join(path.read_bytes() for path in sorted(folder.rglob(which)) if path.is_file())
 
 
 async def everywhere(home: Path, seeds: Iterable[int], url: str = "") -> dict[str, bytes]:
@@ -113,7 +113,7 @@ async def everywhere(home: Path, seeds: Iterable[int], url: str = "") -> dict[st
         seen["API"] = await answers(visitor)
         seen["tables"] = dumped(house.url)
         if is_sqlite(house.url):
-            seen["database file"] = b"".join(path.read_bytes() for path in home.glob("midwatch.db*"))
+            seen["database file"] = stored(home, "midwatch.db*")
     return seen | {"log": log.read_bytes(), "blobs": stored(home / "blobs"), "data folder": stored(home)}
 
 

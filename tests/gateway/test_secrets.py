@@ -172,3 +172,34 @@ async def test_a_value_too_short_to_hide_and_a_name_nobody_gave_are_refused() ->
     assert "too short" in (await failure("cmd:true")).message
     with pytest.raises(Misuse, match="No secret is called nothing"):
         await vault().secret("nothing")
+
+
+async def test_other_references_are_taken_and_what_moved_is_fetched_anew(tmp_path: Path) -> None:
+    one = vault(owl=f"file:{kept(tmp_path)}")
+    assert (await one.secret("owl")).reveal() == VALUE
+    same = {"owl": SecretReference.read(f"file:{tmp_path / 'token'}")}
+    assert not one.refer(same)
+    assert one.known() == {"owl": VALUE}
+    assert one.refer({"owl": SecretReference.read("cmd:echo another-value-7"), "hawk": same["owl"]})
+    assert one.known() == {}
+    assert await one.unlock() == {}
+    assert one.known() == {"owl": "another-value-7", "hawk": VALUE}
+    assert one.refer({})
+    with pytest.raises(Misuse):
+        await one.secret("owl")
+
+
+async def test_a_secret_that_was_changed_stays_out_of_sight_as_it_was_before() -> None:
+    redactor = Redactor()
+    for value in ("first-value-1", "second-value-2", "third-value-3", "third-value-3"):
+        redactor.know({"owl": value})
+    clean = redactor.redact("first-value-1 second-value-2 third-value-3")
+    assert clean == "[secret:owl.old.old] [secret:owl.old] [secret:owl]"
+
+
+async def test_a_value_that_is_refused_spoils_nothing() -> None:
+    redactor = Redactor({"owl": VALUE})
+    with pytest.raises(Misuse):
+        redactor.know({"pin": "1234"})
+    redactor.know({"hawk": "another-value-7"})
+    assert redactor.redact(f"{VALUE} another-value-7 1234") == "[secret:owl] [secret:hawk] 1234"

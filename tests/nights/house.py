@@ -97,9 +97,9 @@ class TestHouse:
 
 
 @asynccontextmanager
-async def a_house(home: Path, url: str = "", **parts: Any) -> AsyncIterator[TestHouse]:
+async def a_house(home: Path, url: str = "", *, begins: datetime = EVENING, **parts: Any) -> AsyncIterator[TestHouse]:
     """Open a house on a folder of its own."""
-    engine, clock = InlineEngine(), SteppedClock(EVENING)
+    engine, clock = InlineEngine(), SteppedClock(begins)
     flags = {"database.url": url} if url else {}
     async with open_house(home, flags=flags, parts=Parts(clock=clock, engine=engine, **parts)) as house:  # type: ignore[arg-type]
         yield TestHouse(house, engine, clock)

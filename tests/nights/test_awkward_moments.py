@@ -162,7 +162,7 @@ async def test_orders_that_change_while_they_are_signed_are_not_signed(tmp_path:
         inspect = evening.inspector.inspect
 
         class Slow:
-            async def inspect(self, path: Path) -> Any:
+            async def inspect(self, path: Path | str) -> Any:
                 await signing.draft(evening, orders("Rewrite everything", "Two"), by="bob")
                 return await inspect(path)
 

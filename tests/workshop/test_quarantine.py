@@ -216,3 +216,55 @@ async def test_a_merged_in_stranger_history_is_checked_in_full(desk: Desk) -> No
     desk.agent.git("checkout", "--quiet", "--force", "agent/job_1")
     desk.agent.git("merge", "--quiet", "--strategy=ours", "--allow-unrelated-histories", "-m", "Merge", "strange")
     await desk.refused(words="payload.sh is outside")
+
+
+async def test_the_value_of_a_known_secret_is_found_wherever_the_work_holds_it(desk: Desk, home: Path) -> None:
+    def reveals(patch: bytes) -> tuple[str, ...]:
+        return tuple(name for name in ("TOKEN", "KEY") if f"{name.lower()}-value".encode() in patch)
+
+    desk.agent.commit("Put in", {"src/a.bin": "\0token-value\n"})
+    desk.agent.commit("Take out again", {"src/a.bin": "\0nothing\n"})
+    head = desk.agent.commit("Say key-value aloud", {"src/app.py": "x = 2\n"})
+    bundle = await desk.checkouts.bundle("job_1", 1, desk.base, head)
+    delivery = Delivery("shop", "job_1", 1, desk.base, head, bundle)
+    with pytest.raises(Refused) as caught:
+        await admit(home, desk.checkouts.mirrors, delivery, scope=SOURCES, do_not_touch=(), reveals=reveals)
+    assert set(caught.value.because) == {
+        f"the work contains the value of the secret {name}" for name in ("TOKEN", "KEY")
+    }
+    assert desk.arrived == ""
+    assert "token-value" not in str(caught.value)
+
+
+async def test_hostile_names_subjects_and_encodings_break_nothing(desk: Desk) -> None:
+    tree = desk.agent.git("rev-parse", "HEAD^{tree}")
+    subjects = ("\x01\x02 fake\x1b[2J", "\u202egnp.exe", "s" * 5000, "", "%H%x00%s", "\t1\t2\tx")
+    tip = desk.base
+    for subject in subjects:
+        raw = (
+            f"tree {tree}\nparent {tip}\nauthor $(touch /tmp/x) `x` <a@b\x01> 9999999999 +1400\n"
+            f"committer \x1b]0;x\x07 <> 0 -1200\nencoding UTF-7\n\n{subject}"
+        )
+        tip = desk.agent.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw.encode())
+    change = await desk.hand_in(tip)
+    assert len(change.commits) == len(subjects)
+    assert all(commit.subject.isprintable() and len(commit.subject) <= 300 for commit in change.commits)
+    assert len(await desk.checkouts.mirrors.log("shop", desk.base, tip)) == len(subjects)
+
+
+async def test_what_runs_looks_different_or_weighs_much_is_flagged(desk: Desk) -> None:
+    (desk.agent.path / "src" / "data").write_bytes(b"a\0b")
+    (desk.agent.path / "src" / "many").write_text("x\n" * 600_000)
+    desk.agent.write({"src/run": "#!/bin/sh\n", "src/plain.py": "x\n"})
+    (desk.agent.path / "src" / "run").chmod(0o755)
+    (desk.agent.path / "src" / "app.py").chmod(0o755)
+    (desk.agent.path / "src" / "link").symlink_to("app.py")
+    desk.agent.commit("Look twice")
+    change = await desk.hand_in()
+    assert set(change.flagged) == {"src/data", "src/many", "src/run", "src/app.py", "src/link"}
+
+
+async def test_work_that_cannot_be_looked_at_within_bounds_is_refused(desk: Desk) -> None:
+    (desk.agent.path / "src" / "lines").write_bytes(b"\n" * (40 << 20))
+    desk.agent.commit("Forty million lines")
+    await desk.refused(words="too large to look at")

@@ -34,6 +34,7 @@ from midwatch.terms.records import (
     WorkRow,
 )
 from midwatch.terms.report import FlagKind
+from midwatch.terms.sources import name_of
 from midwatch.terms.trust import Level
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -41,7 +42,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 async def add_project(  # noqa: PLR0913 - each is one plain fact about one project
     evening: Evening,
-    path: Path,
+    path: Path | str,
     *,
     by: str,
     name: str = "",
@@ -51,7 +52,7 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
 ) -> ProjectRow:
     """Put a repository on the books."""
     facts = await evening.inspector.inspect(path)
-    chosen = name or Path(facts.path).name
+    chosen = name or name_of(facts.path)
     if not NAME.fullmatch(chosen) or chosen.isdigit():
         raise Misuse(
             f"{chosen!r} cannot be a project's name.", hint="Use letters, digits, dot, dash: --name my-project"
@@ -76,8 +77,8 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     by: str,
     purpose: str | None = None,
     checks: tuple[str, ...] | None = None,
-    priority: int | None = None,
     setup: str | None = None,
+    priority: int | None = None,
 ) -> ProjectRow:
     """Change what was given; an empty setup takes it away."""
     row = await evening.records.get(ProjectRow, name)

@@ -14,7 +14,7 @@ from midwatch.terms.roles import Clock, Ids
 class Inspector(Protocol):
     """Looks at a person's repository."""
 
-    async def inspect(self, path: Path) -> RepositoryFacts:
+    async def inspect(self, path: Path | str) -> RepositoryFacts:
         """Tell branch, head and what is uncommitted, or what is wrong with it."""
         ...
 

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Final, Literal
 
 from midwatch.errors import MidwatchError, Misuse, Refused, Stale, Unknown
@@ -180,7 +179,7 @@ async def _need_work(_evening: Evening, orders: Orders) -> None:
 async def _inspected(evening: Evening, orders: Orders) -> tuple[RepositoryFacts, ...]:
     """Look at every repository the orders name."""
     projects = await _check(evening, orders)
-    return tuple([await evening.inspector.inspect(Path(row.path)) for row in _distinct(projects)])
+    return tuple([await evening.inspector.inspect(row.path) for row in _distinct(projects)])
 
 
 async def _refuse_past(evening: Evening, orders: Orders) -> None:

@@ -7,8 +7,9 @@ import re
 import shlex
 from pathlib import Path
 
-from midwatch.errors import Misuse, Refused, Stale, Unknown
+from midwatch.errors import Misuse, Refused, Stale, Unavailable, Unknown
 from midwatch.forges.roles import GitRunner, MirrorKeeper
+from midwatch.terms.sources import is_url
 from midwatch.terms.term import Term
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
@@ -29,37 +30,38 @@ class LocalForge:
         self._git = git
         self._mirrors = mirrors
 
-    async def deliver(self, source: Path, project: str, job: str, head: str) -> str:
-        """Push one commit from our mirror as `agent/<job>` and nothing else; a second time changes nothing."""
+    async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
+        """Push one commit from our mirror as `agent/<job>` and nothing else; a second time changes nothing.
+
+        The source is the person's repository or, as a URL, the remote they share; the mirror gets the branch too.
+        """
+        source = source if is_url(str(source)) else Path(source)
         branch = _agent_branch(job)
         ref = f"refs/heads/{branch}"
         async with self._mirrors.held(project) as (mirror, git):
-            there = await self._resolve(source, ref)
-            if there == _commit_id(head):
-                return branch
-            if there and (await git.attempt(mirror, "merge-base", "--is-ancestor", there, head))[0]:
-                raise Refused(
-                    f"{branch} already exists in {source} with other work ({there[:12]}).",
-                    hint=f"Look at it, then remove it with `git -C {_quoted(source)} branch -D {branch}`.",
-                )
-            push = (
-                "push",
-                "--quiet",
-                "--no-verify",
-                "--no-follow-tags",
-                f"--receive-pack={git.far_side('receive-pack')}",
-            )
-            code, _, complaint = await git.attempt(mirror, *push, str(source), f"{head}:{ref}")
-        if code:
-            raise Refused(
-                f"{source} did not take {branch}: {complaint or 'no reason given'}.",
-                hint=f"If it is checked out, leave it with `git -C {_quoted(source)} switch -`; "
-                "a branch named 'agent' would also be in the way.",
-            )
+            there = await self._tip(git, source, ref)
+            if there != _commit_id(head):
+                await _refuse_other_work(git, mirror, source, branch, (there, head))
+                await _push(git, mirror, source, branch, head)
+            await git.run(mirror, "update-ref", ref, head)
         return branch
 
-    async def merge(self, project: str, source: Path, job: str, head: str, into: str, title: str) -> Merged:
+    async def _tip(self, git: GitRunner, source: Path | str, ref: str) -> str:
+        if isinstance(source, Path):
+            return await self._resolve(source, ref)
+        code, out, complaint = await git.toward(source).attempt(Path("/"), "ls-remote", "--quiet", source, ref)
+        if code:
+            raise Unavailable(f"{source} cannot be asked for its branches: {complaint}.", hint="Try again later.")
+        return out.decode(errors="replace").partition("\t")[0]
+
+    async def merge(self, project: str, source: Path | str, job: str, head: str, into: str, title: str) -> Merged:
         """Merge the work into the branch the person named; the merge commit is made in our mirror."""
+        if is_url(str(source)):
+            raise Refused(
+                f"{source} is merged where it is kept, not by Midwatch.",
+                hint=f"Open {_agent_branch(job)} there and merge it into {into}.",
+            )
+        source = Path(source)
         await self._mirrors.refresh(project, source)
         old = await self._resolve(source, f"refs/heads/{into}")
         if not old:
@@ -159,6 +161,37 @@ class LocalForge:
         swap = ("update-ref", "-m", "midwatch: merge", f"refs/heads/{into}", new, old)
         if (await self._git.attempt(source, *swap))[0]:
             raise _moved(into)
+
+
+async def _refuse_other_work(
+    git: GitRunner, mirror: Path, source: Path | str, branch: str, commits: tuple[str, str]
+) -> None:
+    there, _ = commits
+    if not there or (await git.attempt(mirror, "merge-base", "--is-ancestor", *commits))[0] == 0:
+        return
+    remove = f"git -C {_quoted(source)} branch -D {branch}"
+    if not isinstance(source, Path):
+        remove = f"git push {_quoted(source)} --delete {branch}"
+    raise Refused(
+        f"{branch} already exists in {source} with other work ({there[:12]}).",
+        hint=f"Look at it, then remove it with `{remove}`.",
+    )
+
+
+async def _push(git: GitRunner, mirror: Path, source: Path | str, branch: str, head: str) -> None:
+    push = ("push", "--quiet", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
+    # A far host's own hooks are its own business; those of a folder on this machine would run as us.
+    here = (f"--receive-pack={git.far_side('receive-pack')}",) if isinstance(source, Path) else ()
+    target = f"{head}:refs/heads/{branch}"
+    code, _, complaint = await git.toward(source).attempt(mirror, *push, *here, str(source), target)
+    if code:
+        hint = (
+            f"If it is checked out, leave it with `git -C {_quoted(source)} switch -`; "
+            "a branch named 'agent' would also be in the way."
+        )
+        if not isinstance(source, Path):
+            hint = f"Check that the server's user may push there: `git push --dry-run {_quoted(source)} HEAD:{branch}`."
+        raise Refused(f"{source} did not take {branch}: {complaint or 'no reason given'}.", hint=hint)
 
 
 def _moved(into: str) -> Stale:

@@ -8,6 +8,10 @@ from typing import Protocol
 class GitRunner(Protocol):
     """Runs git with a clean environment and no hooks."""
 
+    def toward(self, source: Path | str) -> "GitRunner":
+        """Make a runner that can reach this one source, a folder or a URL, by its own transport."""
+        ...
+
     async def run(self, repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run git and return what it printed; raise Broken when it fails."""
         ...
@@ -28,7 +32,7 @@ class GitRunner(Protocol):
 class MirrorKeeper(Protocol):
     """Keeps our own copy of each project."""
 
-    async def refresh(self, project: str, source: Path) -> None:
+    async def refresh(self, project: str, source: Path | str) -> None:
         """Bring the mirror up to date with the person's repository."""
         ...
 

@@ -64,10 +64,7 @@ class Vault:
         if name not in self._references:
             raise Misuse(f"No secret is called {name}.", hint="Name it in the settings, with where it is kept.")
         if name not in self._values:
-            value = await self._fetch(name, self._references[name])
-            if self._told is not None:
-                self._told({name: value})
-            self._values[name] = value
+            self._learn({name: await self._fetch(name, self._references[name])})
         return Secret(name, self._values[name])
 
     def refer(self, references: Mapping[str, SecretReference]) -> bool:
@@ -80,16 +77,26 @@ class Vault:
 
     async def unlock(self) -> dict[str, MidwatchError]:
         """Fetch every secret, so that none is unknown to the redactor; tell which could not be had, and why."""
-        names = list(self._references)
-        problems = await asyncio.gather(*map(self._problem, names))  # together: a slow one must not hold up the rest
-        return {name: problem for name, problem in zip(names, problems, strict=True) if problem}
+        wanted = {name: reference for name, reference in self._references.items() if name not in self._values}
+        # Together: a slow one must not hold up the rest, and learning many at once costs hardly more than one.
+        fetched = await asyncio.gather(*(self._tried(*each) for each in wanted.items()))
+        got = dict(zip(wanted, fetched, strict=True))
+        self._learn({name: value for name, value in got.items() if isinstance(value, str)})
+        for name, reference in wanted.items():
+            if self._references.get(name) != reference:  # moved while we were fetching
+                self.forget(name)
+        return {name: error for name, error in got.items() if isinstance(error, MidwatchError)}
 
-    async def _problem(self, name: str) -> MidwatchError | None:
+    async def _tried(self, name: str, reference: SecretReference) -> str | MidwatchError:
         try:
-            await self.secret(name)
+            return await self._fetch(name, reference)
         except MidwatchError as error:
             return error
-        return None
+
+    def _learn(self, values: Mapping[str, str]) -> None:
+        if self._told is not None and values:
+            self._told(values)
+        self._values |= values
 
     def forget(self, name: str) -> None:
         """Fetch this secret anew next time: it was changed."""

@@ -1,6 +1,5 @@
 """What a person may command while the night runs. A command is bound by scopes and budgets, not by the level."""
 
-from pathlib import Path
 from typing import Protocol
 
 from midwatch.errors import Refused, Unknown
@@ -29,7 +28,7 @@ class Merger(Protocol):
     """A forge that can merge on a person's word."""
 
     async def merge(  # noqa: D102 - each is one plain fact about one merge
-        self, project: str, source: Path, job: str, head: str, into: str, title: str
+        self, project: str, source: str, job: str, head: str, into: str, title: str
     ) -> Merging: ...
 
 
@@ -81,11 +80,11 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
     """Go on where a job failed or was stopped, in the checkout it left, as a new job that says which it follows."""
     if not job.state.over or job.state is JobState.DONE:
         raise Refused(f"Job {job.number} is {job.state.value}; there is nothing to resume.", hint="midwatch job list")
-    session = await night.records.get(SessionRow, job.session)
-    if session.state is not SessionState.AUTONOMOUS:
+    session, stage = await night.records.get(SessionRow, job.session), _goes_on_at(job)
+    if session.state is not SessionState.AUTONOMOUS and stage is Stage.PREPARE:
         raise Refused(
-            f"Night {session.number} is over, and with it the orders job {job.number} worked by.",
-            hint=f"Its checkout is kept (midwatch job open {job.number}); order the work again for the next night.",
+            f"Night {session.number} is over, and job {job.number} had no approved plan yet.",
+            hint="Order the work again for the next night.",
         )
     former = await night.records.get(RunRow, job.run)
     run, new = night.ids.new("run"), night.ids.new("job")
@@ -100,7 +99,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             title=job.title,
             agent=job.agent,
             retry_of=job.id,
-            stage=_goes_on_at(job),
+            stage=stage,
         ),
         WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
         actor=by,
@@ -149,7 +148,7 @@ async def merge(night: Night, forge: Merger, job: JobRow, *, by: str) -> PullReq
     """Merge a job's pull request, on a person's word only."""
     row = await _open_pull_request(night, job)
     project = await night.records.get(ProjectRow, row.project)
-    merged = await forge.merge(row.project, Path(project.path), job.id, row.head, row.into, row.title)
+    merged = await forge.merge(row.project, project.path, job.id, row.head, row.into, row.title)
     await night.journal.record(
         PullRequestMerged(pull_request=row.id, sha=merged.sha, by=by, undo=merged.undo),
         WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {by}"),

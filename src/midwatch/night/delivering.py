@@ -1,7 +1,5 @@
 """Handing finished work over: judged once more, through the door, once."""
 
-from pathlib import Path
-
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded, PullRequestOpened
@@ -30,7 +28,7 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
     change = job.change
 
     async def push() -> dict[str, str]:
-        return {"branch": await night.forge.deliver(Path(project.path), project.id, job.id, change.head)}
+        return {"branch": await night.forge.deliver(project.path, project.id, job.id, change.head)}
 
     passed = await night.door.pass_through(
         Effect(

@@ -47,11 +47,11 @@ class Agent(Protocol):
 class Bench(Protocol):
     """The workshop: mirrors, private clones, quarantine, fresh checkouts."""
 
-    async def inspect(self, path: Path) -> RepositoryFacts:
+    async def inspect(self, path: Path | str) -> RepositoryFacts:
         """Look at a person's repository."""
         ...
 
-    async def refresh(self, project: str, source: Path, branch: str) -> str:
+    async def refresh(self, project: str, source: str, branch: str) -> str:
         """Bring our mirror up to date and tell the branch's commit."""
         ...
 
@@ -139,7 +139,7 @@ class ProofRequest:
 class Forge(Protocol):
     """Where work is delivered."""
 
-    async def deliver(self, source: Path, project: str, job: str, head: str) -> str:
+    async def deliver(self, source: str, project: str, job: str, head: str) -> str:
         """Write the agent's branch and tell its name; the same again changes nothing."""
         ...
 

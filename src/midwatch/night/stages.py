@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from pathlib import Path
 
 from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import canonical, digest
@@ -40,7 +39,7 @@ Events = tuple[Event, ...]
 async def prepare(night: Night, job: JobRow) -> Events:
     """Bring the mirror up to date and pin what the work will stand on."""
     project = await night.records.get(ProjectRow, job.project)
-    head = await night.bench.refresh(project.id, Path(project.path), project.branch)
+    head = await night.bench.refresh(project.id, project.path, project.branch)
     await night.bench.pin(project.id, job.id, head)
     session = await night.records.get(SessionRow, job.session)
     seen = [facts for facts in session.repositories if facts.path == project.path]

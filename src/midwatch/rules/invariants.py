@@ -10,6 +10,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.house import LevelChanged
+from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
 from midwatch.rules.kinds import SAYING, plain
 from midwatch.rules.levels import effective_level
 from midwatch.rules.matrix import outcome_at
@@ -233,8 +234,8 @@ def newest_epoch_speaks(entries: Sequence[Entry], _: RecordsSeen) -> Found:
         if isinstance(event, work.JobCreated):
             newest[event.job] = 0
         job, epoch = getattr(event, "job", ""), getattr(event, "epoch", None)
-        if epoch is None or job not in newest:
-            continue
+        if epoch is None or job not in newest or isinstance(event, ConnectionSeen | ProcessOrphaned):
+            continue  # what was seen of a job is not said by it
         fits = epoch > newest[job] if isinstance(event, work.JobClaimed) else epoch == newest[job]
         if not fits or (job in over and not isinstance(event, work.JobEnded)):
             yield f"{event.kind} of {job} from epoch {epoch}; the newest is {newest[job]}", entry.seq

@@ -22,8 +22,8 @@ from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.putting_away import put_away
 from midwatch.workshop.keeping import Kept
 from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.quarantine import Delivery, admit
-from midwatch.workshop.rooms import Rooms, Terms
+from midwatch.workshop.quarantine import Delivery, Reveals, admit, reveals_nothing
+from midwatch.workshop.rooms import WALLS, Rooms, Terms
 from midwatch.workshop.setup import Made, Setups
 from midwatch.workshop.workplace import Lodging, Spot, Workplace
 
@@ -54,8 +54,10 @@ class Question(Protocol):
 class Bench:
     """Everything a job touches on disk, under the data folder."""
 
-    def __init__(self, home: Path, enclosure: Enclosure | None = None) -> None:
+    def __init__(self, home: Path, enclosure: Enclosure | None = None, *, reveals: Reveals = reveals_nothing) -> None:
+        """Stand on a data folder; `reveals` names the house's secrets in what an agent would deliver."""
         self._home = home
+        self._reveals = reveals
         self.enclosure = enclosure or Enclosure()
         self.mirrors = Mirrors(home)
         self.checkouts = Checkouts(home, self.mirrors, enclosure=self.enclosure)
@@ -67,11 +69,11 @@ class Bench:
         """Tell how strongly rooms are kept apart from this machine."""
         return self.enclosure.isolation
 
-    async def inspect(self, path: Path) -> RepositoryFacts:
-        """Look at a person's repository."""
+    async def inspect(self, path: Path | str) -> RepositoryFacts:
+        """Look at a person's repository, a folder or a URL."""
         return await self.mirrors.inspect(path)
 
-    async def refresh(self, project: str, source: Path, branch: str) -> str:
+    async def refresh(self, project: str, source: Path | str, branch: str) -> str:
         """Bring our mirror up to date and tell the branch's commit."""
         await self.mirrors.refresh(project, source)
         return await self.mirrors.head_of(project, branch)
@@ -132,6 +134,7 @@ class Bench:
             place = records.epoch_folder(folder, epoch)
             if await asyncio.to_thread(read_ending, place) is not None:
                 await put_away(place)
+                await asyncio.to_thread((place / WALLS).unlink, missing_ok=True)
 
     async def clear_out(self, job: str, grace: timedelta) -> bool:
         """End whatever still works for a job; tell whether there was anything."""
@@ -148,7 +151,9 @@ class Bench:
         delivery = Delivery(
             project=place.project, job=place.job, epoch=place.epoch, base=base, head=head, bundle=bundle
         )
-        return await admit(self._home, self.mirrors, delivery, scope=scope, do_not_touch=do_not_touch)
+        return await admit(
+            self._home, self.mirrors, delivery, scope=scope, do_not_touch=do_not_touch, reveals=self._reveals
+        )
 
     async def diff(self, project: str, base: str, head: str) -> str:
         """Show a change as text."""

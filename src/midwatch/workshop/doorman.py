@@ -6,6 +6,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol
 
+from midwatch.errors import Broken, Unavailable
 from midwatch.workshop.holding.held import Held
 
 
@@ -34,7 +35,12 @@ class Doorman(Protocol):
 @contextlib.asynccontextmanager
 async def serving(doorman: Doorman, held: Held) -> AsyncIterator[None]:
     """Have a holder's doors served for a while; connections made before or after wait in the kernel's queue."""
-    task = asyncio.ensure_future(doorman.serve(await held.doors()))
+    try:
+        listeners = await held.doors()
+    except (Unavailable, Broken):
+        yield  # it has ended meanwhile, and its ending says how
+        return
+    task = asyncio.ensure_future(doorman.serve(listeners))
     try:
         yield
     finally:

@@ -56,6 +56,7 @@ def environment() -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_NO_LAZY_FETCH": "1",
         "GIT_AUTHOR_NAME": name,
         "GIT_AUTHOR_EMAIL": address,
         "GIT_COMMITTER_NAME": name,

@@ -2,16 +2,19 @@
 
 import asyncio
 import contextlib
+import shlex
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from midwatch.errors import Broken, Unknown
 from midwatch.terms.jobs import Commit, FileChange, RepositoryFacts
-from midwatch.workshop import history
+from midwatch.workshop import completion, history
 from midwatch.workshop.folders import locked, part, remove, sha
-from midwatch.workshop.git import Git
-from midwatch.workshop.inspection import inspect
+from midwatch.workshop.git import Git, telling_line
+from midwatch.workshop.inspection import inspect, inspect_url
+from midwatch.workshop.sources import checked, failure, is_url
 
 
 class Mirrors:
@@ -25,9 +28,16 @@ class Mirrors:
         """Tell where a project's mirror is, whether or not it exists yet."""
         return self._folder / f"{part(project)}.git"
 
-    async def inspect(self, path: Path) -> RepositoryFacts:
-        """Look at a person's repository without changing anything in it."""
-        return await inspect(self.git, path)
+    async def inspect(self, source: Path | str) -> RepositoryFacts:
+        """Look at a person's repository, a folder or a URL, without changing anything in it."""
+        if not is_url(source):
+            return await inspect(self.git, Path(source))
+        await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+        look = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="look-", suffix=".making", dir=self._folder))
+        try:
+            return await inspect_url(self.git, str(source), look)
+        finally:
+            await asyncio.to_thread(remove, look)
 
     @asynccontextmanager
     async def held(self, project: str) -> AsyncIterator[tuple[Path, Git]]:
@@ -40,20 +50,32 @@ class Mirrors:
             await asyncio.to_thread(_clear_stale_locks, mirror)
             yield mirror, git
 
-    async def refresh(self, project: str, source: Path) -> None:
-        """Bring all heads and tags of the person's repository into the mirror, and drop those that are gone."""
+    async def refresh(self, project: str, source: Path | str) -> None:
+        """Bring all heads and tags of the person's repository into the mirror, and drop those that are gone.
+
+        What a shallow or partial clone lacks comes from where it was cloned; nothing is written to it.
+        """
         async with self.held(project) as (mirror, git):
-            await git.run(
-                mirror,
-                "fetch",
-                "--quiet",
-                "--prune",
-                "--no-tags",
-                "--no-write-fetch-head",
-                f"--upload-pack={git.far_side('upload-pack')}",
-                str(source),
-                "+refs/heads/*:refs/heads/*",
-                "+refs/tags/*:refs/tags/*",
+            origin = "" if is_url(source) else await completion.origin_of(git, Path(source))
+            if origin:
+                await completion.bring_missing(git, mirror, Path(source), origin)
+            await self._fetch(git, mirror, source)
+            if origin:
+                await completion.refuse_gaps(git, mirror, Path(source))
+
+    async def _fetch(self, git: Git, mirror: Path, source: Path | str) -> None:
+        fetch = ("fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head")
+        upload = () if is_url(source) else (f"--upload-pack={git.far_side('upload-pack')}",)
+        wanted = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+        code, _, complaints = await git.toward(source).converse(mirror, *fetch, *upload, checked(source), *wanted)
+        if code and is_url(source):
+            raise failure(source, complaints)
+        if code and ("shallow" in complaints or "not send all necessary" in complaints or "promis" in complaints):
+            raise completion.incomplete(Path(source), telling_line(complaints))
+        if code:
+            raise Broken(
+                f"git fetch failed in {mirror}: {telling_line(complaints) or f'exit code {code}'}",
+                hint=f"Run `git -C {shlex.quote(str(source))} status` to see what git thinks of that folder.",
             )
 
     async def pin(self, project: str, job: str, commit: str) -> None:

@@ -20,7 +20,7 @@ from midwatch.workshop.holding.ending import Ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.log_file import Piece, read_piece
 from midwatch.workshop.logs import CappedLog, NewScrub, Untouched
-from midwatch.workshop.rooms import Room, errand_of, write_errand
+from midwatch.workshop.rooms import WALLS, Room, errand_of, write_errand
 from midwatch.workshop.walls.entry import command
 from midwatch.workshop.walls.spec import Walls
 
@@ -108,7 +108,7 @@ async def _held(room: Room, errand: Errand, doorman: Doorman | None) -> tuple[He
         room.enclosure.furnished(walls),
         errand.argv,
         isolation=room.enclosure.isolation,
-        note=room.place / "walls.json",
+        note=room.place / WALLS,
     )
     return await launch(_spec(room, errand, entering, walls)), begins
 

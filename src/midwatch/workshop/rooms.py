@@ -18,7 +18,7 @@ from midwatch.workshop.setup import Made, lend
 from midwatch.workshop.walls.entry import place_inside
 from midwatch.workshop.walls.spec import HOME_INSIDE, Walls
 
-NOTE = "errand.json"
+NOTE, WALLS = "errand.json", "walls.json"
 LARGEST_ANSWER = 16 * 1024**2
 
 

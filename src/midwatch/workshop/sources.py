@@ -9,10 +9,9 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from midwatch.errors import Broken, MidwatchError, Misuse, Refused, Unavailable
+from midwatch.terms.sources import HELPER, SCHEME
+from midwatch.terms.sources import is_url as looks_like_url
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
-_SCP = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!//)[^\s]+")
 SAFE = ("file", "https", "ssh")
 OPEN = ("http", "git")
 """Anybody on the way can change what they carry, so they are for this machine only."""
@@ -34,11 +33,7 @@ class Way:
 
 def is_url(source: Path | str) -> bool:
     """Tell a URL (or `user@host:path`) from a folder."""
-    if isinstance(source, Path):
-        return False
-    return bool(
-        _SCHEME.match(source) or _HELPER.match(source) or (not source.startswith(("/", ".")) and _SCP.fullmatch(source))
-    )
+    return isinstance(source, str) and looks_like_url(source)
 
 
 def checked(source: Path | str) -> str:
@@ -61,9 +56,9 @@ def checked(source: Path | str) -> str:
 
 
 def _scheme(text: str) -> tuple[str, SplitResult]:
-    if helper := _HELPER.match(text):
+    if helper := HELPER.match(text):
         return helper.group()[:-2].casefold() + ":", urlsplit("")
-    if not _SCHEME.match(text):
+    if not SCHEME.match(text):
         return "ssh", urlsplit(f"ssh://{text.replace(':', '/', 1)}")
     try:
         parts = urlsplit(text)

@@ -37,25 +37,26 @@ def _flagged(name: str, script: str, path: str) -> Escape:
     return Escape(name=name, run=run)
 
 
-def _tree(entries: str) -> str:
+def _tree(listing: str) -> str:
     """Write a tree by hand into src/ and commit it."""
     return (
         "b=$(echo evil | git hash-object -w --stdin); "
-        f"s=$(printf '{entries}' | git mktree --missing); "
+        f"s=$({listing} | git mktree --missing); "
         "r=$( (git ls-tree HEAD | grep -v src; printf '040000 tree %s\\tsrc\\n' $s) | git mktree); "
         "git reset -q --soft $(git commit-tree -p HEAD -m p $r)"
     )
 
 
 def _file(name: str) -> str:
-    return _tree(f"100644 blob %s\\t{name}\\n' $b; printf '")
+    return _tree(f"printf '100644 blob %s\\t{name}\\n' $b")
 
 
 def _raw_mode(mode: str) -> str:
     """Write a tree with a mode git would never write."""
     return (
         "b=$(echo evil | git hash-object -w --stdin); "
-        f"s=$( (printf '{mode} app.py\\0'; printf %s $b | xxd -r -p) | git hash-object -t tree -w --stdin --literally); "
+        f"s=$( (printf '{mode} app.py\\0'; printf \"$(echo $b | sed 's/../\\\\x&/g')\") "
+        "| git hash-object -t tree -w --stdin --literally); "
         "r=$( (git ls-tree HEAD | grep -v src; printf '040000 tree %s\\tsrc\\n' $s) | git mktree); "
         "git reset -q --soft $(git commit-tree -p HEAD -m p $r)"
     )
@@ -64,14 +65,19 @@ def _raw_mode(mode: str) -> str:
 ASIS = ":"
 BOMB = (
     "t=$(printf '100644 blob %s\\tf\\n' $(echo x | git hash-object -w --stdin) | git mktree); "
-    "for level in 1 2 3 4 5 6 7 8; do t=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' $t $n; done "
-    "| git mktree); done; r=$( (git ls-tree HEAD | grep -v src; printf '040000 tree %s\\tsrc\\n' $t) | git mktree); "
+    "for level in 1 2 3 4 5 6 7 8; do "
+    "t=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' $t $n; done | git mktree); done; "
+    "r=$( (git ls-tree HEAD | grep -v src; printf '040000 tree %s\\tsrc\\n' $t) | git mktree); "
     "git update-ref HEAD $(git commit-tree -p HEAD -m bomb $r)"
 )
-LONG = "d=$(printf 'a%.0s' $(seq 200)); p=src; for n in $(seq 20); do p=$p/$d; done; i=$(echo x | git hash-object -w --stdin); "
-MILLION = (
+LONG = (
+    "d=$(printf 'a%.0s' $(seq 200)); p=src; for n in $(seq 20); do p=$p/$d; done; "
+    "i=$(echo x | git hash-object -w --stdin); "
+)
+MANY = (
     "b=$(echo x | git hash-object -w --stdin); "
-    "t=$(seq -f \"100644 blob $b%cf%07.0f\" 1 300000 2>/dev/null | tr '%' x | sed 's/xcf/\\tf/' | git mktree)"
+    "t=$(awk -v b=$b 'BEGIN { for (i = 0; i < 300000; i++) printf \"100644 blob %s\\tf%07d\\n\", b, i }' "
+    "| git mktree --missing)"
 )
 
 COMMITS: tuple[Escape, ...] = (
@@ -95,7 +101,7 @@ COMMITS: tuple[Escape, ...] = (
     _refused("protected file renamed into the orders", "git mv README.md src/README.md", "README.md is outside"),
     _refused(
         ".GIT tree by plumbing",
-        _tree("040000 tree %s\\t.GIT\\n' $(printf '100644 blob %s\\tconfig\\n' $b | git mktree); printf '"),
+        _tree("printf '040000 tree %s\\t.GIT\\n' $(printf '100644 blob %s\\tconfig\\n' $b | git mktree)"),
         "hasDotgit",
         commit=ASIS,
     ),
@@ -126,7 +132,7 @@ COMMITS: tuple[Escape, ...] = (
     _refused("a hundred million files in nine trees", BOMB, "more than", scope=WIDE, commit=ASIS),
     _refused(
         "three hundred thousand files in one tree",
-        f"{MILLION}; git update-ref HEAD $(git commit-tree -p HEAD -m m $t)",
+        f"{MANY}; git update-ref HEAD $(git commit-tree -p HEAD -m m $t)",
         "far too many entries",
         scope=WIDE,
         commit=ASIS,
@@ -223,14 +229,12 @@ def _many_objects(lab: Lab, file: Path, head: str) -> None:
 def _delta_bomb(lab: Lab, file: Path, head: str) -> None:
     """One small blob, and a delta that copies it until four gigabytes have come out."""
     blob = b"A" * 65536
-    copies = bytes([0b1011_0000 & 0xB0, 0, 0]) + b""
     copy = bytes([0x80 | 0x20, 0xFF])  # from 0, 0xff00 bytes
     count = (4 << 30) // 0xFF00
     delta = _varint(len(blob)) + _varint(count * 0xFF00) + copy * count
     name = sha1(b"blob %d\0" % len(blob) + blob, usedforsecurity=False).digest()
     body = b"PACK" + struct.pack(">II", 2, 2) + _entry(3, len(blob), b"", blob) + _entry(7, len(delta), name, delta)
     file.write_bytes(_header(lab, head) + body + sha1(body, usedforsecurity=False).digest())
-    del copies
 
 
 def _varint(number: int) -> bytes:

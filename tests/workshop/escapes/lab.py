@@ -15,7 +15,7 @@ from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.checks import run_checks
+from midwatch.workshop.checks import Checking, run_checks
 from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.mirrors import Mirrors
 from midwatch.workshop.quarantine import Delivery, admit
@@ -108,13 +108,18 @@ class Lab:
         await self._try(self.checkouts.standing("job_1"))
         if isinstance(head, str) and await self._try(self.hand_in(head, scope)):
             async with self.checkouts.passing("shop", "job_1", head, "delivered") as tree:
-                log, wall = self.folder / "checks.log", timedelta(minutes=1)
-                await run_checks(tree, (ORDINARY, AFTERWARDS), log=log, wall=wall)
+                await run_checks(self._checking(tree), (ORDINARY, AFTERWARDS))
             forge = LocalForge(self.mirrors.git, self.mirrors)
             await self._try(forge.deliver(self.person.path, "shop", "job_1", head))
         later = datetime.now(UTC) + timedelta(days=99)
         await self._try(self.checkouts.collect((), timedelta(days=1), 0, later))
         await self._try(self.checkouts.discard("job_1"))
+
+    def _checking(self, tree: Path) -> Checking:
+        home = tree.with_name("home")
+        home.mkdir(exist_ok=True)
+        walls = Walls(tree=tree, home=home, objects=(self.mirrors.path("shop") / "objects",))
+        return Checking(self.enclosure, walls, self.folder / "checks.log", timedelta(minutes=1))
 
     async def hand_in(self, head: str, scope: ToolScope = SCOPE) -> Change:
         """Bundle inside, then quarantine."""

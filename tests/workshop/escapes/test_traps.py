@@ -8,11 +8,13 @@ from tests.workshop.escapes.traps import GIT_ESCAPES
 LIVE = [escape for escape in GIT_ESCAPES if escape.live]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("escape", GIT_ESCAPES, ids=lambda escape: escape.name.replace(" ", "_"))
 def test_a_trap_never_springs(lab: Lab, escape: Escape) -> None:
     assert not escape.run(lab), lab.said
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("escape", LIVE, ids=lambda escape: escape.name.replace(" ", "_"))
 def test_the_trap_is_a_trap_for_whoever_runs_git_in_the_clone(open_lab: Lab, escape: Escape) -> None:
     open_lab.agent_does(escape.script)

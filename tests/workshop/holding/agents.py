@@ -86,8 +86,8 @@ for line in sys.stdin:
 """
 # On one line, for a shell to run; what it says is not what the terminal echoes.
 JOB = (
-    "import signal, time; signal.signal(signal.SIGCONT, lambda *_: print('job', 'is', 'back', flush=True)); "
-    "print('job', 'runs', flush=True); time.sleep(600)"
+    "import os, signal, time; signal.signal(signal.SIGCONT, lambda *_: os.write(1, b'job ' b'is back')); "
+    "os.write(1, b'job ' b'runs'); time.sleep(600)"
 )
 # TIOCSTI: what an agent would push into the terminal's input, as if a person had typed it.
 TYPES_BY_ITSELF = """

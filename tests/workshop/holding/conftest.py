@@ -27,11 +27,14 @@ MakeSpec = Callable[..., Spec]
 def cage() -> Iterator[Path | None]:
     """Keep all that a test starts in one cgroup, so that nothing of it outlives the test, however it forks."""
     parent, _ = groups.parent()
-    cage = parent / f"tests-of-midwatch-{os.getpid()}" if parent is not None and os.access(parent, os.W_OK) else None
-    if parent is None or cage is None:
+    if parent is None or not os.access(parent, os.W_OK):
         yield None
         return
-    cage.mkdir(exist_ok=True)
+    # Numbers mean something only in one pid namespace, and tests may run in several at a time.
+    ours = f"tests-of-midwatch-{Path('/proc/self/ns/pid').stat().st_ino}"
+    _sweep_cages(parent, ours)
+    cage = parent / f"{ours}-{os.getpid()}-{tree.start_time(os.getpid())}"
+    cage.mkdir()
     (cage / "pids.max").write_text("2000")
     (cage / "cgroup.procs").write_text(str(os.getpid()))
     try:
@@ -40,6 +43,14 @@ def cage() -> Iterator[Path | None]:
         (parent / "cgroup.procs").write_text(str(os.getpid()))
         _, clean = tree.kill_all(list, group=cage)
         assert clean
+
+
+def _sweep_cages(parent: Path, ours: str) -> None:
+    """End what the tests of a killed pytest left."""
+    for cage in parent.glob(f"{ours}-*"):
+        pid, start = (int(word) for word in cage.name.split("-")[-2:])
+        if tree.start_time(pid) != start:
+            tree.kill_all(list, group=cage)
 
 
 @pytest.fixture
@@ -69,7 +80,7 @@ def agent(folder: Path, mark: str) -> Iterator[MakeSpec]:
         folders.add(job)
         name, value = mark.split("=", 1)
         more.setdefault("argv", (sys.executable, "-I", "-S", "-c", code))
-        return Spec(job, epoch, cwd=job, env={name: value}, limits=limits or Limits(grace=0.2), **more)
+        return Spec(job, epoch, cwd=job, env={name: value}, limits=limits or Limits(grace=0.2, wall=110.0), **more)
 
     yield make
     for job in folders:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import signal
-import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ import pytest
 from midwatch.errors import Refused, Stale, Unavailable
 from midwatch.workshop.holding import records, tree
 from midwatch.workshop.holding.adoption import Ended, Lost, adopt, find_orphans, launch
-from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.ending import read_ending, write_ending
+from midwatch.workshop.holding.held import Held, settle
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, everything, left_over, until
 
@@ -142,6 +143,21 @@ async def test_a_state_that_is_not_whole_is_lost(agent: MakeSpec, content: bytes
     assert found.why == "its state cannot be read"
 
 
+def test_the_first_verdict_stands(tmp_path: Path) -> None:
+    first = settle(tmp_path, "the first to look")
+    with pytest.raises(FileExistsError):
+        write_ending(tmp_path, replace(first, why="a second, at the same moment"), over=False)
+    assert settle(tmp_path, "a second, later") == first
+    assert [path.name for path in tmp_path.iterdir()] == [records.EXIT]
+
+
+def test_a_torn_verdict_is_none(tmp_path: Path) -> None:
+    (tmp_path / records.EXIT).write_text('{"how": "exi')
+    ending = settle(tmp_path, "nobody could read it")
+    assert ending.why == "nobody could read it"
+    assert read_ending(tmp_path) == ending
+
+
 async def test_an_agent_whose_state_is_ruined_is_ended_by_its_mark(agent: MakeSpec, mark: str) -> None:
     held = await launch(agent(agents.STAYS_WITH_DAEMON))
     await until(held, b"ready")
@@ -162,24 +178,3 @@ async def test_holders_that_no_record_claims_are_found(agent: MakeSpec, tmp_path
     assert [found.state for found in find_orphans(root, {root / "claimed": 1})] == [stray.state]
     assert len(find_orphans(root, {root / "claimed": 0, root / "stray": 1})) == 1
     await asyncio.gather(claimed.stop(0.1), stray.stop(0.1))
-
-
-@pytest.mark.slow
-async def test_fifty_chatty_jobs_are_adopted(
-    agent: MakeSpec, mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folders = [tmp_path / "jobs" / str(number) for number in range(50)]
-    begun = time.monotonic()
-    launched = [await launch(agent(agents.CHATTY, job=folder)) for folder in folders]
-    between = time.monotonic()
-    found = await asyncio.gather(*[adopt(folder) for folder in folders])
-    alive = [held for held in found if isinstance(held, Held)]
-    await asyncio.gather(*[held.beat() for held in alive])
-    after = time.monotonic()
-    with capsys.disabled():
-        print(f"\n50 chatty jobs: launched in {between - begun:.1f} s, adopted and greeted in {after - between:.2f} s")
-    assert [held.state for held in alive] == [held.state for held in launched]
-    await asyncio.gather(*[until(held, b"line 2\n") for held in alive])
-    endings = await asyncio.gather(*[held.stop(1.0) for held in alive])
-    assert {ending.how for ending in endings} == {"stopped"}
-    assert left_over(mark, *(held.state for held in launched)) == []

@@ -109,6 +109,7 @@ async def test_ports_need_a_control_socket(agent: MakeSpec) -> None:
         ("import sys; sys.exit(1)", "it ended first", 1),
         ("import socket; socket.socket(socket.AF_UNIX).connect('control')\n" + agents.SLEEP, "it ended first", None),
     ],
+    ids=["never comes", "ends", "hangs up"],
 )
 async def test_doors_that_never_open_are_a_plain_sentence(
     agent: MakeSpec, folder: Path, mark: str, code: str, why: str, exit_code: int | None

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,18 +30,50 @@ def isolation(request: pytest.FixtureRequest) -> Isolation:
     return wanted
 
 
-async def begun(spec: Spec) -> tuple[Held, Callable[[], list[int]]]:
-    """Launch it, wait until it forks, and learn to tell what is left of it."""
+class Storm:
+    """A launched agent that forks for ever, and what is left of it."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+        below = tree.descendants(held.state.agent)
+        self._rooms = {_room(found.pid) for found in below} - {_room(os.getpid()), ""}
+        self._first = [os.pidfd_open(found.pid) for found in below if _is_first_inside(found.pid)]
+
+    def left(self) -> list[int]:
+        """Name all that is in its pid namespace or in its group."""
+        inside = [found.pid for found in tree.everyone() if _room(found.pid) in self._rooms]
+        group = self.held.state.group
+        return inside + sorted(groups.members(Path(group)) if group else ())
+
+    def has_group(self) -> bool:
+        """Tell whether its group is still there."""
+        return bool(self.held.state.group) and Path(self.held.state.group).exists()
+
+    async def namespace_gone(self) -> None:
+        """Wait until the kernel has taken down the pid namespace, if there is one; its first process is the last."""
+        loop = asyncio.get_running_loop()
+        for pidfd in self._first:
+            over = asyncio.Event()
+            loop.add_reader(pidfd, over.set)
+            await asyncio.wait_for(over.wait(), 60)
+            loop.remove_reader(pidfd)
+            os.close(pidfd)
+
+    async def check_end(self, mark: str, ending: Ending) -> None:
+        """See that nothing is left, and that the verdict says so."""
+        await self.namespace_gone()
+        assert (self.left(), left_over(mark, self.held.state)) == ([], [])
+        assert ending.clean
+        assert not self.has_group()
+
+
+async def begun(spec: Spec) -> Storm:
+    """Launch it and wait until it forks."""
     held = await launch(spec)
     await until(held, b"ready")
-    rooms = {_room(found.pid) for found in tree.descendants(held.state.agent)} - {_room(os.getpid()), ""}
-
-    def left() -> list[int]:
-        inside = [found.pid for found in tree.everyone() if _room(found.pid) in rooms]
-        return inside + sorted(groups.members(Path(held.state.group)) if held.state.group else ())
-
-    assert left() != []
-    return held, left
+    storm = Storm(held)
+    assert storm.left() != []
+    return storm
 
 
 def _room(pid: int) -> str:
@@ -52,25 +83,25 @@ def _room(pid: int) -> str:
         return ""
 
 
-def check_end(held: Held, mark: str, left: Callable[[], list[int]], ending: Ending) -> None:
-    """Nothing is left, and the verdict says so."""
-    assert (left(), left_over(mark, held.state)) == ([], [])
-    assert ending.clean
-    assert not (held.state.group and Path(held.state.group).exists())
-
-
 async def test_stopped_it_ends_wholly(walled: MakeSpec, isolation: Isolation, mark: str) -> None:
-    held, left = await begun(walled(agents.FORKS_FOREVER, isolation))
-    ending = await held.stop(0.2)
-    check_end(held, mark, left, ending)
+    storm = await begun(walled(agents.FORKS_FOREVER, isolation))
+    ending = await storm.held.stop(0.2)
+    await storm.check_end(mark, ending)
     assert (ending.how, ending.signal) == ("stopped", 9)
 
 
 async def test_out_of_time_it_ends_wholly(walled: MakeSpec, isolation: Isolation, mark: str) -> None:
-    held, left = await begun(walled(agents.FORKS_FOREVER, isolation, limits=Limits(wall=2.0, grace=0.1)))
-    ending = await held.wait()
-    check_end(held, mark, left, ending)
+    storm = await begun(walled(agents.FORKS_FOREVER, isolation, limits=Limits(wall=2.0, grace=0.1)))
+    ending = await storm.held.wait()
+    await storm.check_end(mark, ending)
     assert ending.how == "wall"
+
+
+def kill(*pids: int) -> None:
+    """Kill them in one blow: frozen first, so that neither sees the other die."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            os.kill(pid, number)
 
 
 @pytest.mark.crash
@@ -78,13 +109,10 @@ async def test_out_of_time_it_ends_wholly(walled: MakeSpec, isolation: Isolation
 async def test_without_its_keepers_it_ends_wholly(
     walled: MakeSpec, isolation: Isolation, mark: str, victims: Victims
 ) -> None:
-    held, left = await begun(walled(agents.FORKS_FOREVER, isolation))
-    pids = [getattr(held.state, victim) for victim in victims]
-    for number in (signal.SIGSTOP, signal.SIGKILL):  # frozen first, so that neither sees the other die
-        for pid in pids:
-            os.kill(pid, number)
-    ending = await asyncio.wait_for(held.wait(), 60)
-    check_end(held, mark, left, ending)
+    storm = await begun(walled(agents.FORKS_FOREVER, isolation))
+    kill(*[getattr(storm.held.state, victim) for victim in victims])
+    ending = await asyncio.wait_for(storm.held.wait(), 60)
+    await storm.check_end(mark, ending)
     assert ending.how == ("unguarded" if victims == ("guardian",) else "lost")
 
 
@@ -93,24 +121,32 @@ async def test_without_its_keepers_it_ends_wholly(
 async def test_walls_need_no_group_and_nobody_who_looks_for_leftovers(agent: MakeSpec) -> None:
     """Bare bwrap, both keepers dead, and no server that settles: the pid namespace alone does it."""
     bwrap = ("bwrap", "--unshare-pid", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev")
-    spec = agent("", argv=(*bwrap, sys.executable, "-I", "-S", "-c", agents.FORKS_FOREVER))
-    held, left = await begun(spec)
-    [first] = [found for found in tree.descendants(held.state.agent) if _is_first_inside(found.pid)]
-    pidfd = os.pidfd_open(first.pid)
-    for number in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in (held.state.guardian, held.state.holder):
-            os.kill(pid, number)
-    over = asyncio.Event()
-    asyncio.get_running_loop().add_reader(pidfd, over.set)
-    try:
-        await asyncio.wait_for(over.wait(), 60)
-    finally:
-        asyncio.get_running_loop().remove_reader(pidfd)
-        os.close(pidfd)
-    assert left() == []
-    assert not (held.place / records.EXIT).exists()  # nobody but the kernel was at work
+    storm = await begun(agent("", argv=(*bwrap, sys.executable, "-I", "-S", "-c", agents.FORKS_FOREVER)))
+    kill(storm.held.state.guardian, storm.held.state.holder)
+    await storm.namespace_gone()
+    assert storm.left() == []
+    assert not (storm.held.place / records.EXIT).exists()  # nobody but the kernel was at work
+
+
+@pytest.mark.crash
+async def test_without_its_keepers_a_daemon_behind_the_threshold_is_found_by_its_mark(
+    walled: MakeSpec, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no group can be made, the mark in the environment is all there is."""
+    held = await launch(walled(agents.STAYS_WITH_DAEMON, Isolation.NONE))
+    await until(held, b"ready")
+    daemons = tree.marked(f"{records.MARK}={records.mark_of(held.place)}")
+    assert len(daemons) == 2
+    kill(held.state.guardian, held.state.holder)
+    monkeypatch.setattr(records, "group_of", lambda *_: None)
+    assert (await held.wait()).clean
+    assert [found for found in daemons if tree.start_time(found.pid) == found.start] == []
+    assert left_over(mark, held.state) == []
 
 
 def _is_first_inside(pid: int) -> bool:
-    numbers = [line for line in Path("/proc", str(pid), "status").read_text().splitlines() if line[:5] == "NSpid"]
-    return numbers[0].split()[2:] == ["1"]
+    try:
+        lines = Path("/proc", str(pid), "status").read_text().splitlines()
+    except OSError:
+        return False
+    return [line.split()[1:][-1] for line in lines if line.startswith("NSpid") and len(line.split()) > 2] == ["1"]

@@ -21,14 +21,19 @@ from tests.conftest import missing
 from tests.workshop.holding import agents, server
 from tests.workshop.holding.conftest import MakeSpec, left_over, until
 
+ALL = ("agent", "holder", "guardian", "server")
+ORDERS = [
+    *itertools.permutations(ALL, 3),
+    *(pytest.param(order, marks=pytest.mark.sweep) for order in itertools.permutations(ALL)),
+]
 LINES = "".join(f"line {number}\n" for number in range(1000)).encode() + b"ready\n"
 
 
 @asynccontextmanager
-async def serving(folder: Path, mark: str, code: str) -> AsyncIterator[int]:
-    """Run a server that has launched one agent and heard it say that it is ready."""
+async def serving(mark: str, code: str, *folders: Path) -> AsyncIterator[int]:
+    """Run a server that has launched agents and heard each say that it is ready."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(server.__file__), str(folder), mark, code),
+        *(sys.executable, str(server.__file__), mark, code, *map(str, folders)),
         stdout=asyncio.subprocess.PIPE,
         env={"PYTHONPATH": os.pathsep.join(sys.path)},
     )
@@ -51,14 +56,12 @@ def output(place: Path) -> bytes:
 
 
 @pytest.mark.crash
-@pytest.mark.parametrize(
-    "order", [order for n in (3, 4) for order in itertools.permutations(["agent", "holder", "guardian", "server"], n)]
-)
+@pytest.mark.parametrize("order", ORDERS, ids="-".join)
 async def test_killed_in_any_order_nothing_stays_and_nothing_is_lost(
     agent: MakeSpec, mark: str, order: tuple[str, ...]
 ) -> None:
     folder = agent("").folder
-    async with serving(folder, mark, agents.STAYS_WITH_DAEMON) as server_pid:
+    async with serving(mark, agents.STAYS_WITH_DAEMON, folder) as server_pid:
         state = records.read_state(records.epoch_folder(folder, 1))
         assert state is not None
         pids = {"agent": state.agent, "holder": state.holder, "guardian": state.guardian, "server": server_pid}
@@ -127,7 +130,7 @@ async def test_a_frozen_holder_can_still_be_stopped(
 async def test_a_killed_server_leaves_the_agent_working_for_the_next(agent: MakeSpec, mark: str) -> None:
     folder = agent("").folder
     code = agents.READY + agents.CHATTY
-    async with serving(folder, mark, code) as server_pid:
+    async with serving(mark, code, folder) as server_pid:
         os.kill(server_pid, signal.SIGKILL)
     held = await adopt(folder)
     assert isinstance(held, Held)
@@ -137,6 +140,29 @@ async def test_a_killed_server_leaves_the_agent_working_for_the_next(agent: Make
     lines = output(held.place).split(b"\n")[1:-1]
     assert lines[:-1] == [b"line %d" % number for number in range(len(lines) - 1)]
     assert left_over(mark, held.state) == []
+
+
+@pytest.mark.slow
+@pytest.mark.crash
+async def test_fifty_chatty_jobs_outlive_their_server_without_losing_a_line(
+    agent: MakeSpec, mark: str, tmp_path: Path
+) -> None:
+    folders = [agent("", job=tmp_path / "jobs" / str(number)).folder for number in range(50)]
+    async with serving(mark, agents.READY + agents.CHATTY, *folders) as server_pid:
+        os.kill(server_pid, signal.SIGKILL)
+    found = await asyncio.gather(*[adopt(folder, epoch=2) for folder in folders])
+    alive = [held for held in found if isinstance(held, Held)]
+    assert len(alive) == len(folders)
+    await asyncio.gather(*[until(held, b"line 20\n") for held in alive])
+    endings = await asyncio.gather(*[held.stop(1.0) for held in alive])
+    assert {ending.how for ending in endings} == {"stopped"}
+    for held, ending in zip(alive, endings, strict=True):
+        said = output(held.place)
+        assert len(said) == ending.out_bytes
+        lines = said.split(b"\n")
+        assert lines[0] == b"ready"
+        assert lines[1:-1] == [b"line %d" % number for number in range(len(lines) - 2)]
+    assert left_over(mark, *(held.state for held in alive)) == []
 
 
 @pytest.mark.crash

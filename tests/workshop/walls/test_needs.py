@@ -8,6 +8,7 @@ import pytest
 
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.errand import run_leashed
+from midwatch.workshop.logs import Untouched
 from tests.workshop.walls.attacks import NEEDS
 from tests.workshop.walls.lab import Lab
 
@@ -58,10 +59,12 @@ async def test_the_leash_can_run_it_and_take_it_down(lab: Lab, tmp_path: Path) -
     if not lab.ours:
         pytest.skip("the leash runs as ourselves")
     stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
 
-    async def on_line(line: str) -> None:
-        if line == "ready":
-            stop.set()
+    class Listens(Untouched):
+        def feed(self, chunk: bytes) -> bytes:
+            loop.call_soon_threadsafe(stop.set)
+            return chunk
 
     ended = await run_leashed(
         lab.command(lab.walls(), ["sh", "-c", "trap '' TERM; echo ready; sleep 600"], Isolation.BUBBLEWRAP),
@@ -71,6 +74,6 @@ async def test_the_leash_can_run_it_and_take_it_down(lab: Lab, tmp_path: Path) -
         wall=timedelta(minutes=1),
         idle=timedelta(minutes=1),
         stop=stop,
-        on_line=on_line,
+        scrub=Listens,
     )
     assert ended.stopped

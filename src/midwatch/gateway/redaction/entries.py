@@ -63,6 +63,8 @@ def _texts(value: JsonValue, name: str = "") -> Iterator[str]:
     """Give every text with its name, as lines that give away no less than the fields do."""
     if isinstance(value, str):
         yield f"{name}={value}" if name else value
+    elif isinstance(value, int | float):
+        yield str(value)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _texts(inner, key)

@@ -63,13 +63,14 @@ class Known:
         """Tell where a value begins that the data may end in the middle of; the data's length when there is none."""
         tail = data[-self._reach :] if self._reach else b""
         squeezed = _squeezed(tail)
+        first = len(squeezed)  # what is found first need not begin first
         for at, start in self._begun.found(squeezed):
-            if len(squeezed) - at >= self._longest:
+            if at >= first or len(squeezed) - at >= self._longest:
                 continue
             rest = squeezed[at:]
             if any(needle.startswith(rest) and needle != rest for needle in self._starts[start]):
-                return len(data) - _raw_length(tail, len(rest))
-        return len(data)
+                first = at
+        return len(data) - _raw_length(tail, len(squeezed) - first)
 
     def _wrapped(self, data: bytes, needle: bytes) -> list[tuple[int, int]]:
         if needle not in self._expressions:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from midwatch.gateway.redaction import blocks
 from midwatch.gateway.redaction.known import Known
 from midwatch.gateway.redaction.patterns import Patterns, shipped
-from midwatch.gateway.redaction.span import NAMED, Span, label, merged
+from midwatch.gateway.redaction.span import KNOWN, NAMED, Span, label, merged
 from midwatch.gateway.redaction.stream import Stream
 
 
@@ -76,7 +76,12 @@ class Redactor:
             return self._fields(value)
         if isinstance(value, list | tuple):
             return [self.redact_json(inner) for inner in value]
-        return value
+        return self._number(value) if isinstance(value, int | float) else value
+
+    def _number(self, value: float) -> object:
+        """A secret made of digits may have become a number on its way."""
+        clean = self.redact(str(value), up_to=KNOWN)
+        return value if clean == str(value) else clean
 
     def _fields(self, value: Mapping[object, object]) -> dict[object, object]:
         clean: dict[object, object] = {}

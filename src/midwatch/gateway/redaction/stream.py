@@ -13,7 +13,7 @@ KEEP = 4 * 1024
 """What stays of a line longer than that: no pattern but a private key is longer."""
 NAMED = 256
 """So far before a secret may stand the word that gives it away."""
-LONG_WORD = 16
+LONG_WORD = 12
 """A word this long may be the first half of a secret that only its second half gives away."""
 PATIENCE = 1.25
 

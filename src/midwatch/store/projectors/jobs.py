@@ -58,9 +58,9 @@ def run_finished(c: sa.Connection, entry: Entry, event: ev.RunFinished) -> None:
 
 @on(ev.JobCreated)
 def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
-    """One job at a time in a project, whoever asks, and only while its night is under way."""
+    """One job at a time in a project, whoever asks, and only while its night is under way; a person may go on later."""
     state = c.execute(sa.select(sessions.c.state).where(sessions.c.id == event.session)).scalar()
-    if state not in {None, SessionState.AUTONOMOUS.value}:
+    if state not in {None, SessionState.AUTONOMOUS.value} and event.stage is Stage.PREPARE:
         raise Stale("The night is over.", hint="Order it for the next one.")
     busy = sa.select(jobs.c.number).where(jobs.c.project == event.project, jobs.c.state.in_(NOT_OVER))
     if (number := c.execute(busy).scalar()) is not None:

@@ -1,6 +1,5 @@
 """Routes of the day: projects, goals, work, settings, the level."""
 
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
@@ -60,7 +59,7 @@ async def projects(house: TheHouse, page: ThePage) -> list[Shown]:
 async def add_project(house: TheHouse, person: Person, new: NewProject) -> Shown:
     """Put a repository on the books."""
     given = new.model_dump(exclude={"path"})
-    return shown(await by_day.add_project(house.evening, Path(new.path), by=person, **given))
+    return shown(await by_day.add_project(house.evening, new.path, by=person, **given))
 
 
 @router.get("/projects/{name}", dependencies=[Reads])

@@ -8,6 +8,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.screen import JSON_FLAG, head, line, show_json, table
+from midwatch.terms.sources import is_url
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -52,7 +53,7 @@ def show_projects(rows: list[dict[str, Any]], *, as_json: bool) -> None:
 
 @app.command()
 def add(
-    path: Path = typer.Argument(..., help="A git repository on this machine."),
+    path: str = typer.Argument(..., help="A git repository: a folder on this machine, or an https or ssh URL."),
     name: str = typer.Option("", help="What to call it; the folder's name by default."),
     purpose: str = typer.Option("", help="Why it exists."),
     check: list[str] = typer.Option([], help="A command that must pass; repeat for more."),
@@ -62,7 +63,13 @@ def add(
 
     Example: midwatch project add . --check "make test"
     """
-    body = {"path": str(path.absolute()), "name": name, "purpose": purpose, "checks": check, "setup": setup}
+    body = {
+        "path": path if is_url(path) else str(Path(path).absolute()),
+        "name": name,
+        "purpose": purpose,
+        "checks": check,
+        "setup": setup,
+    }
     row = client.send("POST", "/projects", body)
     typer.echo(f"Project {row['name']} is on the books (branch {row['branch']}).")
     if not row["checks"]:

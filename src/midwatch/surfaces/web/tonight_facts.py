@@ -1,6 +1,5 @@
 """What the page Tonight shows, fetched once per request and said in the words of the views."""
 
-from pathlib import Path
 from typing import Any
 
 from midwatch.compose import House
@@ -115,7 +114,7 @@ async def _project(house: House, row: ProjectRow) -> ProjectSeen:
     by_settings = row.name in house.loaded.settings.gate.protected_projects
     flags = row.flags if Flag.PROTECTED in row.flags or not by_settings else (Flag.PROTECTED, *row.flags)
     try:
-        uncommitted = len((await house.evening.inspector.inspect(Path(row.path))).dirty)
+        uncommitted = len((await house.evening.inspector.inspect(row.path)).dirty)
     except MidwatchError:  # said among the obstacles, in its own words
         uncommitted = 0
     return ProjectSeen(name=row.name, flags=flags, has_checks=bool(row.checks), uncommitted=uncommitted)

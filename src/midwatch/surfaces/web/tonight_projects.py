@@ -1,7 +1,5 @@
 """Routes of Tonight's projects: add one, pin flags, state goals, write work down; and the level that stands."""
 
-from pathlib import Path
-
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from pydantic import ValidationError
@@ -14,6 +12,7 @@ from midwatch.surfaces.api.day import FlagEdit, LevelEdit, NewGoal, NewProject, 
 from midwatch.surfaces.web.tonight_forms import FIELD_OF, Form, kept, lines, text
 from midwatch.surfaces.web.tonight_regions import FOLLOWING, answer
 from midwatch.terms.records import ProjectRow
+from midwatch.terms.sources import is_url
 
 router = APIRouter(include_in_schema=False)
 CHANGED = ("projects", *FOLLOWING)
@@ -34,8 +33,8 @@ async def add_project(house: TheHouse, person: Person, request: Request) -> HTML
     """Put a repository on the books."""
     sent = await request.form()
     try:
-        if not text(sent, "path").startswith("/"):
-            raise Misuse("Name the folder of a git repository on this machine, the whole path from / on.")
+        if not text(sent, "path").startswith("/") and not is_url(text(sent, "path")):
+            raise Misuse("Name a git repository: the whole path of a folder from / on, or an https or ssh URL.")
         new = NewProject(
             path=text(sent, "path"),
             name=text(sent, "name"),
@@ -44,7 +43,7 @@ async def add_project(house: TheHouse, person: Person, request: Request) -> HTML
             setup=text(sent, "setup"),
         )
         given = new.model_dump(exclude={"path"})
-        await by_day.add_project(house.evening, Path(new.path), by=person, **given)
+        await by_day.add_project(house.evening, new.path, by=person, **given)
     except (MidwatchError, ValidationError) as error:
         said, status = _said(error)
         first = not await house.records.find(ProjectRow, removed=False)

@@ -76,12 +76,10 @@ class Held:
 
     async def doors(self) -> list[socket.socket]:
         """Lend the sandbox's listeners, once it has opened them; they do not block, and the caller closes them."""
-        while True:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                answer, doors = await borrow(self.place, self._signed({"do": "doors"}))
-            if answer.get("why") != NOT_YET:
-                break
+        answer, doors = await self._borrow_doors()
+        while answer.get("why") == NOT_YET:  # its holder ends it before long, if they never open
             await asyncio.sleep(_PAUSE)
+            answer, doors = await self._borrow_doors()
         _judge(answer)
         return doors
 
@@ -119,6 +117,13 @@ class Held:
         except (TimeoutError, ValueError, ConnectionError):
             answer = {}
         _judge(answer)
+
+    async def _borrow_doors(self) -> tuple[dict[str, Any], list[socket.socket]]:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await borrow(self.place, self._signed({"do": "doors"}))
+        except TimeoutError:
+            return {}, []
 
     def _signed(self, request: dict[str, Any], epoch: int | None = None) -> dict[str, Any]:
         return {"nonce": self.state.nonce, "epoch": self.epoch if epoch is None else epoch, **request}

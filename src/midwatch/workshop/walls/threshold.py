@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 NOT_LET_IN, NO_COMMAND = 70, 127
+MARK = "MIDWATCH_HELD"
 
 
 def main() -> int:
@@ -38,7 +39,9 @@ def main() -> int:
         sys.stderr.write(f"midwatch: the walls could not be built: {error}\n")
         return NOT_LET_IN
     try:
-        os.execvpe(note["argv"][0], note["argv"], note["environment"])  # noqa: S606 - becoming it is the point
+        # The holder's mark stays, and is no secret: by it lost processes are found.
+        mark = {name: value for name, value in os.environ.items() if name == MARK}
+        os.execvpe(note["argv"][0], note["argv"], note["environment"] | mark)  # noqa: S606 - becoming it is the point
     except OSError as error:
         sys.stderr.write(f"midwatch: cannot start {note['argv'][0]}: {error.strerror}\n")
         return NO_COMMAND
