@@ -1,6 +1,8 @@
 """Every page in every state that matters, in both themes, wide and on a phone: readable, reachable, calm and small."""
 
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -133,7 +135,30 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     page.wait_for_url("**/why/*")
     looker.looks("why")
     looker.opens("/jobs/1")
+    expect(page.locator("#kept h2")).to_be_visible()
     looker.looks("job-done")
+    kept(looker, ann)
+
+
+def kept(looker: Looker, ann: Householder) -> None:
+    """A job that reached out and left work that is nowhere else; the server is away while the journal is written."""
+    tree = Path(ann.types("job", "open", "1", "--json").json[-1]["tree"])
+    (tree / "an unfinished thought.txt").write_text("x\n")
+    ann.types("down")
+    reached = [sys.executable, "-m", "tests.browser.reaching_out", str(ann.home)]
+    subprocess.run(reached, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=60)
+    ann.starts()
+    page = looker.opens("/jobs/1")
+    expect(page.locator("#kept form")).to_be_attached()
+    looker.looks("job-tried")
+    page.get_by_text("Discard it").click()
+    page.get_by_role("button", name="Discard the checkout").click()
+    expect(page.locator("#kept .problem")).to_be_visible()
+    looker.looks("job-discard-refused")
+    page.get_by_label("Lose it").check()
+    page.get_by_role("button", name="Discard the checkout").click()
+    expect(page.get_by_text("It is gone;")).to_be_visible()
+    looker.looks("job-discarded")
 
 
 def guest(browser: Browser, looker: Looker, ann: Householder) -> None:

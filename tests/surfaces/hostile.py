@@ -13,7 +13,7 @@ from typing import Any
 from midwatch.errors import MidwatchError
 from midwatch.evening.signing import orders_hash
 from midwatch.journal.entry import Entry
-from midwatch.journal.events import Event, house, jobs, morning, people, session
+from midwatch.journal.events import Event, house, jobs, morning, people, session, workshop
 from midwatch.terms.asks import AskDraft, AskKind
 from midwatch.terms.jobs import Stage
 from midwatch.terms.orders import Orders
@@ -143,6 +143,7 @@ def beside_a_night(day: Day) -> Sequence[Event]:
         house.WorkAdded(item="work_extra", project=ids["project"], title="Another thing", next_step="Look"),
         session.AskOpened(ask="ask_extra", session=ids["session"], draft=question, due_at=due),
         *(_made(kind, ids) for kind in of_night),
+        *_reached_out(ids["job"]),
         *_at_the_door(),
     )
 
@@ -155,6 +156,8 @@ def at_work(day: Day) -> Sequence[Event]:
     ended = sample(jobs.JobEnded, job=ids["job"], epoch=epoch, state="failed")
     draft = AskDraft(kind=AskKind.GUIDANCE_ERROR, question="What now?", options=("go on",), subject=ids["job"])
     return (
+        sample(workshop.SetupFinished, job=ids["job"], project=ids["project"], epoch=epoch),
+        *_reached_out(ids["job"]),
         stumbled,
         session.SessionPaused(session=ids["session"], why="A pause"),
         session.SessionResumed(session=ids["session"]),
@@ -194,6 +197,15 @@ def reviewed(day: Day) -> Sequence[Event]:
         session.SessionOpened(session="ses_next", orders=Orders(), source="A source"),
         session.OrdersChanged(session="ses_next", orders=DRAFT),
     )
+
+
+def _reached_out(job: str) -> Sequence[Event]:
+    """What an agent tried: the names of hosts are its own words, and reasons may quote them."""
+    tried = [
+        workshop.ConnectionSeen(job=job, epoch=1, host=f"host {number}", port=1, verdict="refused", why=f"no {number}")
+        for number in range(12)
+    ]
+    return (*tried, workshop.ConnectionSeen(job=job, epoch=1, host="far", port=1, verdict="allowed", why="it may"))
 
 
 def _at_the_door() -> Sequence[Event]:

@@ -124,8 +124,11 @@ def test_open_tells_where_it_lies_and_what_is_nowhere_else(ann: Person) -> None:
         assert "nowhere else: 1 new files (thought.txt)" in ann.types("job", "open", "1").out
         refused = ann.types("job", "discard", "1", expect=3)
         assert "1 new files (thought.txt)" in refused.err
+        (tree / "thought.txt").rename(tree / "a\x1b[2K\u202eb")
+        assert "(ab)" in ann.types("job", "discard", "1", expect=3).err
     finally:
-        (tree / "thought.txt").unlink()
+        for made in (tree / "thought.txt", tree / "a\x1b[2K\u202eb"):
+            made.unlink(missing_ok=True)
     assert "nothing to resume" in ann.types("job", "resume", "1", expect=3).err
 
 

@@ -143,6 +143,16 @@ async def test_every_page_has_the_shape_it_has_with_harmless_words(tmp_path: Pat
             assert await compared(hostile, calm, f"/why/{seq}") == 200
 
 
+async def test_hosts_an_agent_made_up_are_shown_as_text(tmp_path: Path, day: Day) -> None:
+    async with twins(tmp_path, day, "at work") as (hostile, calm, _, __):
+        for path in ("/jobs/1", "/jobs/1/now"):
+            page = (await hostile.get(path)).text
+            tried = page[page.index('id="tried-head"') :]
+            assert tried.count("<b onx=1>") == 0
+            assert tried.count("&lt;b onx=1&gt;") >= 24, "twelve hosts, each with its reason"
+            assert await compared(hostile, calm, path) == 200
+
+
 async def test_every_payload_on_the_pages_of_a_night_that_is_over(tmp_path: Path, day: Day) -> None:
     for first in range(0, len(ALL), 150):
         async with twins(tmp_path / str(first), day, "told", first) as (hostile, calm, _, __):

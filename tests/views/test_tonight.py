@@ -158,7 +158,7 @@ def test_the_estimate_tells_the_walls_of_this_machine() -> None:
 
 
 def test_hosts_no_job_can_reach_behind_half_walls_are_told() -> None:
-    named = {"permissions": Permissions(tools=("web_research",), domains=("docs.example",))}
+    named: dict[str, Any] = {"permissions": Permissions(tools=("web_research",), domains=("docs.example",))}
     deaf = "No job will reach docs.example: behind the walls of this machine there is no network."
     assert deaf in worth_knowing(weak(Isolation.LANDLOCK, **named))
     assert deaf not in worth_knowing(weak(Isolation.BUBBLEWRAP, **named))

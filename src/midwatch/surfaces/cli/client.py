@@ -164,7 +164,7 @@ def _for_eyes(told: Any) -> Any:
 
 def _raise(status: int, body: bytes) -> NoReturn:
     try:
-        told = json.loads(body)["error"]
+        told = _for_eyes(json.loads(body)["error"])  # it may quote the name of a file that an agent made
     except (ValueError, KeyError, TypeError):
         raise errors.Broken(
             f"The server answered {status} without saying why.", hint="Its log: midwatch doctor"

@@ -18,6 +18,7 @@ from midwatch.views.walls import size
 from midwatch.workshop import shells
 
 router = APIRouter(include_in_schema=False)
+LOSING = "Nothing was discarded: it holds work that is nowhere else. Tick the box if that may be lost."
 
 
 @router.get("/jobs/{name}/kept", dependencies=[Reads])
@@ -48,7 +49,8 @@ async def discard(request: Request, house: TheHouse, person: Person, name: str) 
         shown = await _shown(house, row)
         if not shown["kept"]:
             raise
-        return HTMLResponse(fragment("_kept.html", **shown | {"refused": refused.message}), status_code=refused.status)
+        said = LOSING if refused.because else refused.message
+        return HTMLResponse(fragment("_kept.html", **shown | {"refused": said}), status_code=refused.status)
     said = f"It is gone; {size(freed)} are free again. What was delivered stays on its branch."
     return HTMLResponse(fragment("_kept.html", id=row.id, number=row.number, kept=None, said=said, refused=""))
 
