@@ -1,0 +1,159 @@
+"""Words about what a model-driven agent does while it works, the same for every vendor's program."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from midwatch.terms.term import Term
+
+
+class Errand(StrEnum):
+    """What an agent is asked for."""
+
+    PLAN = "plan"
+    EXECUTE = "execute"
+    REPAIR = "repair"
+
+
+class Outcome(StrEnum):
+    """How a run of an agent ended, told by what it said and never by its exit code."""
+
+    OK = "ok"
+    FAILED = "failed"
+    MAX_TURNS = "max_turns"
+    BUDGET = "budget"
+    LIMIT = "limit"
+    """The provider's usage limit; it names when it ends."""
+    AUTH = "auth"
+    NETWORK = "network"
+    CANCELLED = "cancelled"
+    CRASHED = "crashed"
+
+
+class Tokens(Term):
+    """What was counted, in the provider's own kinds."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @property
+    def total(self) -> int:
+        """Everything together."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
+
+class RunBegan(Term):
+    """The agent is there."""
+
+    kind: Literal["began"] = "began"
+    conversation: str
+    """The agent's own name for it, by which it can be resumed."""
+    model: str = ""
+    version: str = ""
+
+
+class Said(Term):
+    """The agent spoke."""
+
+    kind: Literal["said"] = "said"
+    text: str
+
+
+class ToolRequested(Term):
+    """The agent wants to use a tool; nothing has happened yet."""
+
+    kind: Literal["tool_requested"] = "tool_requested"
+    call: str
+    tool: str
+    input: dict[str, JsonValue]
+
+
+class ToolDecided(Term):
+    """We said yes or no."""
+
+    kind: Literal["tool_decided"] = "tool_decided"
+    call: str
+    allowed: bool
+    why: str
+
+
+class ToolEnded(Term):
+    """A tool came back."""
+
+    kind: Literal["tool_ended"] = "tool_ended"
+    call: str
+    ok: bool
+    summary: str = ""
+
+
+class PlanSpoken(Term):
+    """The agent says what it would do."""
+
+    kind: Literal["plan"] = "plan"
+    text: str = ""
+    structured: dict[str, JsonValue] | None = None
+
+
+class Counted(Term):
+    """What the agent itself says it used; a cross-check, since we meter by ourselves."""
+
+    kind: Literal["counted"] = "counted"
+    tokens: Tokens
+    usd: float | None = None
+
+
+class ProviderRetried(Term):
+    """The provider did not answer well, and the agent tries again."""
+
+    kind: Literal["retried"] = "retried"
+    status: int = 0
+    attempt: int = 0
+    error: str = ""
+
+
+class LimitMet(Term):
+    """The provider said how much is left, or that nothing is."""
+
+    kind: Literal["limit"] = "limit"
+    limit: str
+    rejected: bool
+    resets_at: datetime | None = None
+
+
+class TurnEnded(Term):
+    """One turn of the agent is over."""
+
+    kind: Literal["turn"] = "turn"
+    number: int
+
+
+class RunEnded(Term):
+    """The run is over; the last word of every run."""
+
+    kind: Literal["ended"] = "ended"
+    outcome: Outcome
+    why: str = ""
+    """One plain sentence for a person."""
+    conversation: str = ""
+    structured: dict[str, JsonValue] | None = None
+    resets_at: datetime | None = None
+
+
+AgentEvent = Annotated[
+    RunBegan
+    | Said
+    | ToolRequested
+    | ToolDecided
+    | ToolEnded
+    | PlanSpoken
+    | Counted
+    | ProviderRetried
+    | LimitMet
+    | TurnEnded
+    | RunEnded,
+    Field(discriminator="kind"),
+]
