@@ -40,6 +40,20 @@ def _environment() -> dict[bytes, bytes]:
         return {key: value for key, _, value in pairs}
 
 
+def _come_to_the_front() -> None:
+    """On a terminal, lead a group of our own in front of it, or the command could not hand the terminal on."""
+    if not os.isatty(0):
+        return
+    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    try:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpid())
+    except OSError:
+        return  # it leads a session of its own, or has no terminal to lead
+    finally:
+        signal.signal(signal.SIGTTOU, before)
+
+
 def main() -> int:
     """Read the command line, open the doors and become the command."""
     control, ports, processes = sys.argv[1:4]
@@ -52,6 +66,7 @@ def main() -> int:
     # Python ignores the first two, and on a terminal the walls ignore the others; the command would inherit that.
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
         signal.signal(number, signal.SIG_DFL)
+    _come_to_the_front()
     try:
         os.execvpe(argv[0], argv, _environment())  # noqa: S606 - becoming the command is the point
     except OSError as error:
