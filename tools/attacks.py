@@ -29,7 +29,11 @@ from tests.workshop.walls.reaching import REACHABLE, REACHING, reach
 from tests.workshop.walls.throw_away import IN_THE_MACHINE, NOT_EVERYWHERE, attack
 from tools.ordinary import as_ordinary_user
 
-WORDS = {"attack": ("blocked", "SUCCEEDED"), "need": ("met", "UNMET"), "proof": ("works without walls", "PROVES NOTHING")}
+WORDS = {
+    "attack": ("blocked", "SUCCEEDED"),
+    "need": ("met", "UNMET"),
+    "proof": ("works without walls", "PROVES NOTHING"),
+}
 SAID = 300
 
 

@@ -91,6 +91,7 @@ go.set()
 for thread in threads: thread.join()
 """
 
+MAPPED = "import mmap\nmmap.mmap(-1, 8 << 30, flags=0x4022)"  # private and without reserve: nothing is touched
 KEYCTL = "250 if platform.machine() == 'x86_64' else 219"
 TERMINAL = "import fcntl, os\na, b = os.openpty()\nfcntl.ioctl(b, 0x5412, b'x')"
 LOOPBACK = "import socket\ns = socket.create_server(('127.0.0.1', 0))\nsocket.create_connection(s.getsockname())"
@@ -128,13 +129,13 @@ PROVEN = {
     "use the kernel's keyring": _call("syscall", KEYCTL, "0", "-3", "1"),
     "find daemons' sockets": "ls /var/run/docker.sock /run/dbus /run/systemd 2>/dev/null | grep .",
     "fork without end": python_inside(FORKING),
-    "allocate eight gigabytes": python_inside("import mmap\nmmap.mmap(-1, 8 << 30, flags=0x4022)"),  # private, unreserved
+    "allocate eight gigabytes": python_inside(MAPPED),
     "fill the folder for temporary files": "dd if=/dev/zero of=/tmp/big bs=1M count=600",
     "type into a terminal": python_inside(TERMINAL),
 }
 
 OWN = {
-    "write a kernel setting": "cd /proc/sys; for f in vm/swappiness kernel/hostname; do cat $f > $f && exit 0; done; false",
+    "write a kernel setting": "cd /proc/sys; cat vm/swappiness > vm/swappiness || hostname > kernel/hostname",
     "set the core pattern": f'x=$(cat {CORE_PATTERN}); echo "$x" > {CORE_PATTERN}',
     "press the magic key": "echo h > /proc/sysrq-trigger",
     "open any kernel file for writing": python_inside(WRITABLE_KERNEL_FILES),

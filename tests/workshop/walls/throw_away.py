@@ -7,7 +7,6 @@ its own. Everything an attack hopes to find is there, and whatever it breaks is 
 import os
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 
 from tests.workshop.walls.attacks import ATTACKS, WORK_OUTSIDE
 from tests.workshop.walls.lab import SECRET, Lab
@@ -33,7 +32,8 @@ mount --bind usr usr
 mount -t proc proc proc
 mount --bind proc/sys proc/sys
 mount -t tmpfs -o mode=755 dev dev
-for device in null zero full random urandom tty $(cd /dev; ls -d sd* vd* nvme* 2>/dev/null); do cp -a /dev/$device dev/; done
+disks=$(cd /dev; ls -d sd* vd* nvme* 2>/dev/null || true)
+for device in null zero full random urandom tty $disks; do cp -a /dev/$device dev/; done
 mkdir dev/pts dev/shm
 mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
 ln -s pts/ptmx dev/ptmx; ln -s /proc/self/fd dev/fd
@@ -69,6 +69,7 @@ IN_THE_MACHINE = tuple(name for name in ATTACKS if name not in WORK_OUTSIDE)
 
 def attack(lab: Lab, name: str) -> subprocess.CompletedProcess[str]:
     """Run an attack as root where nothing keeps it in and nothing can be hurt."""
-    facts = {**lab.walls().environment, "HOST_SECRET": SECRET, "HOME": str(lab.folder / "home"), "PATH": os.environ["PATH"]}
+    own = {"HOST_SECRET": SECRET, "HOME": str(lab.folder / "home"), "PATH": os.environ["PATH"]}
+    facts = {**lab.walls().environment, **own}
     command = [*APART, "bash", "-c", MACHINE, "machine", str(lab.folder), ATTACKS[name]]
-    return subprocess.run(command, env=facts, capture_output=True, text=True, check=False, timeout=PATIENCE, cwd=Path("/"))
+    return subprocess.run(command, env=facts, capture_output=True, text=True, check=False, timeout=PATIENCE)
