@@ -88,7 +88,9 @@ def ann() -> Iterator[Person]:
             person.types("down")
             person.types("up", "--detach")
             person.types("asks", "1", "approve")
-            rest, complaints = log.communicate(timeout=PATIENCE)
+            assert log.stderr is not None
+            rest, complaints = log.stdout.read(), log.stderr.read()  # communicate() loses what readline() read ahead
+            log.wait(PATIENCE)
         (person.folder / "followed").write_text(first + rest)
         assert "Traceback" not in complaints
         assert log.returncode == 0
