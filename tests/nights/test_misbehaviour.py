@@ -82,7 +82,11 @@ with open("sample/big", "wb") as file:
 print("committing", flush=True)
 commit("A large one")
 """
-TOO_LONG = "import os, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_DFL)\nos.execvp('truncate', ['truncate', '-s', '3G', 'sample/big'])\n"
+TOO_LONG = """
+import os, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+os.execvp("truncate", ["truncate", "-s", "3G", "sample/big"])
+"""
 DOT_GIT = """
 import subprocess
 def git(*words, input=""):
