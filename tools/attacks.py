@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import pwd
+import subprocess
 import sys
 import tempfile
 import threading
@@ -87,7 +88,11 @@ class Report:
 def on_the_walls(lab: Lab, chosen: Callable[[str], bool]) -> Iterator[Outcome]:
     """Attack from inside the walls, and work there."""
     for name in filter(chosen, ATTACKS):
-        done = lab.shell(ATTACKS[name])
+        try:
+            done = lab.shell(ATTACKS[name])
+        except subprocess.TimeoutExpired:
+            yield Outcome("attack", name, lab.user, good=False, said="it had not ended after a minute")
+            continue
         standing = "walls could not be built" not in done.stderr and lab.bystander.poll() is None
         good = done.returncode != 0 and standing
         yield Outcome("attack", name, lab.user, good, "" if good else done.stdout + done.stderr)
