@@ -6,11 +6,11 @@ a holder that outlives the server, a door, limits and a log.
 
 import asyncio
 import base64
+import fcntl
 import json
 import os
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ from midwatch.workshop.walls.spec import Limits
 
 ROUNDS = 20
 BAR = 0.150
+HIGH = 500
 CLOCK = ("/bin/date", "+%s.%N")
 _ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -78,7 +79,7 @@ async def run() -> list[Figure]:
         for number in range(ROUNDS + 1):
             start, note = await _start(bench, head, f"job_{number}")
             ours.append(start)
-            walled.append(_spawned(**_bare_walls(note)))
+            walled.append(_in_bare_walls(note))
             bare.append(_spawned(["true"]))
     return _figures(ours[1:], walled[1:], bare[1:])
 
@@ -136,27 +137,39 @@ async def _start(bench: Bench, head: str, job: str) -> tuple[Start, dict[str, An
     return Start(entered, float(left.tail) - by_the_clock, ended), note
 
 
-def _bare_walls(note: dict[str, Any]) -> dict[str, Any]:
-    """Make the same walls for a plain `true`, without our own first process in them."""
-    files = {int(number): base64.b64decode(content) for number, content in note["files"].items()}
+def _in_bare_walls(note: dict[str, Any]) -> float:
+    """Run a plain `true` in the same walls, without our own first process in them."""
+    held = {int(number): _in_memory(base64.b64decode(content)) for number, content in note["files"].items()}
     argv = [*note["argv"][: note["argv"].index("--")], "--", "true"]
 
     def bring() -> None:
-        for number, content in files.items():
-            file = os.memfd_create("bench")
-            os.write(file, content)
+        for number, file in held.items():
             os.lseek(file, 0, os.SEEK_SET)
             os.dup2(file, number, inheritable=True)
 
-    return {"argv": argv, "preexec_fn": bring, "close_fds": False}
+    try:
+        return _spawned(argv, preexec_fn=bring, close_fds=False)
+    finally:
+        for file in held.values():
+            os.close(file)
+
+
+def _in_memory(content: bytes) -> int:
+    """Keep a file under a number that no walls name."""
+    file = os.memfd_create("bench")
+    os.write(file, content)
+    high = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, HIGH)
+    os.close(file)
+    return high
 
 
 def _spawned(argv: list[str], **how: Any) -> float:
     began = time.perf_counter()
     done = subprocess.run(argv, env={"PATH": os.defpath}, check=False, capture_output=True, **how)
+    seconds = time.perf_counter() - began
     if done.returncode:
-        sys.stderr.buffer.write(done.stderr)
-    return time.perf_counter() - began
+        raise SystemExit(f"{argv[0]} failed: {done.stderr.decode(errors='replace')}")
+    return seconds
 
 
 def _repository(place: Path) -> Path:

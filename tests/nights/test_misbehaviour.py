@@ -14,6 +14,7 @@ import pytest
 
 from midwatch.journal.events.jobs import JobEnded, JobStumbled
 from midwatch.night import commands
+from midwatch.night.delivering import STAYED
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, NoticeRow, PullRequestRow
 from midwatch.terms.trust import Isolation
@@ -290,5 +291,5 @@ async def test_one_that_edits_what_decides_the_checks_delivers_nothing(tmp_path:
         assert job.proof is not None
         assert [check.green for check in (*job.proof.delivered, *job.proof.restored)] == [True, False]
         assert (job.state, job.proof.verdict) == (JobState.FAILED, "red_when_restored")
-        assert await night.written_down() == ["The checks stayed red when restored after 0 repair rounds."]
+        assert await night.written_down() == [STAYED["red_when_restored"]]
         assert await night.house.house.records.find(PullRequestRow) == ()

@@ -10,11 +10,18 @@ from midwatch.night.world import look
 from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
+from midwatch.terms.counting import some
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Verdict
 
 WRITE = "repo_write_pr"
 NOT_DELIVERABLE = {"worse", "red_when_restored"}
+
+STAYED = {
+    "worse": "The checks fail with this work and did not fail so before.",
+    "red_when_restored": "The checks pass only with the agent's own changes to the files that decide them; "
+    "with yours put back they fail.",
+}
 
 
 async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
@@ -22,7 +29,8 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
     if job.change is None or job.proof is None:
         raise Stale("There is nothing to deliver.")
     if job.proof.verdict in NOT_DELIVERABLE:
-        why = f"The checks stayed {job.proof.verdict.replace('_', ' ')} after {job.repairs} repair rounds."
+        tried = f" {some(job.repairs, 'repair round')} did not mend that." if job.repairs else ""
+        why = STAYED[job.proof.verdict] + tried
         return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause="logic"),)
     project = await night.records.get(ProjectRow, job.project)
     change = job.change

@@ -167,13 +167,13 @@ class Checkouts:
     async def _clone(
         self, git: Git, project: str, tree: Path, commit: str, *, branch: str = "", folders: tuple[str, ...] = ()
     ) -> None:
-        clone = ("clone", "--quiet", "--shared", "--no-checkout", "--template=")
+        settings = {"user.name": "Midwatch agent", "user.email": IDENTITY[1], "gc.auto": "0", "commit.gpgSign": "false"}
+        # Written by the clone itself: each call of git more delays every agent.
+        given = (f"--config={key}={value}" for key, value in settings.items())
+        clone = ("clone", "--quiet", "--shared", "--no-checkout", "--template=", *given)
         upload = f"--upload-pack={git.far_side('upload-pack')}"
         await git.run(Path("/"), *clone, upload, str(self.mirrors.path(project)), str(tree))
         await git.run(tree, "remote", "remove", "origin")
-        settings = {"user.name": "Midwatch agent", "user.email": IDENTITY[1], "gc.auto": "0", "commit.gpgSign": "false"}
-        for key, value in settings.items():
-            await git.run(tree, "config", key, value)
         if folders:
             await sparse.narrow(git, tree, folders)
         on_branch = ("-B", branch) if branch else ("--detach",)
