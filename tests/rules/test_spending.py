@@ -32,9 +32,7 @@ def purse(spent: Amount = NOTHING, reserved: Amount = NOTHING, **limits: int) ->
 
 
 @given(ceilings, st.lists(st.tuples(amounts, st.integers(0, 100), st.booleans()), max_size=40))
-def test_a_purse_is_overshot_by_one_request_at_most(
-    limits: Ceilings, steps: list[tuple[Amount, int, bool]]
-) -> None:
+def test_a_purse_is_overshot_by_one_request_at_most(limits: Ceilings, steps: list[tuple[Amount, int, bool]]) -> None:
     """Requests come and end in any order; each uses some share of what was set aside for it."""
     spent, under_way, dearest = NOTHING, list[tuple[Amount, Amount]](), NOTHING
     for wanted, share, comes in steps:

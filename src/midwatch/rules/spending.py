@@ -179,5 +179,3 @@ def _amount(kind: Kind, value: int) -> str:
     if kind == "usd_micros":
         return f"{value / 1_000_000:.2f} USD"
     return f"{value} {kind if value != 1 else kind.removesuffix('s')}"
-
-

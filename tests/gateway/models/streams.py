@@ -149,7 +149,7 @@ def gemini_chunks() -> Iterator[tuple[dict[str, object], dict[str, int]]]:
     for piece in pieces(TEXT, 40):
         output += len(piece) // 4 + 5
         usage = {"promptTokenCount": 70, "cachedContentTokenCount": 20, "candidatesTokenCount": output}
-        chunk = {
+        chunk: dict[str, object] = {
             "candidates": [{"content": {"role": "model", "parts": [{"text": piece}]}}],
             "usageMetadata": {**usage, "thoughtsTokenCount": 3},
             "modelVersion": "gemini-2.5-pro",
@@ -160,7 +160,7 @@ def gemini_chunks() -> Iterator[tuple[dict[str, object], dict[str, int]]]:
 def gemini_stream() -> Recorded:
     script = Script()
     for chunk, told in gemini_chunks():
-        script.event(chunk, **told)
+        script.event(chunk, "", **told)
     return Recorded("gemini stream", "generate", "text/event-stream", script.parts)
 
 
@@ -200,7 +200,9 @@ def messages_whole() -> Recorded:
     page.plain('"},{"type":"tool_use","name":"Bash","input":{"command":"')
     page.text("ls\n\u0001")
     page.plain('"}}],"usage":{"input_tokens":10,"cache_read_input_tokens":4,')
-    page.ends('"cache_creation_input_tokens":6,"output_tokens":200}}', input=10, cache_read=4, cache_write=6, output=200)
+    page.ends(
+        '"cache_creation_input_tokens":6,"output_tokens":200}}', input=10, cache_read=4, cache_write=6, output=200
+    )
     return Recorded("messages whole", "messages", "application/json", page.parts)
 
 

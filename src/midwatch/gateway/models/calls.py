@@ -29,9 +29,7 @@ class Usage:
     @property
     def tokens(self) -> Tokens:
         """Give them in the words of the house."""
-        return Tokens(
-            input=self.input, output=self.output, cache_read=self.cache_read, cache_write=self.cache_write
-        )
+        return Tokens(input=self.input, output=self.output, cache_read=self.cache_read, cache_write=self.cache_write)
 
     def guessing(self, *, input: int) -> "Usage":  # noqa: A002 - the field's own name
         """Put a guess where the provider had not told the input."""

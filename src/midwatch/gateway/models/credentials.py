@@ -9,7 +9,11 @@ from typing import Final, Protocol
 from midwatch.gateway.models.providers import CREDENTIALS, CredentialKind, Provider
 from midwatch.gateway.secrets import Secret
 
-_LOOKS: Final = {("anthropic", "api_key"): "sk-ant-api03-", ("anthropic", "oauth"): "sk-ant-oat01-", ("openai", "api_key"): "sk-"}
+_LOOKS: Final = {
+    ("anthropic", "api_key"): "sk-ant-api03-",
+    ("anthropic", "oauth"): "sk-ant-oat01-",
+    ("openai", "api_key"): "sk-",
+}
 MASK: Final = b"x"
 
 

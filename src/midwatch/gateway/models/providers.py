@@ -57,7 +57,9 @@ class Provider:
         """Take another upstream; in the clear on this machine only, since the real credential goes there."""
         found = _BASE.fullmatch(base)
         if found is None or ".." in base or "//" in (found[4] or ""):
-            raise Misuse(f"{base[:80]!r} cannot be the address of a model.", hint="Write https://host or https://host/path.")
+            raise Misuse(
+                f"{base[:80]!r} cannot be the address of a model.", hint="Write https://host or https://host/path."
+            )
         if found[1] == "http" and found[2] not in LOOPBACK:
             raise Misuse(
                 f"The models at {found[2]} would be reached in the clear, with the credential readable on the way.",

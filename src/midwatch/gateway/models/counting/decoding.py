@@ -20,7 +20,9 @@ class Decoder:
     def __init__(self, encoding: str) -> None:
         """Take the Content-Encoding; one nobody knows is unreadable from the start."""
         self._left = MOST
-        names = [name for name in (word.strip().lower() for word in encoding.split(",")) if name not in {"", "identity"}]
+        names = [
+            name for name in (word.strip().lower() for word in encoding.split(",")) if name not in {"", "identity"}
+        ]
         if len(names) > 1:
             raise Unreadable
         self._step = _STEPS[names[0]]() if names and names[0] in _STEPS else None
@@ -33,7 +35,7 @@ class Decoder:
             return data
         try:
             clear = self._step(data, self._left)
-        except Exception as problem:  # noqa: BLE001 - each library has errors of its own
+        except Exception as problem:  # each library has errors of its own
             raise Unreadable from problem
         self._left -= len(clear)
         if self._left <= 0:
