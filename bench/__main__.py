@@ -1,10 +1,10 @@
-"""`python -m bench [record sense status idle viewers redaction]`: each figure beside its limit, in one run."""
+"""`python -m bench [record sense status idle viewers redaction model_proxy]`: each figure beside its limit, in one run."""
 
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from bench import idle, record, redaction, sense, status, viewers
+from bench import idle, model_proxy, record, redaction, sense, status, viewers
 from bench.figure import Figure
 
 BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -14,6 +14,7 @@ BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "idle": idle.run,
     "viewers": viewers.run,
     "redaction": redaction.run,
+    "model_proxy": model_proxy.run,
 }
 
 

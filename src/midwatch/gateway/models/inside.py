@@ -203,8 +203,9 @@ class Inside:
 
 
 def _check(heard: Heard) -> None:
-    if len(heard.fields) > MOST_FIELDS:
-        raise Declined(431, "The request has too many fields.")
+    size = len(heard.target) + sum(len(name) + len(value) for name, value in heard.fields)
+    if len(heard.fields) > MOST_FIELDS or size > LARGEST_HEAD:
+        raise Declined(431, "The head of the request is too large.")
     if heard.values("upgrade"):
         raise Declined(426, "Only plain HTTP/1.1 is spoken here, no other protocol.")
     if heard.values("content-length") and heard.values("transfer-encoding"):
