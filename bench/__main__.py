@@ -1,4 +1,4 @@
-"""`python -m bench [record sense status idle viewers redaction model_proxy]`: each figure beside its limit, in one run."""
+"""`python -m bench [record sense status idle viewers redaction model_proxy]`: each figure beside its limit."""
 
 import asyncio
 import sys

@@ -167,12 +167,12 @@ class Heard:
 class Lab:
     """One proxy at work."""
 
-    proxy: ModelProxy
     far: FarModel
     port: int
     grant: Grant
     ledger: MemoryLedger
-    bell: Bell
+    proxy: ModelProxy = field(init=False)
+    bell: Bell = field(default_factory=Bell)
     calls: list[Call] = field(default_factory=list)
     fuel: list[Fuel] = field(default_factory=list)
     failing: bool = False
@@ -259,18 +259,10 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
         async with far_model(far or FarModel()) as there:
             here = provider.at(f"http://127.0.0.1:{there.port}")
             grant = Grant(job, 1, here, credential, new_placeholder(provider, credential.kind))
-            made = Lab.__new__(Lab)
-            books = Books(
-                ledger,
-                vault,
-                Prices(),
-                SteppedClock(NOW),
-                settled=lambda call: made.settled(call),
-                fuel=lambda reading: made.burn(reading),
-            )
-            proxy = ModelProxy(grant, books, upstream, room=room, patience=patience)
             listener = socket.create_server(("127.0.0.1", 0), backlog=200)
-            made.__init__(proxy, there, listener.getsockname()[1], grant, ledger, Bell())  # type: ignore[misc]
+            made = Lab(there, listener.getsockname()[1], grant, ledger)
+            books = Books(ledger, vault, Prices(), SteppedClock(NOW), settled=made.settled, fuel=made.burn)
+            made.proxy = proxy = ModelProxy(grant, books, upstream, room=room, patience=patience)
             made.serving = asyncio.create_task(proxy.serve(listener))
             try:
                 yield made

@@ -354,7 +354,8 @@ async def test_the_provider_says_which_model_is_paid() -> None:
         assert call.usd_micros == 90_000
 
 
-async def test_counting_and_listing_are_free(free: str = "/v1/messages/count_tokens") -> None:
+async def test_counting_and_listing_are_free() -> None:
+    free = "/v1/messages/count_tokens"
     async with lab(ceilings={Whose.JOB: Ceilings(usd_micros=0, tokens=0, requests=2)}) as one:
         counted = await one.ask(free)
         head = f"GET /v1/models?limit=5&odd=1 HTTP/1.1\r\nHost: localhost\r\nx-api-key: {one.grant.placeholder}\r\n\r\n"

@@ -1,4 +1,4 @@
-"""Money is set aside before a request leaves; at the line nothing more leaves, and the line is overshot by one at most."""
+"""Money is set aside before a request leaves; at the line nothing more leaves, and one at most goes over it."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -115,7 +115,7 @@ async def test_eight_jobs_that_spend_at_once_overshoot_by_one_request_each_at_mo
         assert run.reserved == Amount()
     with capsys.disabled():
         print(
-            f"\neight jobs, {statuses.count(200)} requests left and {statuses.count(402)} were refused: run overshot by "
+            f"\neight jobs: {statuses.count(200)} requests left, {statuses.count(402)} were refused; run overshot by "
             f"{(run.spent.usd_micros - shared) / COST:.2f} requests, worst job by {max(over) / COST:.2f}"
         )
 

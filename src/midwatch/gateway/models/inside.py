@@ -192,13 +192,14 @@ class Inside:
                 raise HungUp from None
 
     async def _write(self, data: bytes) -> None:
+        writer = self._wire.writer
+        writer.write(data)
+        if not writer.transport.get_write_buffer_size() and not writer.transport.is_closing():
+            return  # taken already, as almost always
         try:
             async with asyncio.timeout(self._patience.stalled):
-                self._wire.writer.write(data)
-                await self._wire.writer.drain()
-        except TimeoutError:
-            raise HungUp from None
-        except OSError:
+                await writer.drain()
+        except OSError:  # also TimeoutError
             raise HungUp from None
 
 

@@ -76,6 +76,7 @@ class Upstream:
             progress.forsaken = True
             raise Declined(502, "The provider hung up without an answer.") from None
         progress.status = response.status_code
+        waits["read"] = patience.quiet  # the transport looks at it anew when it begins to read the body
         try:
             yield response
         finally:
@@ -87,9 +88,8 @@ async def parts(response: httpx.Response, quiet: float) -> AsyncGenerator[bytes,
     stream = aiter(response.stream)  # type: ignore[arg-type]  # both kinds are declared, this transport's is async
     while True:
         try:
-            async with asyncio.timeout(quiet):
-                data = await anext(stream, b"")
-        except (TimeoutError, httpx.TimeoutException):
+            data = await anext(stream, b"")
+        except httpx.TimeoutException:
             raise Declined(504, f"The provider sent nothing for {quiet:g} seconds.") from None
         except httpx.HTTPError:
             raise Declined(502, "The provider hung up in the middle of its answer.") from None
