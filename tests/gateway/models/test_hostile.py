@@ -69,6 +69,7 @@ async def test_no_other_method_is_carried(method: str) -> None:
         key = one.grant.placeholder
         heard = await one.say(f"{method} /v1/messages HTTP/1.1\r\nHost: localhost\r\nx-api-key: {key}\r\n\r\n".encode())
         assert heard.status == 404
+        assert (heard.body == b"") == (method == "HEAD")
         assert one.far.got == []
 
 

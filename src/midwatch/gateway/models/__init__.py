@@ -2,7 +2,8 @@
 
 from midwatch.gateway.models.bounds import Patience, Room
 from midwatch.gateway.models.calls import Call, Fuel, Usage
-from midwatch.gateway.models.credentials import Credential, new_placeholder
+from midwatch.gateway.models.credentials import Credential, derived_placeholder, new_placeholder
+from midwatch.gateway.models.environment import environment
 from midwatch.gateway.models.ledger import Ledger, MemoryLedger, Refusal, Reservation, Wish
 from midwatch.gateway.models.prices import Price, Prices
 from midwatch.gateway.models.providers import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Provider
@@ -34,5 +35,7 @@ __all__ = [
     "Upstream",
     "Usage",
     "Wish",
+    "derived_placeholder",
+    "environment",
     "new_placeholder",
 ]

@@ -44,6 +44,12 @@ def new_placeholder(provider: Provider, kind: CredentialKind) -> str:
     return f"{_LOOKS.get((provider.name, kind), '')}midwatch-{secrets.token_hex(24)}"
 
 
+def derived_placeholder(provider: Provider, kind: CredentialKind, key: bytes, purpose: str) -> str:
+    """Make the same placeholder again after a restart, from a key of the house and what it is for (job and epoch)."""
+    token = hmac.new(key, f"{provider.name} {kind} {purpose}".encode(), "sha256").hexdigest()[:48]
+    return f"{_LOOKS.get((provider.name, kind), '')}midwatch-{token}"
+
+
 def admitted(placeholder: str, presented: Iterable[str]) -> bool:
     """Tell whether somebody presented the placeholder and nothing else; how long it takes gives nothing away."""
     expected = placeholder.encode()

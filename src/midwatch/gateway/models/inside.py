@@ -86,6 +86,8 @@ class Inside:
         self._shape: Shape = shape
         self._patience = patience
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=LARGEST_HEAD)
+        self._bare = False
+        """Whether the answer may have no body."""
         self.answering = False
         """Whether a part of the answer has left, so that no other can be given."""
 
@@ -99,6 +101,7 @@ class Inside:
         if not isinstance(event, h11.Request):
             raise HungUp
         fields = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in event.headers)
+        self._bare = event.method == b"HEAD"
         heard = Heard(event.method.decode("latin-1"), event.target.decode("latin-1"), fields)
         _check(heard)
         return heard
@@ -171,7 +174,7 @@ class Inside:
         # Not by h11: after a request it could not read, it says nothing any more.
         self.answering = True
         first = f"HTTP/1.1 {declined.answer} {_reason(declined.answer).decode()}\r\n"
-        await self._write(f"{first}{head}\r\n".encode("latin-1") + body)
+        await self._write(f"{first}{head}\r\n".encode("latin-1") + (b"" if self._bare else body))
         await self._wire.hang_up(self._patience.linger)
 
     def break_off(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 MOST: Final = 64 * 1024 * 1024
 """So much is read of one answer; a small bomb must not become a large one in our memory."""
-PIECE: Final = 64 * 1024
+BITE: Final = 4 * 1024
 
 
 class Unreadable(Exception):
@@ -33,14 +33,17 @@ class Decoder:
         """Take compressed bytes and give what they say."""
         if self._step is None:
             return data
-        try:
-            clear = self._step(data, self._left)
-        except Exception as problem:  # each library has errors of its own
-            raise Unreadable from problem
-        self._left -= len(clear)
-        if self._left <= 0:
-            raise Unreadable
-        return clear
+        clear = []
+        # In small bites: not every library can be told how much it may give.
+        for at in range(0, len(data), BITE):
+            try:
+                clear.append(self._step(data[at : at + BITE], self._left))
+            except Exception as problem:  # each library has errors of its own
+                raise Unreadable from problem
+            self._left -= len(clear[-1])
+            if self._left <= 0:
+                raise Unreadable
+        return b"".join(clear)
 
 
 Step = Callable[[bytes, int], bytes]
