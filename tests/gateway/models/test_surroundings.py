@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -97,16 +98,19 @@ async def test_the_secret_goes_only_to_whom_the_certificate_names(
         loop = asyncio.get_running_loop()
         look_up = loop.getaddrinfo
 
-        async def lead_home(name: str, *more: object, **others: object) -> object:
-            return await look_up("127.0.0.1" if str(name).endswith("example") else name, *more, **others)  # type: ignore[arg-type]
+        async def lead_home(name: str | bytes, *more: Any, **others: Any) -> Any:
+            asked = name.decode() if isinstance(name, bytes) else name
+            return await look_up("127.0.0.1" if asked == host else asked, *more, **others)
 
         monkeypatch.setattr(loop, "getaddrinfo", lead_home)
         upstream = Upstream(trust=trust(authority))
         one.proxy._carrying._upstream = upstream
         one.proxy._carrying._grant = replace(one.grant, provider=ANTHROPIC.at(f"https://{host}:{port}"))
-        heard = await one.ask()
+        try:
+            heard = await one.ask()
+        finally:
+            await upstream.close()
+            server.close()
         assert heard.status == status
         assert len(far.got) == (status == 200)
         assert len(one.calls) == (status == 200)
-        await upstream.close()
-        server.close()
