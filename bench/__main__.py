@@ -1,10 +1,10 @@
-"""`python -m bench [record sense status idle viewers startup adoption disk redaction]`: each beside its limit."""
+"""`python -m bench [record sense status idle viewers startup adoption disk redaction model_proxy]`, each by its limit."""
 
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from bench import adoption, disk, idle, record, redaction, sense, startup, status, viewers
+from bench import adoption, disk, idle, model_proxy, record, redaction, sense, startup, status, viewers
 from bench.figure import Figure
 
 BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -17,6 +17,7 @@ BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "adoption": adoption.run,
     "disk": disk.run,
     "redaction": redaction.run,
+    "model_proxy": model_proxy.run,
 }
 
 

@@ -1,0 +1,80 @@
+"""What is told about requests to models: what each has used, and what the provider says is left."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from midwatch.rules.spending import Crossing
+from midwatch.terms.agents import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens by kind, none counted twice: cached ones are not part of the input."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    """All that was written, for however long."""
+    cache_write_1h: int = 0
+    """The part of it that is kept for an hour, which costs more."""
+    estimated: bool = False
+    """Whether some of it is our guess because the provider had not yet told."""
+
+    @property
+    def total(self) -> int:
+        """Give all tokens together."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    @property
+    def tokens(self) -> Tokens:
+        """Give them in the words of the house."""
+        return Tokens(input=self.input, output=self.output, cache_read=self.cache_read, cache_write=self.cache_write)
+
+    def guessing(self, *, input: int) -> "Usage":  # noqa: A002 - the field's own name
+        """Put a guess where the provider had not told the input."""
+        return replace(self, input=input, estimated=True)
+
+
+UNUSED = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request that left, as it ended."""
+
+    provider: str
+    model: str
+    """As the provider named it, or as it was asked for."""
+    api: str
+    status: int
+    """What the provider answered; 0 when it did not."""
+    usage: Usage
+    usd_micros: int
+    ms_to_first_byte: int | None
+    """None when no byte of an answer came."""
+    ms: int
+    cut: bool
+    """Whether the answer is not whole: somebody hung up, or time was over."""
+    why: str
+    """Why it was cut or failed; empty for one that went well."""
+    request_id: str = ""
+    """The provider's own name for it."""
+    crossed: tuple[Crossing, ...] = ()
+    """Shares of ceilings that this request reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fuel:
+    """How much of one of the provider's limits is left."""
+
+    provider: str
+    limit: str
+    """The provider's own name for it: 5h, 7d, requests, input-tokens."""
+    remaining: float | None = None
+    """The share that is left, 0 to 1; None when it was not told."""
+    most: int | None = None
+    """The whole of it, where it is a number of something."""
+    resets_at: datetime | None = None
+    rejected: bool = False
+    """Whether the provider refused this request because of it."""

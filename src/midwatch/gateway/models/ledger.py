@@ -1,0 +1,152 @@
+"""The ledger: money is set aside before a request leaves, and booked when it has ended."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from midwatch.errors import Corrupt, Unknown
+from midwatch.rules.spending import (
+    NOTHING,
+    Amount,
+    Ceilings,
+    Crossing,
+    Kind,
+    Purse,
+    Whose,
+    crossings,
+    may_spend,
+)
+
+PATIENCE: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A request that wants to leave, with the most it is expected to come to."""
+
+    job: str
+    epoch: int
+    wanted: Amount
+    provider: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What was set aside for one request."""
+
+    id: str
+    wish: Wish
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request may not leave, and whose ceiling says so."""
+
+    why: str
+    whose: Whose | None = None
+    kind: Kind | None = None
+    for_now: bool = False
+    """Nothing is spent for good: requests under way hold it, and did not end in time."""
+
+
+class Ledger(Protocol):
+    """Keeps what jobs, runs and sessions have spent and set aside. Each call happens as a whole or not at all.
+
+    A reservation that nobody will end any more, because a server died, is released by whoever starts the next one.
+    """
+
+    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+        """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
+        ...
+
+    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+        """Book what was used in the place of what was set aside; tell which marks that reached."""
+        ...
+
+    async def release(self, reservation: Reservation) -> None:
+        """Give back what was set aside for a request that never left."""
+        ...
+
+
+Owner = tuple[Whose, str]
+
+
+class MemoryLedger:
+    """A ledger in memory, for one server; whoever waits is told as soon as something comes back."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._patience = patience
+        self._purses: dict[Owner, Purse] = {}
+        self._owners: dict[str, tuple[Owner, ...]] = {}
+        self._open: dict[str, Reservation] = {}
+        self._number = 0
+        self._changed = asyncio.Condition()
+
+    def open(self, job: str, owners: Mapping[Whose, str], ceilings: Mapping[Whose, Ceilings]) -> None:
+        """Take up a job: whose purses it spends from, by name, and how much each holds at most."""
+        self._owners[job] = tuple(owners.items())
+        for owner in owners.items():
+            known = self._purses.get(owner, Purse(owner[0]))
+            self._purses[owner] = replace(known, ceilings=ceilings.get(owner[0], Ceilings()))
+
+    def purse(self, whose: Whose, name: str) -> Purse:
+        """Look into one purse."""
+        return self._purses[whose, name]
+
+    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+        """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
+        answer = self._try(wish)
+        if isinstance(answer, Refusal) and answer.for_now:
+            try:
+                async with asyncio.timeout(self._patience), self._changed:
+                    while isinstance(answer := self._try(wish), Refusal) and answer.for_now:
+                        await self._changed.wait()
+            except TimeoutError:
+                return answer
+        return answer
+
+    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+        """Book what was used in the place of what was set aside; tell which marks that reached."""
+        crossed = self._book(reservation, used)
+        await self._tell()
+        return crossed
+
+    async def release(self, reservation: Reservation) -> None:
+        """Give back what was set aside for a request that never left."""
+        self._book(reservation, NOTHING)
+        await self._tell()
+
+    def _try(self, wish: Wish) -> Reservation | Refusal:
+        owners = self._of(wish.job)
+        judged = may_spend((self._purses[owner] for owner in owners), wish.wanted)
+        if judged.answer != "yes":
+            return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
+        self._number += 1
+        reservation = Reservation(f"reservation-{self._number}", wish)
+        self._open[reservation.id] = reservation
+        for owner in owners:
+            purse = self._purses[owner]
+            self._purses[owner] = replace(purse, reserved=purse.reserved + wish.wanted)
+        return reservation
+
+    def _book(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+        if self._open.pop(reservation.id, None) is None:
+            raise Corrupt(f"{reservation.id} was ended twice.", hint="This is a fault in Midwatch; report it.")
+        crossed: list[Crossing] = []
+        for owner in self._of(reservation.wish.job):
+            before = self._purses[owner]
+            after = replace(before, spent=before.spent + used, reserved=before.reserved - reservation.wish.wanted)
+            self._purses[owner] = after
+            crossed += crossings(before, after)
+        return tuple(crossed)
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    def _of(self, job: str) -> tuple[Owner, ...]:
+        if job not in self._owners:
+            raise Unknown(f"The ledger has no job {job}.", hint="Open it before its model is asked.")
+        return self._owners[job]
