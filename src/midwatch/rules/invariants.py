@@ -9,6 +9,7 @@ from typing import Final
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
+from midwatch.journal.events.crew import ModelCalled
 from midwatch.journal.events.house import LevelChanged
 from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
 from midwatch.rules.kinds import SAYING, plain
@@ -22,6 +23,7 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.trust import Level, Outcome
 
 YES: Final = frozenset({"yes", "y", "approve", "approved", "ok"})
+SEEN: Final = (ConnectionSeen, ProcessOrphaned, ModelCalled)
 NOT_PEOPLE: Final = frozenset({"", "silence", "midwatch", "brain"})
 
 
@@ -234,7 +236,7 @@ def newest_epoch_speaks(entries: Sequence[Entry], _: RecordsSeen) -> Found:
         if isinstance(event, work.JobCreated):
             newest[event.job] = 0
         job, epoch = getattr(event, "job", ""), getattr(event, "epoch", None)
-        if epoch is None or job not in newest or isinstance(event, ConnectionSeen | ProcessOrphaned):
+        if epoch is None or job not in newest or isinstance(event, SEEN):
             continue  # what was seen of a job is not said by it
         fits = epoch > newest[job] if isinstance(event, work.JobClaimed) else epoch == newest[job]
         if not fits or (job in over and not isinstance(event, work.JobEnded)):

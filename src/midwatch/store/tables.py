@@ -75,6 +75,20 @@ answers = sa.Table(
 )
 """What was answered under an idempotency key; no status yet means that it is, or was, under way. A cache."""
 
+reservations = sa.Table(
+    "reservations",
+    meta,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("worker", sa.Text, nullable=False, index=True),
+    sa.Column("session", sa.Text, nullable=False, index=True),
+    sa.Column("run", sa.Text, nullable=False),
+    sa.Column("job", sa.Text, nullable=False),
+    sa.Column("usd_micros", sa.BigInteger, nullable=False),
+    sa.Column("tokens", sa.BigInteger, nullable=False),
+    sa.Column("requests", sa.BigInteger, nullable=False),
+)
+"""What is set aside for requests under way. Not history: each settled request is an entry."""
+
 RECORDS: dict[type[Term], sa.Table] = {}
 
 
@@ -106,6 +120,7 @@ missions = _record(rec.MissionRow, "missions", "session")
 runs = _record(rec.RunRow, "runs", "session")
 jobs = _record(rec.JobRow, "jobs", "session", "project", "state")
 connections = _record(rec.ConnectionRow, "connections", "job")
+fuel = _record(rec.FuelRow, "fuel")
 pull_requests = _record(rec.PullRequestRow, "pull_requests", "project", "job")
 asks = _record(rec.AskRow, "asks", "session", "state")
 notices = _record(rec.NoticeRow, "notices", "session")

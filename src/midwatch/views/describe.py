@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from midwatch.journal.events import Event
+from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
@@ -12,7 +13,7 @@ from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import house, jobs, morning, people, session, workshop
+from midwatch.views.words import crew, house, jobs, morning, people, session, workshop
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -34,6 +35,8 @@ def describe(event: Event, names: Names = NOBODY) -> str:
         line = people.told(event)
     elif isinstance(event, WorkshopEvent):
         line = workshop.told(event, names)
+    elif isinstance(event, CrewEvent):
+        line = crew.told(event, names)
     else:
         assert_never(event)
     return clean(line, LONGEST)

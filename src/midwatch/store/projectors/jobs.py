@@ -81,6 +81,9 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
         diff_blob="",
         repairs=0,
         stumbles=0,
+        usd_micros=0,
+        tokens=0,
+        requests=0,
         why="",
         cause="",
         created_at=entry.at,
@@ -90,9 +93,11 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
 def _carried_on(c: sa.Connection, event: ev.JobCreated) -> dict[str, object]:
     """What a job that goes on takes over from the one it follows; one that begins has nothing yet."""
     if event.stage is Stage.PREPARE:
-        return {"plan_version": 0, "plan_hash": "", "approved_by": "", "work_epoch": 0, "setup_key": ""}
+        nothing = {"plan_hash": "", "approved_by": "", "setup_key": "", "model": "", "conversation": ""}
+        return {"plan_version": 0, "work_epoch": 0, **nothing}
     former = row(c, jobs, event.retry_of)
-    names = ("repository", "plan", "plan_version", "plan_hash", "approved_by", "done", "work_epoch", "setup_key")
+    planned = ("repository", "plan", "plan_version", "plan_hash", "approved_by")
+    names = (*planned, "done", "work_epoch", "setup_key", "model", "conversation")
     return {name: former[name] for name in names}
 
 

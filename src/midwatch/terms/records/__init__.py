@@ -24,7 +24,7 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
-from midwatch.terms.records.work import ConnectionRow, JobRow, MissionRow, PullRequestRow, RunRow
+from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow
 
 __all__ = [
     "ActRow",
@@ -37,6 +37,7 @@ __all__ = [
     "DeliberationRow",
     "EvaluationRow",
     "EvidenceRow",
+    "FuelRow",
     "GoalRow",
     "InvocationRow",
     "JobRow",

@@ -75,6 +75,12 @@ class JobRow(Term):
     proof: Proof | None
     repairs: int
     stumbles: int
+    usd_micros: int
+    tokens: int
+    requests: int
+    model: str
+    conversation: str
+    """The agent's own name for what was said so far, by which it can go on."""
     why: str
     cause: str
     created_at: datetime
@@ -96,6 +102,18 @@ class ConnectionRow(Term):
     bytes_out: int
     bytes_in: int
     created_at: datetime
+
+
+class FuelRow(Term):
+    """What a provider last said is left of one of its limits."""
+
+    id: str
+    provider: str
+    limit: str
+    remaining: float | None
+    resets_at: datetime | None
+    rejected: bool
+    read_at: datetime
 
 
 class PullRequestRow(Term):

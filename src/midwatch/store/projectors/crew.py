@@ -1,0 +1,53 @@
+"""What model-driven agents do and cost, as rows."""
+
+import sqlalchemy as sa
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import crew as ev
+from midwatch.store.projectors.people import only_written
+from midwatch.store.projectors.rows import adjust, change, insert, on, row
+from midwatch.store.tables import fuel, jobs, reservations
+
+
+@on(ev.ModelCalled)
+def model_called(c: sa.Connection, _: Entry, event: ev.ModelCalled) -> None:
+    """Paid whatever became of the job meanwhile; what was set aside for it comes back in the same transaction."""
+    now = row(c, jobs, event.job)
+    change(
+        c,
+        jobs,
+        {"id": event.job},
+        usd_micros=now["usd_micros"] + event.usd_micros,
+        tokens=now["tokens"] + event.tokens.total,
+        requests=now["requests"] + 1,
+        model=event.model or now["model"],
+    )
+    c.execute(reservations.delete().where(reservations.c.id == event.reservation))
+
+
+@on(ev.AgentBegan)
+def agent_began(c: sa.Connection, _: Entry, event: ev.AgentBegan) -> None:
+    """The name of the conversation is what a later attempt goes on with."""
+    change(c, jobs, {"id": event.job}, model=event.model, conversation=event.conversation)
+
+
+@on(ev.AgentEnded)
+def agent_ended(c: sa.Connection, _: Entry, event: ev.AgentEnded) -> None:
+    """It may have been given a name only at its end."""
+    if event.conversation:
+        change(c, jobs, {"id": event.job}, conversation=event.conversation)
+
+
+@on(ev.FuelRead)
+def fuel_read(c: sa.Connection, entry: Entry, event: ev.FuelRead) -> None:
+    """The newest reading of each limit."""
+    name = f"{event.provider}:{event.limit}"
+    values = event.model_dump(exclude={"kind"}) | {"read_at": entry.at}
+    if c.execute(sa.select(fuel.c.id).where(fuel.c.id == name)).first():
+        adjust(c, fuel, {"id": name}, **values)
+    else:
+        insert(c, fuel, id=name, **values)
+
+
+for _kind in (ev.ToolCallDecided, ev.AgentLimited):
+    on(_kind)(only_written)
