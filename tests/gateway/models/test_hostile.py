@@ -18,7 +18,9 @@ HEAD = "POST {target} HTTP/1.1\r\nHost: {host}\r\nx-api-key: {key}\r\nContent-Le
 async def refused(one: Lab, raw: str, *status: int) -> None:
     heard = await one.say(raw.encode("latin-1"))
     assert heard.status in status, (raw, heard.raw)
-    assert heard.json()["error"]["message"].endswith(".")
+    said = heard.json()["error"]["message"]
+    assert said.endswith(".")
+    assert "JSON" not in said, "it was refused for its body alone"
     assert one.far.got == []
     assert one.calls == []
 
@@ -61,6 +63,14 @@ async def test_no_model_is_a_path(model: str) -> None:
     async with lab(provider=GEMINI) as one:
         target = f"/v1beta/models/{model}:generateContent"
         await refused(one, HEAD.format(target=target, host="localhost", key=one.grant.placeholder), 404, 400)
+
+
+@pytest.mark.parametrize("where", ["{key}:streamGenerateContent", "a:streamGenerateContent?alt={key}"])
+async def test_the_placeholder_does_not_leave_in_the_target(where: str) -> None:
+    async with lab(provider=GEMINI) as one:
+        key = one.grant.placeholder
+        target = "/v1beta/models/" + where.format(key=key)
+        await refused(one, HEAD.format(target=target, host="localhost", key=key), 400)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "post", "PATCH"])
