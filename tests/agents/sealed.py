@@ -2,7 +2,7 @@
 
     with sealed_network() as sealed:
         async with scripted_model(sealed.listen()) as model:     # the socket lives inside, its server out here
-            subprocess.run([*sealed.enter, "claude", ...])       # the program lives inside
+            subprocess.run(sealed.at(folder, "claude", ...))     # the program lives inside
         assert sealed.names() == []                              # no DNS question was asked
         assert sealed.strays() == 0                              # no packet had nowhere to go
 
@@ -41,6 +41,10 @@ class Sealed:
         self._bell, self._rung = socket.socketpair()
         self._clerk = threading.Thread(target=self._answer_names, name="sealed-dns")
         self._clerk.start()
+
+    def at(self, folder: Path | str, *argv: str) -> tuple[str, ...]:
+        """Give the command line that runs this one inside, in that folder; entering alone would lead to the root."""
+        return (*self.enter, "env", "-C", str(folder), *argv)
 
     def listen(self) -> socket.socket:
         """Give a listening socket on a free port of the network's loopback."""

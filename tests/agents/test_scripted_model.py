@@ -64,13 +64,13 @@ async def all_that_arrives(model: Model, api: str, key: str) -> bytes:
     """Read a stream that is cut off."""
     body = {"model": "scripted", "stream": True, "tools": tools(api), "stream_options": {"include_usage": True}}
     arrived = b""
-    async with httpx.AsyncClient(base_url=model.url) as client:
-        async with client.stream("POST", PATHS[api], json=body, headers={"x-api-key": key}) as answer:
-            try:
-                async for some in answer.aiter_raw():
-                    arrived += some
-            except httpx.RemoteProtocolError:
-                return arrived
+    client = httpx.AsyncClient(base_url=model.url)
+    async with client, client.stream("POST", PATHS[api], json=body, headers={"x-api-key": key}) as answer:
+        try:
+            async for some in answer.aiter_raw():
+                arrived += some
+        except httpx.RemoteProtocolError:
+            return arrived
     pytest.fail("The stream was not cut.")
 
 
