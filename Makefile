@@ -8,7 +8,7 @@ CODE := src tests tools $(wildcard bench)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the steps share one .venv and its caches; pytest brings its own workers
-.PHONY: help demo test check format sweep bench coverage lock clean runnable workable browsable formatted linted typed layered
+.PHONY: help demo test check format sweep agents bench coverage lock clean runnable workable browsable crewed formatted linted typed layered
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -16,7 +16,7 @@ help: ## show this list
 demo: runnable ## one compressed night on a sample repository, from orders to review
 	@$(BIN)/midwatch demo $(ARGS)
 
-test: workable browsable linted typed layered ## lint, types, import contracts and all tests but the sweeps
+test: workable browsable crewed linted typed layered ## lint, types, import contracts and all tests but the sweeps
 	@echo "== all tests ($(WORKERS) workers)"
 	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable --databases-must-match $(ARGS)
 
@@ -30,6 +30,9 @@ format: workable ## rewrite the code the way ruff likes it
 
 sweep: workable ## every case that `make test` only samples; cut off, it goes on where it stopped
 	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 --resume=.sweep $(ARGS)
+
+agents: workable crewed ## real agents against a scripted model, a line per agent and case; ARGS="--only claude"
+	@PYTHONPATH=src:. $(BIN)/python -m tests.agents $(ARGS)
 
 bench: workable ## how fast, beside the natural limit of each thing
 	@$(BIN)/python -m bench $(ARGS)
@@ -51,6 +54,9 @@ runnable:
 
 browsable:
 	@$(PYTHON) tools/chromium.py
+
+crewed:
+	@$(PYTHON) tools/agents.py
 
 workable:
 	@$(PYTHON) tools/bootstrap.py dev

@@ -14,6 +14,7 @@ from tests.agents.model import (
     Say,
     Shell,
     Use,
+    Write,
 )
 from tests.agents.stage import Judge, Stage
 
@@ -82,6 +83,16 @@ async def ask(stage: Stage) -> None:
     assert stage.files() == ["README.md", "asked.txt"]
 
 
+@case("claude", "its own second question is asked once")
+async def sensitive(stage: Stage) -> None:
+    judge = Judge()
+    run = await execute(stage, Say(do=(Write(".claude/settings.json", "{}"),)), Say("Done."), decide=judge)
+    assert run.ended.outcome is Outcome.OK, run.ended
+    assert len(judge.asked) == 1
+    assert sum(b'"can_use_tool"' in said for said in run.talk.heard) == 1
+    assert (stage.repository / ".claude/settings.json").read_text() == "{}"
+
+
 @case("claude", "edit and commit")
 async def edit(stage: Stage) -> None:
     change = Use("Edit", {"file_path": "README.md", "old_string": "hello", "new_string": "good night"})
@@ -105,7 +116,8 @@ async def resume(stage: Stage) -> None:
 @case("claude", "resume of a conversation that is gone")
 async def resume_nothing(stage: Stage) -> None:
     run = await execute(stage, Say("Hello."), conversation="00000000-0000-4000-8000-000000000000")
-    assert run.ended.outcome in (Outcome.FAILED, Outcome.CRASHED), run.ended
+    assert run.ended.outcome is Outcome.FAILED, run.ended
+    assert "No conversation found" in run.ended.why
     assert not stage.model.requests("job")
 
 

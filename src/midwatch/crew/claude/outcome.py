@@ -53,7 +53,7 @@ def _without_a_word(reader: Reader, left: Left) -> RunEnded:
 
 def _judged(result: Mapping[str, Any], reader: Reader, brief: Brief) -> tuple[Outcome, str]:
     reason = str(result.get("terminal_reason") or "")
-    said = shortened(str(result.get("result") or "").strip(), 300)
+    said = _said(result)
     if reason in REASONS:
         return REASONS[reason]
     if reason == "api_error" or result.get("api_error_status"):
@@ -65,6 +65,12 @@ def _judged(result: Mapping[str, Any], reader: Reader, brief: Brief) -> tuple[Ou
     if brief.schema is not None and not isinstance(result.get("structured_output"), dict):
         return Outcome.FAILED, "It ended without an answer of the agreed shape."
     return Outcome.OK, ""
+
+
+def _said(result: Mapping[str, Any]) -> str:
+    errors = result.get("errors")
+    listed = "; ".join(str(error) for error in errors) if isinstance(errors, list) else ""
+    return shortened(str(result.get("result") or listed).strip(), 300)
 
 
 def _provider(result: Mapping[str, Any], reader: Reader, said: str) -> tuple[Outcome, str]:
