@@ -5,7 +5,7 @@ import signal
 
 from midwatch.terms.agents import Outcome
 from tests.agents.cases import case
-from tests.agents.claude_acts import DRIVER, RESET, execute, sent
+from tests.agents.claude_acts import DRIVER, RESET, execute
 from tests.agents.model import (
     FOREVER,
     Fault,
@@ -157,9 +157,11 @@ async def killed(stage: Stage) -> None:
         talk.signal(signal.SIGKILL)
     ended = running.result().ended
     assert ended.outcome is Outcome.CRASHED, ended
+    assert stage.files() == ["README.md", "before.txt"]
     again = await execute(stage, Say("Here again."), conversation=ended.conversation)
-    assert again.ended.outcome is Outcome.OK, again.ended
-    assert "before.txt" in sent(stage, 1)
+    # It writes its transcript a moment later than it acts, so the last of it, or all, may be lost; never silently.
+    lost = again.ended.outcome is Outcome.FAILED and "No conversation found" in again.ended.why
+    assert lost or again.ended.outcome is Outcome.OK, again.ended
 
 
 @case("claude", "ceiling in mid-stream")

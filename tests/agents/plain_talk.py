@@ -83,9 +83,10 @@ class PlainTalk:
 
     async def say(self, data: bytes) -> None:
         assert self.process.stdin is not None
-        with contextlib.suppress(ConnectionError):
-            self.process.stdin.write(data)
-            await self.process.stdin.drain()
+        if self.process.returncode is not None or self.process.stdin.is_closing():
+            raise BrokenPipeError
+        self.process.stdin.write(data)
+        await self.process.stdin.drain()
 
     async def answered(self, question: str) -> bool:
         return question in self.given

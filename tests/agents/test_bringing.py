@@ -40,7 +40,7 @@ class Machine:
             f"{self.folder / 'bin'}:/usr/bin:/bin" if (self.folder / "bin/npm").exists() else str(self.folder / "bin")
         )
         environment = {**os.environ, "PATH": path, "MIDWATCH_AGENTS": str(self.cache)}
-        command = [sys.executable, ROOT / "tools/agents.py", *names]
+        command = [sys.executable, str(ROOT / "tools/agents.py"), *names]
         return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
 
     def calls(self) -> list[str]:

@@ -221,6 +221,31 @@ async def test_a_tool_named_like_the_handover_is_decided_where_no_answer_was_agr
     assert [tool for tool, _ in judge.asked] == ["StructuredOutput"]
 
 
+async def test_a_program_that_left_before_it_was_spoken_to_has_crashed(stand: Stand) -> None:
+    talk = await stand.begin()
+    await talk.clear()
+    ended = await DRIVER.drive(talk, BRIEF, Judge(), stand.tell)
+    assert ended.outcome is Outcome.CRASHED
+
+
+async def test_events_are_told_one_after_the_other(stand: Stand) -> None:
+    telling: list[str] = []
+    most = 0
+
+    async def tell(event: AgentEvent) -> None:
+        nonlocal most
+        telling.append(event.kind)
+        most = max(most, len(telling))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        telling.pop()
+
+    calls = [hook(f"q{number}", f"call-{number}", command=str(number)) for number in range(5)]
+    talk = await stand.begin(INIT, *calls, *["listen"] * 5, result(), "listen")
+    assert (await DRIVER.drive(talk, BRIEF, Judge(), tell)).outcome is Outcome.OK
+    assert most == 1
+
+
 async def test_what_goes_wrong_while_telling_is_raised_and_nothing_is_allowed(stand: Stand) -> None:
     async def tell(event: AgentEvent) -> None:
         if event.kind == "tool_decided":

@@ -1,12 +1,14 @@
 """What drivers share when they talk with a program line by line: tolerant reading, and answers that fail closed."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from midwatch.crew.driving import Decide, Decision
+from midwatch.crew.driving import Decide, Decision, Talk, Tell
+from midwatch.terms.agents import AgentEvent
 
 UNDECIDED = "Nobody could decide about this call, so it is refused. Go on without it, or say what you need it for."
 
@@ -48,6 +50,26 @@ def stopped_from_outside() -> bool:
     """Tell a cancelled task from one in which something awaited was cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+async def answer_once(talk: Talk, question: str, data: bytes) -> None:
+    """Write an answer unless a restart came after it; a program that has gone does not hear it, and its end says why."""
+    if not await talk.answered(question):
+        with contextlib.suppress(ConnectionError):
+            await talk.answer(question, data)
+
+
+class InTurn:
+    """Tells one event after the other, although lines and answers go on side by side."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._turn = asyncio.Lock()
+
+    async def __call__(self, event: AgentEvent) -> None:
+        """Wait for the turn, and tell."""
+        async with self._turn:
+            await self._tell(event)
 
 
 class Questions:

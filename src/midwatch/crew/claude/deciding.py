@@ -6,7 +6,7 @@ from typing import Any
 from midwatch.crew.claude import control
 from midwatch.crew.claude.reading import Reader
 from midwatch.crew.driving import Decide, Decision, Talk, Tell
-from midwatch.crew.talking import Questions, decided
+from midwatch.crew.talking import Questions, answer_once, decided
 from midwatch.terms.agents import ToolDecided
 
 UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
@@ -45,7 +45,7 @@ class Deciding:
             data = control.prompt_answer(question, await self._verdict(call, tool, given), given)
         else:
             data = control.refusal(question, subtype)
-        await self._talk.answer(question, data)
+        await answer_once(self._talk, question, data)
 
     async def _verdict(self, call: str, tool: str, given: Mapping[str, Any]) -> Decision:
         if not tool:

@@ -4,11 +4,11 @@ import asyncio
 
 from midwatch.crew.claude import control
 from midwatch.crew.claude.deciding import Deciding
-from midwatch.crew.claude.launching import launch
+from midwatch.crew.claude.launching import HOW_TO_GET, TESTED, launch
 from midwatch.crew.claude.outcome import judge
 from midwatch.crew.claude.reading import Reader
 from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
-from midwatch.crew.talking import Questions
+from midwatch.crew.talking import InTurn, Questions, answer_once
 from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
 
@@ -22,6 +22,8 @@ class ClaudeDriver:
 
     name = "claude"
     governance = "Every tool call is decided by Midwatch before it runs; a call that nobody answers does not run."
+    tested = TESTED
+    how_to_get = HOW_TO_GET
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it."""
@@ -29,12 +31,13 @@ class ClaudeDriver:
 
     async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
         """Lead it to its end."""
+        tell = InTurn(tell)
         reader = Reader(shaped=brief.schema is not None)
         try:
             async with asyncio.TaskGroup() as group:
                 questions = Questions(group)
                 deciding = Deciding(talk, decide, tell, reader, questions)
-                await _once(talk, "midwatch-begin", control.begin(brief.prompt))
+                await answer_once(talk, "midwatch-begin", control.begin(brief.prompt))
                 await _follow(talk, tell, reader, deciding, questions)
                 questions.withdraw_all()
         except ExceptionGroup as several:
@@ -61,15 +64,9 @@ async def _follow(talk: Talk, tell: Tell, reader: Reader, deciding: Deciding, qu
             case "result":
                 results += 1
                 if not message.get("queued_turn_count"):
-                    await _once(talk, f"midwatch-end-{results}", control.end(results))
+                    await answer_once(talk, f"midwatch-end-{results}", control.end(results))
             case _:
                 continue
-
-
-async def _once(talk: Talk, name: str, data: bytes) -> None:
-    """Write what must not be written again after a restart."""
-    if not await talk.answered(name):
-        await talk.answer(name, data)
 
 
 def _plan(reader: Reader) -> PlanSpoken:
