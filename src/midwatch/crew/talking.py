@@ -53,7 +53,7 @@ def stopped_from_outside() -> bool:
 
 
 async def answer_once(talk: Talk, question: str, data: bytes) -> None:
-    """Write an answer unless a restart came after it; a program that has gone does not hear it, and its end says why."""
+    """Write an answer unless a restart came after it; what a program that has gone does not hear, its end explains."""
     if not await talk.answered(question):
         with contextlib.suppress(ConnectionError):
             await talk.answer(question, data)
