@@ -1,0 +1,77 @@
+"""Every question of Claude Code's is answered here, once, and none of the answers runs anything by mistake."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from midwatch.crew.claude import control
+from midwatch.crew.claude.reading import Reader
+from midwatch.crew.driving import Decide, Decision, Talk, Tell
+from midwatch.crew.talking import Questions, answer_once, decided
+from midwatch.terms.agents import ToolDecided
+
+UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
+HANDING_OVER = Decision(allowed=True, why="This hands over the answer and does nothing else.")
+
+
+class Deciding:
+    """Takes its control requests; each is answered in its own time."""
+
+    def __init__(self, talk: Talk, decide: Decide, tell: Tell, reader: Reader, questions: Questions) -> None:
+        self._talk = talk
+        self._decide = decide
+        self._tell = tell
+        self._reader = reader
+        self._questions = questions
+        self._known: dict[str, tuple[Mapping[str, Any], Decision]] = {}
+
+    async def take(self, message: Mapping[str, Any]) -> None:
+        """Begin to answer one control request."""
+        question = str(message.get("request_id", ""))
+        request = message.get("request")
+        request = request if isinstance(request, dict) else {}
+        call, tool, given = asked(request)
+        if tool and not self._reader.own(tool):
+            for event in self._reader.asked(call, tool, given):
+                await self._tell(event)
+        if not await self._talk.answered(question):
+            self._questions.begin(question, self._answer(question, request))
+
+    async def _answer(self, question: str, request: Mapping[str, Any]) -> None:
+        subtype = str(request.get("subtype", "nothing"))
+        call, tool, given = asked(request)
+        if subtype == "hook_callback":
+            data = control.hook_answer(question, await self._verdict(call, tool, given))
+        elif subtype == "can_use_tool":
+            data = control.prompt_answer(question, await self._verdict(call, tool, given), given)
+        else:
+            data = control.refusal(question, subtype)
+        await answer_once(self._talk, question, data)
+
+    async def _verdict(self, call: str, tool: str, given: Mapping[str, Any]) -> Decision:
+        if not tool:
+            return UNREADABLE
+        if self._reader.own(tool):
+            return HANDING_OVER
+        before = self._known.get(call) if call else None
+        if before is not None and before[0] == given:
+            return before[1]  # its own rules ask again about the very same call: a person is asked once
+        decision = await decided(self._decide, tool, given)
+        self._known[call] = given, decision
+        # Told before it takes effect: what was allowed is on record even if we die between the two.
+        await self._tell(ToolDecided(call=call, allowed=decision.allowed, why=decision.why))
+        return decision
+
+
+def asked(request: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    """Read which call a request is about: its id, its tool, what the tool would be given; empty if unreadable."""
+    if request.get("subtype") == "hook_callback":
+        about = request.get("input")
+        about = about if isinstance(about, dict) and about.get("hook_event_name") == "PreToolUse" else {}
+        call, tool, given = about.get("tool_use_id"), about.get("tool_name"), about.get("tool_input")
+    elif request.get("subtype") == "can_use_tool":
+        call, tool, given = request.get("tool_use_id"), request.get("tool_name"), request.get("input")
+    else:
+        return "", "", {}
+    if not isinstance(tool, str) or not isinstance(given, dict):
+        return "", "", {}
+    return str(call or ""), tool, given

@@ -1,0 +1,75 @@
+"""The driver of Claude Code."""
+
+import asyncio
+
+from midwatch.crew.claude import control
+from midwatch.crew.claude.deciding import Deciding
+from midwatch.crew.claude.launching import HOW_TO_GET, TESTED, launch
+from midwatch.crew.claude.outcome import judge
+from midwatch.crew.claude.reading import Reader
+from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.talking import InTurn, Questions, answer_once
+from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
+
+
+class ClaudeDriver:
+    """Leads Claude Code over its pipes.
+
+    After a restart the same program's lines are read again from the first: all events are told again, in the same
+    order, and only questions that were never answered are decided. `Counted` is the run's total so far; its dollars
+    are the program's own and count the whole conversation.
+    """
+
+    name = "claude"
+    governance = "Every tool call is decided by Midwatch before it runs; a call that nobody answers does not run."
+    tested = TESTED
+    how_to_get = HOW_TO_GET
+
+    def launch(self, brief: Brief, program: str) -> Launch:
+        """Say how to begin it."""
+        return launch(brief, program)
+
+    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+        """Lead it to its end."""
+        tell = InTurn(tell)
+        reader = Reader(shaped=brief.schema is not None)
+        try:
+            async with asyncio.TaskGroup() as group:
+                questions = Questions(group)
+                deciding = Deciding(talk, decide, tell, reader, questions)
+                await answer_once(talk, "midwatch-begin", control.begin(brief.prompt))
+                await _follow(talk, tell, reader, deciding, questions)
+                questions.withdraw_all()
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from several
+        if brief.errand is Errand.PLAN and reader.result is not None:
+            await tell(_plan(reader))
+        ended = judge(reader, brief, await talk.left())
+        await tell(ended)
+        return ended
+
+
+async def _follow(talk: Talk, tell: Tell, reader: Reader, deciding: Deciding, questions: Questions) -> None:
+    """Read it to its last line; a result is not the end, because more turns may wait behind it."""
+    results = 0
+    async for said in talk.lines():
+        message, events = reader.message(said)
+        for event in events:
+            await tell(event)
+        match message.get("type"):
+            case "control_request":
+                await deciding.take(message)
+            case "control_cancel_request":
+                questions.withdraw(str(message.get("request_id")))
+            case "result":
+                results += 1
+                if not message.get("queued_turn_count"):
+                    await answer_once(talk, f"midwatch-end-{results}", control.end(results))
+            case _:
+                continue
+
+
+def _plan(reader: Reader) -> PlanSpoken:
+    result = reader.result or {}
+    shape = result.get("structured_output")
+    return PlanSpoken(text=str(result.get("result") or ""), structured=shape if isinstance(shape, dict) else None)
