@@ -121,7 +121,8 @@ def test_a_brain_s_own_prompt_replaces_the_body_and_never_the_limits() -> None:
 @pytest.mark.parametrize("field", [*STRANGERS, "failure", "quoted", "notes", "said", "own", "plan", "telling"])
 def test_text_of_others_cannot_leave_its_block_or_become_a_template(field: str) -> None:
     value: Any = {"quoted": (Quoted("x", EVIL),), "plan": Plan(summary=EVIL)}.get(field, EVIL)
-    prompt = build_prompt(replace(REPAIR, **{field: (value,) if field in STRANGERS else value}))
+    changed: dict[str, Any] = {field: (value,) if field in STRANGERS else value}
+    prompt = build_prompt(replace(REPAIR, **changed))
     assert "{{ 7 * 7 }}" in prompt.text
     assert outside_fences(prompt).count("## Limits") == 1
     assert "evil" not in outside_fences(prompt)
@@ -133,7 +134,8 @@ def test_text_of_others_cannot_leave_its_block_or_become_a_template(field: str) 
 )
 def test_what_stands_bare_stays_on_its_line(field: str) -> None:
     value: Any = EVIL if field == "objective" else (EVIL,)
-    text = build_prompt(replace(EXECUTE, **{field: value})).text
+    changed: dict[str, Any] = {field: value}
+    text = build_prompt(replace(EXECUTE, **changed)).text
     assert len(re.findall(r"^## Limits$", text, re.MULTILINE)) == 1
     assert not re.search(r"^----- end 0+ -----$", text, re.MULTILINE)
 

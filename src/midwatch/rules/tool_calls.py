@@ -6,7 +6,7 @@ from typing import Final
 from midwatch.rules.command_law import judge_run, reads_strangers
 from midwatch.rules.paths import beneath
 from midwatch.rules.tool_addresses import host_rules, judge_url
-from midwatch.rules.tool_case import Found, ToolCall, ToolFacts, ToolKind, ToolOutcome, ToolVerdict, Wish
+from midwatch.rules.tool_case import MOST_PATHS, Found, ToolCall, ToolFacts, ToolKind, ToolOutcome, ToolVerdict, Wish
 from midwatch.rules.tool_places import judge_read, judge_write, place
 from midwatch.rules.tool_shown import shown
 from midwatch.rules.tool_words import understood
@@ -18,7 +18,6 @@ from midwatch.terms.trust import Level, Reason
 __all__ = ["ToolCall", "ToolFacts", "ToolKind", "ToolOutcome", "ToolVerdict", "decide", "shown"]
 
 MOST_REASONS: Final = 5
-_MOST_PATHS: Final = 500
 _PLANNING: Final = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.REMEMBER, ToolKind.RUN})
 _NAMES_FOR: Final = {
     "Write": frozenset({"Write"}),
@@ -77,7 +76,7 @@ def _reading(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
 def _writing(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
     """Every path must lie inside the job's, and the tool must be on the list for them."""
     yield from _by_path(wish, facts, judge_write, "call.write_allowed")
-    relative = tuple(place(path, facts, wish.cwd).relative or "" for path in wish.paths[:_MOST_PATHS])
+    relative = tuple(place(path, facts, wish.cwd).relative or "" for path in wish.paths[:MOST_PATHS])
     if not _listed(wish, facts, relative):
         yield _ask("call.unlisted", tool=named(wish.tool))
 
@@ -85,8 +84,8 @@ def _writing(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
 def _by_path(
     wish: Wish, facts: ToolFacts, judge: Callable[[str, ToolFacts, str], Found | None], allowed: str
 ) -> Iterator[Found]:
-    if len(wish.paths) > _MOST_PATHS:
-        yield _deny("call.too_many_paths", most=_MOST_PATHS)
+    if len(wish.paths) > MOST_PATHS:
+        yield _deny("call.too_many_paths", most=MOST_PATHS)
         return
     yield from (found for path in wish.paths if (found := judge(path, facts, wish.cwd)))
     yield Found(ToolOutcome.ALLOW, reason(allowed))

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from midwatch.terms.agents import Errand
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level, Reason
+
+MOST_PATHS: Final = 500
+"""One call may name no more."""
 
 
 class ToolOutcome(StrEnum):

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 
-from midwatch.rules.tool_case import ToolCall, ToolKind, Wish
+from midwatch.rules.tool_case import MOST_PATHS, ToolCall, ToolKind, Wish
 
 _CLAUDE: Final[dict[str, ToolKind]] = {
     **dict.fromkeys(("Read", "NotebookRead", "LS"), ToolKind.READ),
@@ -68,7 +69,7 @@ def _codex(call: ToolCall) -> Wish:
     if name in _CODEX_RUNS:
         return _run(_without_shell(given.get("command", given.get("cmd"))), call, "Bash")
     if name in _CODEX_WRITES:
-        return _write(tuple(_codex_paths(given)), "Edit")
+        return _write(tuple(islice(_codex_paths(given), MOST_PATHS + 1)), "Edit")
     if name == "websearch":
         return _fetch(given, "WebSearch")
     if name in {"viewimage", "imageview"}:
