@@ -33,7 +33,8 @@ def test_a_wide_list_still_never_runs_what_is_never_run(command: str, expected: 
 
 READING_COMMANDS = {
     "git status", "ls -la src", "git remote -v", "/usr/bin/git status", "find . -name '*.py'", "sed -n 1,20p src/a.py",
-    "git status # and sudo", "# only a comment", "echo sudo", "echo 'a' \"b$\" c\\ d",
+    "git status # and sudo", "# only a comment", "ls *.py", "rg docker src",
+    "find . -name service", "git grep push", "git rev-parse --git-dir", "echo sudo", "echo 'a' \"b$\" c\\ d",
 }  # fmt: skip
 
 

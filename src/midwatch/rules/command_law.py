@@ -18,6 +18,8 @@ from midwatch.terms.english import reason
 
 _PATTERN: Final = re.compile(r"Bash\((.*)\)", re.DOTALL)
 _ROUGH_WORD: Final = re.compile(r"[^\s;&|()<>`$\"'{}\\]+")
+# Where a command may begin, also inside quotes and substitutions.
+_STARTS: Final = re.compile(r"(?:^|[;&|(`{'\"\n]|\b(?:then|do|else|if|while|until)\s)\s*(?:\w+=\S*\s+)*")
 _ASKABLE: Final = frozenset({"call.path_outside", "call.path_elsewhere"})
 _MOST_COMMANDS: Final = 50
 
@@ -62,9 +64,9 @@ def _rough_words(wish: Wish) -> list[str]:
 
 def _judge_unclear(text: str, why: str) -> Found:
     """What cannot be split may still be seen to hold something that is never done."""
-    words = _ROUGH_WORD.findall(text)
-    for at in range(len(words)):
-        if what := lists.never_done(words[at : at + 8]):
+    for start in _STARTS.finditer(text):
+        words = _ROUGH_WORD.findall(text[start.end() : start.end() + 200])
+        if what := _never_in(_unwrapped(tuple(words))):
             return _deny("call.run_never", what=named(what))
     return _ask("call.run_unclear", why=why)
 
@@ -102,8 +104,21 @@ def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator
         yield from _judge_redirection(redirection, case)
     if not argv or _moves_to(command, line, case):
         return
+    if _means_other_words(command):
+        yield _ask("call.run_unclear", why="a wildcard could stand for a program, a verb or an option")
     yield from _judge_words(argv, case)
     yield from _judge_match(argv, case)
+
+
+def _means_other_words(command: Simple) -> bool:
+    """A file may be called `push` or `-o`, so a wildcard is taken for paths only where nothing else could be meant."""
+    program = lists.basename(_unwrapped(command.words)[0])
+    wild = [command.words[at] for at in command.expands]
+    if 0 in command.expands or (wild and lists.basename(command.words[0]) in lists.LAUNCHERS):
+        return True
+    if program in lists.NEVER_WITH and not all("/" in word for word in wild):
+        return True
+    return program in lists.READER_HAZARDS and any(word[0] in "*?[-" for word in wild)
 
 
 def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -121,9 +136,15 @@ def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
 def _never_in(argv: Sequence[str]) -> str:
     if what := lists.never_done(argv):
         return what
-    if not argv or lists.basename(argv[0]) not in lists.LAUNCHERS:
+    if not argv:
         return ""
-    words = _ROUGH_WORD.findall(" ".join(argv[1:]))
+    program, rest = lists.basename(argv[0]), list(argv[1:])
+    if program == "find":
+        first = next((at for at, word in enumerate(rest) if word.startswith(("-exec", "-ok"))), len(rest))
+        rest = rest[first:]
+    elif program not in lists.LAUNCHERS:
+        return ""
+    words = _ROUGH_WORD.findall(" ".join(rest))
     return next((what for at in range(len(words)) if (what := lists.never_done(words[at : at + 8]))), "")
 
 

@@ -25,7 +25,7 @@ NEVER_WITH: Final[dict[str, frozenset[str]]] = {
 }
 LAUNCHERS: Final = _words(
     "env xargs parallel nohup setsid stdbuf nice ionice timeout time watch script flock strace ltrace gdb busybox "
-    "command builtin exec find fd rg eval source . sh bash dash zsh ksh fish trap alias awk gawk perl ruby"
+    "command builtin exec eval source . sh bash dash zsh ksh fish trap alias"
 )
 """Programs that start others; what they are given is looked through for what is never done."""
 PLAIN_LAUNCHERS: Final = frozenset({"nohup", "nice", "time", "command", "timeout"})
@@ -47,7 +47,7 @@ READERS: Final = _words(
     "ls cat head tail wc pwd echo printf true false test [ grep egrep fgrep rg find stat du df basename dirname "
     "realpath readlink sort cut tr nl diff cmp md5sum sha1sum sha256sum which tree uniq sed git"
 )
-_READER_HAZARDS: Final[dict[str, re.Pattern[str]]] = {
+READER_HAZARDS: Final[dict[str, re.Pattern[str]]] = {
     "find": re.compile(r"-(?:exec|ok|delete|fprint|fls|files0-from).*"),
     "rg": re.compile(r"--(?:pre|search-zip|hostname-bin).*|-\w*z\w*"),
     "sort": re.compile(r"-\w*[oTS].*|--(?:o|co|t|files0|bu).*"),
@@ -74,6 +74,8 @@ _GIT_LONG: Final = tuple(
         )
     )
 )
+_GIT_HARMLESS: Final = frozenset({"--no-pager", "--no-optional-locks", "--literal-pathspecs", "-P"})
+_GIT_TAKES_A_WORD: Final = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 _GIT_SHORT: Final = {"rebase": re.compile(r"-\w*x.*"), "grep": re.compile(r"-\w*O.*"), "diff": re.compile(r"-O.*")}
 _GIT_BRANCH_LISTING: Final = re.compile(r"-a|-r|-v{1,2}|--(?:list|all|remotes|show-current|merged|no-merged|contains)")
 PATH_WRITERS: Final = _words("rm mv cp touch mkdir rmdir ln tee truncate chmod chown install unlink shred dd")
@@ -86,29 +88,30 @@ def never_done(argv: Sequence[str]) -> str:
     program = basename(argv[0])
     if program in NEVER:
         return program
+    if program == "git":
+        return _git_never(argv)
     rest = [word for word in argv[1:] if not word.startswith("-")]
-    forbidden = NEVER_WITH.get(program, frozenset())
-    # Options of git may take a word of their own, so the verb need not come first.
-    verb = next((word for word in rest[: 3 if program == "git" else 2] if word in forbidden), "")
-    if verb:
-        return f"{program} {verb}"
-    return _git_never(argv) if program == "git" else ""
+    # An option may take a word of its own, so the verb need not come first.
+    verb = next((word for word in rest[:2] if word in NEVER_WITH.get(program, ())), "")
+    return f"{program} {verb}" if verb else ""
 
 
 def _git_never(argv: Sequence[str]) -> str:
-    verb, rest = git_verb(argv)
+    verb, rest = git_verb(argv, everything=True)
+    if verb in NEVER_WITH["git"]:
+        return f"git {verb}"
     if verb == "remote" and not all(word in {"-v", "--verbose", "get-url", "origin"} for word in rest):
         return "git remote"
     far = {"--global", "--system"} & set(rest)
     return f"git config {min(far)}" if verb == "config" and far else ""
 
 
-def git_verb(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Give git's verb and what follows it; harmless options before it are passed over."""
-    for at, word in enumerate(argv[1:], 1):
-        if word not in {"--no-pager", "--no-optional-locks", "--literal-pathspecs", "-P"}:
-            return word, tuple(argv[at + 1 :])
-    return "", ()
+def git_verb(argv: Sequence[str], *, everything: bool = False) -> tuple[str, tuple[str, ...]]:
+    """Give git's verb and what follows it; of the options before it only harmless ones are passed over, or all."""
+    at = 1
+    while at < len(argv) and (argv[at] in _GIT_HARMLESS or (everything and argv[at].startswith("-"))):
+        at += 2 if everything and argv[at] in _GIT_TAKES_A_WORD else 1
+    return (argv[at], tuple(argv[at + 1 :])) if at < len(argv) else ("", ())
 
 
 def only_looks(argv: Sequence[str]) -> bool:
@@ -120,7 +123,7 @@ def only_looks(argv: Sequence[str]) -> bool:
         return _git_only_looks(argv)
     if program == "sed":
         return len(words) >= 2 and words[0] == "-n" and bool(_SED_LINES.fullmatch(words[1])) and _all_files(words[2:])
-    hazard = _READER_HAZARDS.get(program)
+    hazard = READER_HAZARDS.get(program)
     return not hazard or not any(hazard.fullmatch(word) for word in words)
 
 
@@ -139,6 +142,8 @@ def _git_only_looks(argv: Sequence[str]) -> bool:
 
 def git_hazard(verb: str, rest: Sequence[str]) -> bool:
     """Whether an option makes git start a program or leave its tree; git takes the beginning of a name for it too."""
+    if verb == "rev-parse":  # its options are questions
+        return False
     short = _GIT_SHORT.get(verb)
     return any(_is_long_hazard(word) or bool(short and short.fullmatch(word)) for word in rest)
 

@@ -11,6 +11,7 @@ _REDIRECTIONS: Final = frozenset({">", ">>", ">|", ">&", "<", "<&", "<>", "&>", 
 _JOINS: Final = frozenset({";", "&&", "||", "|", "|&", "&", "\n"})
 _KEYWORDS: Final = "if then else elif fi for while until do done case esac function select coproc { } [[ !"
 _BRACES: Final = re.compile(r"\{[^{}]*(?:,|\.\.)")
+_GLOB: Final = frozenset("*?[")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 # How Claude Code writes a long commit message: a quoted here-document is text and nothing else. Atomic, because a
 # shell ends it at the first such line, whatever follows.
@@ -46,6 +47,8 @@ class Simple:
     before: str = ""
     """The operator that joins it to the one before."""
     after: str = ""
+    expands: tuple[int, ...] = ()
+    """Which words a shell replaces by the names of files or of a home."""
 
 
 class Unclear(ValueError):
@@ -56,13 +59,13 @@ class Unclear(ValueError):
 class _Reader:
     text: str
     at: int = 0
-    tokens: list[tuple[str, bool]] = field(default_factory=list)
-    """Each with whether it is an operator."""
+    tokens: list[tuple[str, str]] = field(default_factory=list)
+    """Each with what it is: an `operator`, a `word`, or `names` for a word that stands for names of files."""
     word: str | None = None
     bare: str = ""
     """The part of the word that stood outside quotes."""
 
-    def read(self) -> list[tuple[str, bool]]:
+    def read(self) -> list[tuple[str, str]]:
         while self.at < len(self.text):
             self._step(self.text[self.at])
         self._end_word()
@@ -138,7 +141,7 @@ class _Reader:
         self._end_word()
         if operator not in _REDIRECTIONS and operator not in _JOINS:
             raise Unclear("it uses a here-document, a subshell or a process in place of a file")
-        self.tokens.append((operator, True))
+        self.tokens.append((operator, "operator"))
         self.at += len(operator)
 
     def _add(self, text: str) -> None:
@@ -149,7 +152,8 @@ class _Reader:
             return
         if _BRACES.search(self.bare):
             raise Unclear("braces stand for several words")
-        self.tokens.append((self.word, False))
+        names = not _GLOB.isdisjoint(self.bare) or self.bare.startswith("~")
+        self.tokens.append((self.word, "names" if names else "word"))
         self.word, self.bare = None, ""
 
 
@@ -159,11 +163,11 @@ def split_commands(text: str) -> tuple[Simple, ...]:
         raise Unclear("it holds control characters")
     tokens = _Reader(text).read()
     commands: list[Simple] = []
-    part: list[tuple[str, bool]] = []
+    part: list[tuple[str, str]] = []
     before = ""
-    for word, is_operator in [*tokens, ("\n", True)]:
-        if not is_operator or word not in _JOINS:
-            part.append((word, is_operator))
+    for word, what in [*tokens, ("\n", "operator")]:
+        if what != "operator" or word not in _JOINS:
+            part.append((word, what))
             continue
         if part:
             commands.append(_simple(part, before, word))
@@ -173,15 +177,16 @@ def split_commands(text: str) -> tuple[Simple, ...]:
     return tuple(commands)
 
 
-def _simple(part: list[tuple[str, bool]], before: str, after: str) -> Simple:
+def _simple(part: list[tuple[str, str]], before: str, after: str) -> Simple:
     words: list[str] = []
     assignments: list[str] = []
     redirections: list[Redirection] = []
+    expands: list[int] = []
     pending = ""
-    for text, is_operator in part:
-        if is_operator and pending:
+    for text, what in part:
+        if what == "operator" and pending:
             raise Unclear("a redirection has no target")
-        if is_operator:
+        if what == "operator":
             pending = text
         elif pending:
             redirections.append(Redirection(pending, text))
@@ -189,9 +194,10 @@ def _simple(part: list[tuple[str, bool]], before: str, after: str) -> Simple:
         elif not words and _NAME.match(text):
             assignments.append(text)
         else:
+            expands += [len(words)] if what == "names" else []
             words.append(text)
     if pending:
         raise Unclear("a redirection has no target")
     if words and words[0] in _KEYWORDS.split():
         raise Unclear("it is a small program, not a list of commands")
-    return Simple(tuple(words), tuple(assignments), tuple(redirections), before, after)
+    return Simple(tuple(words), tuple(assignments), tuple(redirections), before, after, tuple(expands))

@@ -103,7 +103,7 @@ def judge_read(path: str, facts: ToolFacts, cwd: str = "") -> Found | None:
     found = place(path, facts, cwd)
     if not found.absolute:
         return _deny("call.path_unclear", path=named(path) or "An empty path")
-    if holds_secrets(found.absolute):
+    if found.relative is None and holds_secrets(found.absolute):
         return _deny("call.path_secret", path=named(path))
     if found.absolute in HARMLESS_DEVICES:
         return None
