@@ -1,0 +1,132 @@
+"""A prompt: one template filled with facts, bounded, and named so that a replay shows exactly what was said."""
+
+import re
+from dataclasses import dataclass, fields
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from midwatch.crew.prompting.facts import PromptFacts
+from midwatch.crew.prompting.fences import cut, fenced, lines
+from midwatch.errors import Corrupt
+from midwatch.terms.jobs import Plan
+from midwatch.views.plain import clean
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+MOST: Final = 40_000
+"""Longest prompt, in characters."""
+_SCALES: Final = (1.0, 0.5, 0.25, 0.1, 0.03)
+_VERSION: Final = re.compile(r"\{# version: (\d+) #\}\n")
+_PARTS: Final = ("context", "limits", "ending")
+_FENCED_LISTS: Final = {
+    "signals": "what was last heard of this project",
+    "priorities": "what is pressing",
+    "commits": "subjects of the last commits",
+    "memory": "what was noted on earlier nights",
+}
+_LISTS: Final = ("goals", "success_criteria", "paths", "do_not_touch", "tools", "checks")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What an agent was told, and by which templates."""
+
+    text: str
+    template: str
+    version: str
+    """Of the template and of its parts, such as `plan 1, context 1, limits 1, ending 1`."""
+    digest: str
+
+
+@cache
+def environment() -> Environment:
+    """Make templates that refuse to guess; values are never read as templates."""
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=False,  # noqa: S701 - a prompt is plain text; escaping would change what an agent reads
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@cache
+def version_of(name: str) -> str:
+    """Read the version from a template's first line."""
+    found = _VERSION.match((TEMPLATES / f"{name}.j2").read_text("utf-8"))
+    if found is None:
+        raise Corrupt(f"The template {name} has no version.", hint="Begin the file with a version line.")
+    return found.group(1)
+
+
+def template_for(facts: PromptFacts) -> str:
+    """Choose the template; with nothing known the agent just goes on."""
+    return facts.errand.value if facts.own.strip() or facts.knows_the_work else "resume"
+
+
+def build_prompt(facts: PromptFacts, most: int = MOST) -> Prompt:
+    """Write the prompt; what does not fit is cut everywhere alike, and every cut is named."""
+    name = template_for(facts)
+    text = ""
+    for scale in _SCALES:
+        text = _tidy(environment().get_template(f"{name}.j2").render(_shown(facts, scale)))
+        if len(text) <= most:
+            break
+    version = ", ".join(f"{part} {version_of(part)}" for part in (name, *_PARTS))
+    return Prompt(text, name, version, sha256(text.encode("utf-8", "replace")).hexdigest())
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+
+
+def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
+    """Give the templates their words: single lines are bare, everything longer or foreign stands in a fence."""
+    most, longest = max(1, int(40 * scale)), max(40, int(300 * scale))
+    texts = {name: _block(getattr(facts, name), what, int(8_000 * scale)) for name, what in _OURS.items()}
+    foreign = {
+        name: _block("\n".join(lines(getattr(facts, name), most, longest)), what, int(8_000 * scale))
+        for name, what in _FENCED_LISTS.items()
+    }
+    quoted = [_block(one.text, one.what[:400], int(6_000 * scale)) for one in facts.quoted[:most]]
+    return {
+        "errand": facts.errand.value,
+        "objective": clean(facts.objective[: longest * 8], longest * 2),
+        "limits": facts.limits,
+        "project": {
+            field.name: clean(getattr(facts.project, field.name)[:2000], longest) for field in fields(facts.project)
+        },
+        "plan": _block(_plan_text(facts.plan), "the approved plan", int(12_000 * scale)) if facts.plan else "",
+        "failure": _block(facts.failure, "what the checks printed", int(12_000 * scale), keep_end=True),
+        "quoted": [one for one in quoted if one],
+        **texts,
+        **foreign,
+        **{name: lines(getattr(facts, name), most, longest) for name in _LISTS},
+    }
+
+
+_OURS: Final = {
+    "notes": "notes of the person who signed the orders",
+    "said": "what the person said",
+    "own": "the task",
+    "telling": "how to reach us",
+}
+
+
+def _block(text: str, what: str, most: int, *, keep_end: bool = False) -> str:
+    kept = cut(text, most, keep_end=keep_end)
+    return fenced(kept, what) if kept.strip() else ""
+
+
+def _plan_text(plan: Plan) -> str:
+    """Say a plan line by line."""
+    given = plan.model_dump()
+    said = [plan.summary]
+    for name, title in (("approach", "Steps"), ("files", "Files"), ("risks", "Risks"), ("checks", "Checks")):
+        if given[name]:
+            said += [f"{title}:", *(f"- {clean(item, 400)}" for item in given[name])]
+    return "\n".join([*said, *([f"Undo: {plan.undo}"] if plan.undo else [])])

@@ -1,0 +1,166 @@
+"""Programs by what they can do: those that only look, those that write, those that lead out, those that hide others."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NEVER: Final = _words(
+    "sudo su doas pkexec ssh scp sftp docker podman nerdctl kubectl helm crontab at batch systemctl service kill pkill "
+    "killall mount umount chroot unshare nsenter bwrap reboot shutdown gh glab sendmail mail twine"
+)
+NEVER_WITH: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        ("npm", "yarn", "pnpm", "bun", "cargo", "poetry", "uv", "hatch", "flit", "vsce"), frozenset({"publish"})
+    ),
+    "npm": frozenset({"publish", "login", "adduser", "token", "unpublish"}),
+    "gem": frozenset({"push"}),
+    "git": frozenset({"push", "send-pack", "send-email", "daemon", "credential", "instaweb"}),
+    "terraform": frozenset({"apply", "destroy"}),
+    "mvn": frozenset({"deploy"}),
+}
+LAUNCHERS: Final = _words(
+    "env xargs parallel nohup setsid stdbuf nice ionice timeout time watch script flock strace ltrace gdb busybox "
+    "command builtin exec eval source . sh bash dash zsh ksh fish trap alias"
+)
+"""Programs that start others; what they are given is looked through for what is never done."""
+PLAIN_LAUNCHERS: Final = frozenset({"nohup", "nice", "time", "command", "timeout"})
+NEVER_MATCHED: Final = _words(
+    "eval source . exec trap alias unalias enable export declare typeset readonly set shopt hash builtin pushd popd "
+    "patch env xargs parallel setsid script busybox"
+)
+"""A pattern says nothing about these: they change what the words after them mean."""
+SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh"})
+FETCHERS: Final = frozenset({"curl", "wget", "http", "https", "aria2c"})
+TELLING_VARIABLES: Final = re.compile(
+    r"(?:PATH|LD_\w*|DYLD_\w*|GIT_\w*|BASH\w*|ENV|IFS|PS4|SHELL\w*|PROMPT_COMMAND|HOME|XDG_\w*|\w*EDITOR|VISUAL|\w*PAGER|"
+    r"BROWSER|PYTHON(?:PATH|HOME|STARTUP|WARNINGS|BREAKPOINT|USERBASE|INSPECT)|NODE_(?:OPTIONS|PATH)|NPM_\w*|npm_\w*|"
+    r"PERL5?\w*|RUBY\w*|GEM_\w*|JAVA_TOOL_OPTIONS|\w*_(?:PROXY|proxy)|SSL_\w*|CC|CXX|MAKEFLAGS|RUSTC\w*|CARGO_\w*|"
+    r"LESS\w*|SSH_\w*|TMPDIR|CDPATH|GLOBIGNORE|ZDOTDIR|FPATH|fpath|path)"
+)
+
+READERS: Final = _words(
+    "ls cat head tail wc pwd echo printf true false test [ grep egrep fgrep rg find stat du df basename dirname "
+    "realpath readlink sort cut tr nl diff cmp md5sum sha1sum sha256sum which tree uniq sed git"
+)
+READER_HAZARDS: Final[dict[str, re.Pattern[str]]] = {
+    "find": re.compile(r"-(?:exec|ok|delete|fprint|fls|files0-from).*"),
+    "rg": re.compile(r"--(?:pre|search-zip|hostname-bin).*|-\w*z\w*"),
+    "sort": re.compile(r"-\w*[oTS].*|--(?:o|co|t|files0|bu).*"),
+    "tree": re.compile(r"-\w*[oR]\w*|--output.*"),
+    "tail": re.compile(r"-\w*[fF]\w*|--(?:f|retry).*"),
+    "uniq": re.compile(r"[^-].*"),
+    "printf": re.compile(r"-v.*"),
+    "diff": re.compile(r"--(?:to-file|from-file|output).*"),
+}
+_SED_LINES: Final = re.compile(r"\d+(?:,(?:\d+|\$))?p(?:;\d+(?:,(?:\d+|\$))?p)*")
+GIT_READERS: Final = _words(
+    "status diff log show blame ls-files ls-tree cat-file grep rev-parse describe shortlog rev-list merge-base "
+    "diff-tree name-rev show-ref for-each-ref check-ignore count-objects version"
+)
+GIT_WRITERS: Final = _words(
+    "add commit branch checkout switch restore stash mv rm reset tag merge rebase cherry-pick revert reflog clean apply"
+)
+_GIT_LONG: Final = tuple(
+    "--" + name
+    for name in sorted(
+        _words(
+            "exec exec-path output upload-pack receive-pack open-files-in-pager ext-diff extcmd textconv template "
+            "config-env git-dir work-tree separate-git-dir filters no-index directory unsafe-paths tool global system"
+        )
+    )
+)
+_GIT_HARMLESS: Final = frozenset({"--no-pager", "--no-optional-locks", "--literal-pathspecs", "-P"})
+_GIT_TAKES_A_WORD: Final = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env"})
+_GIT_SHORT: Final = {"rebase": re.compile(r"-\w*x.*"), "grep": re.compile(r"-\w*O.*"), "diff": re.compile(r"-O.*")}
+_GIT_BRANCH_LISTING: Final = re.compile(r"-a|-r|-v{1,2}|--(?:list|all|remotes|show-current|merged|no-merged|contains)")
+PATH_WRITERS: Final = _words("rm mv cp touch mkdir rmdir ln tee truncate chmod chown install unlink shred dd")
+
+
+def never_done(argv: Sequence[str]) -> str:
+    """Name what in these words is never done by an agent; empty when nothing is."""
+    if not argv:
+        return ""
+    program = basename(argv[0])
+    if program in NEVER:
+        return program
+    if program == "git":
+        return _git_never(argv)
+    rest = [word for word in argv[1:] if not word.startswith("-")]
+    # An option may take a word of its own, so the verb need not come first.
+    verb = next((word for word in rest[:2] if word in NEVER_WITH.get(program, ())), "")
+    return f"{program} {verb}" if verb else ""
+
+
+def _git_never(argv: Sequence[str]) -> str:
+    verb, rest = git_verb(argv, everything=True)
+    if verb in NEVER_WITH["git"]:
+        return f"git {verb}"
+    if verb == "remote" and not all(word in {"-v", "--verbose", "get-url", "origin"} for word in rest):
+        return "git remote"
+    far = {"--global", "--system"} & set(rest)
+    return f"git config {min(far)}" if verb == "config" and far else ""
+
+
+def git_verb(argv: Sequence[str], *, everything: bool = False) -> tuple[str, tuple[str, ...]]:
+    """Give git's verb and what follows it; of the options before it only harmless ones are passed over, or all."""
+    at = 1
+    while at < len(argv) and (argv[at] in _GIT_HARMLESS or (everything and argv[at].startswith("-"))):
+        at += 2 if everything and argv[at] in _GIT_TAKES_A_WORD else 1
+    return (argv[at], tuple(argv[at + 1 :])) if at < len(argv) else ("", ())
+
+
+def only_looks(argv: Sequence[str]) -> bool:
+    """Whether a command is a plain reader: it starts nothing and writes nothing, whatever its words."""
+    program, words = bare_name(argv[0]), argv[1:]
+    if program not in READERS:
+        return False
+    if program == "git":
+        return _git_only_looks(argv)
+    if program == "sed":
+        return len(words) >= 2 and words[0] == "-n" and bool(_SED_LINES.fullmatch(words[1])) and _all_files(words[2:])
+    hazard = READER_HAZARDS.get(program)
+    return not hazard or not any(hazard.fullmatch(word) for word in words)
+
+
+def _all_files(words: Sequence[str]) -> bool:
+    return not any(word.startswith("-") for word in words)
+
+
+def _git_only_looks(argv: Sequence[str]) -> bool:
+    verb, rest = git_verb(argv)
+    if verb == "branch":
+        return all(_GIT_BRANCH_LISTING.fullmatch(word) for word in rest)
+    if verb == "remote":
+        return not never_done(argv)
+    return verb in GIT_READERS and not git_hazard(verb, rest)
+
+
+def git_hazard(verb: str, rest: Sequence[str]) -> bool:
+    """Whether an option makes git start a program or leave its tree; git takes the beginning of a name for it too."""
+    if verb == "rev-parse":  # its options are questions
+        return False
+    short = _GIT_SHORT.get(verb)
+    return any(_is_long_hazard(word) or bool(short and short.fullmatch(word)) for word in rest)
+
+
+def _is_long_hazard(word: str) -> bool:
+    name = word.partition("=")[0]
+    if not name.startswith("--") or name in {"--", "--text"}:
+        return False
+    return any(option.startswith(name) for option in _GIT_LONG)
+
+
+def basename(program: str) -> str:
+    """The name of a program, wherever it lies."""
+    return program.rpartition("/")[2]
+
+
+def bare_name(program: str) -> str:
+    """The name of an installed program; a program of the tree keeps its path, so that it is nobody else."""
+    folder, _, name = program.rpartition("/")
+    return name if folder in {"/bin", "/usr/bin", "/usr/local/bin"} else program

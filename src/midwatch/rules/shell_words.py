@@ -1,0 +1,203 @@
+"""A command line split into simple commands as a POSIX shell would, or the reason why its text alone cannot tell."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+LONGEST: Final = 20_000
+"""Nobody reads a longer command before saying yes to it."""
+_OPERATORS: Final = re.compile(r"\|\||&&|\|&|;;&?|;&|&>>|&>|>>|>\||>&|<<<|<<-?|<&|<>|[;|&<>()\n]")
+_REDIRECTIONS: Final = frozenset({">", ">>", ">|", ">&", "<", "<&", "<>", "&>", "&>>"})
+_JOINS: Final = frozenset({";", "&&", "||", "|", "|&", "&", "\n"})
+_KEYWORDS: Final = "if then else elif fi for while until do done case esac function select coproc { } [[ !"
+_BRACES: Final = re.compile(r"\{[^{}]*(?:,|\.\.)")
+_GLOB: Final = frozenset("*?[")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+# How Claude Code writes a long commit message: a quoted here-document is text and nothing else. Atomic, because a
+# shell ends it at the first such line, whatever follows.
+_QUOTED_TEXT: Final = re.compile(r"\$\(cat <<'([A-Z]+)'\n(?>(.*?)(?<=\n)\1\n)[ \t]*\)", re.DOTALL)
+_EXPANDS: Final = re.compile(r"\$(?:[A-Za-z0-9_{(\['\"@*#!$-])|`")
+
+
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """Where a stream goes or comes from."""
+
+    operator: str
+    target: str
+
+    @property
+    def writes(self) -> bool:
+        """Whether it can change the target."""
+        return self.operator not in {"<", "<&"}
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it only joins two streams that are open, such as 2>&1."""
+        return self.operator in {">&", "<&"} and (self.target.isdecimal() or self.target == "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """One program with its words."""
+
+    words: tuple[str, ...]
+    assignments: tuple[str, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    before: str = ""
+    """The operator that joins it to the one before."""
+    after: str = ""
+    expands: tuple[int, ...] = ()
+    """Which words a shell replaces by the names of files or of a home."""
+
+
+class Unclear(ValueError):
+    """The text alone does not say what would run."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    text: str
+    at: int = 0
+    tokens: list[tuple[str, str]] = field(default_factory=list)
+    """Each with what it is: an `operator`, a `word`, or `names` for a word that stands for names of files."""
+    word: str | None = None
+    bare: str = ""
+    """The part of the word that stood outside quotes."""
+
+    def read(self) -> list[tuple[str, str]]:
+        while self.at < len(self.text):
+            self._step(self.text[self.at])
+        self._end_word()
+        return self.tokens
+
+    def _step(self, one: str) -> None:
+        if one in " \t":
+            self._end_word()
+            self.at += 1
+        elif one == "#" and self.word is None:
+            end = self.text.find("\n", self.at)
+            self.at = len(self.text) if end < 0 else end
+        elif one == "'":
+            self._single()
+        elif one == '"':
+            self._double()
+        elif one == "\\":
+            self._escape()
+        elif found := _OPERATORS.match(self.text, self.at):
+            self._operator(found.group())
+        else:
+            self._plain(one)
+
+    def _plain(self, one: str) -> None:
+        if _EXPANDS.match(self.text, self.at):
+            raise Unclear("it puts in the value of a variable or the output of a command")
+        self._add(one)
+        self.bare += one
+        self.at += 1
+
+    def _single(self) -> None:
+        end = self.text.find("'", self.at + 1)
+        if end < 0:
+            raise Unclear("a quote is not closed")
+        self._add(self.text[self.at + 1 : end])
+        self.at = end + 1
+
+    def _double(self) -> None:
+        self._add("")
+        self.at += 1
+        while self.text[self.at : self.at + 1] != '"':
+            if self.at >= len(self.text):
+                raise Unclear("a quote is not closed")
+            self._inside_double()
+        self.at += 1
+
+    def _inside_double(self) -> None:
+        one, following = self.text[self.at], self.text[self.at + 1 : self.at + 2]
+        if one == "\\" and following and following in '$`"\\\n':
+            self._add("" if following == "\n" else following)
+            self.at += 2
+        elif quoted := _QUOTED_TEXT.match(self.text, self.at):
+            self._add(quoted.group(2).rstrip("\n"))
+            self.at = quoted.end()
+        elif _EXPANDS.match(self.text, self.at) and following not in {'"', "'"}:
+            raise Unclear("it puts in the value of a variable or the output of a command")
+        else:
+            self._add(one)
+            self.at += 1
+
+    def _escape(self) -> None:
+        following = self.text[self.at + 1 : self.at + 2]
+        if not following:
+            raise Unclear("it ends in the middle of a word")
+        if following != "\n":
+            self._add(following)
+        self.at += 2
+
+    def _operator(self, operator: str) -> None:
+        # The digit of 2>file names a stream; it is no word of the command.
+        if operator[0] in "<>" and self.word is not None and self.word == self.bare and self.word.isdecimal():
+            self.word, self.bare = None, ""
+        self._end_word()
+        if operator not in _REDIRECTIONS and operator not in _JOINS:
+            raise Unclear("it uses a here-document, a subshell or a process in place of a file")
+        self.tokens.append((operator, "operator"))
+        self.at += len(operator)
+
+    def _add(self, text: str) -> None:
+        self.word = (self.word or "") + text
+
+    def _end_word(self) -> None:
+        if self.word is None:
+            return
+        if _BRACES.search(self.bare):
+            raise Unclear("braces stand for several words")
+        names = not _GLOB.isdisjoint(self.bare) or self.bare.startswith("~")
+        self.tokens.append((self.word, "names" if names else "word"))
+        self.word, self.bare = None, ""
+
+
+def split_commands(text: str) -> tuple[Simple, ...]:
+    """Split a command line; raise Unclear where a shell would compute what runs."""
+    if any(ord(one) < 32 and one not in "\n\t" for one in text) or "\x7f" in text:
+        raise Unclear("it holds control characters")
+    tokens = _Reader(text).read()
+    commands: list[Simple] = []
+    part: list[tuple[str, str]] = []
+    before = ""
+    for word, what in [*tokens, ("\n", "operator")]:
+        if what != "operator" or word not in _JOINS:
+            part.append((word, what))
+            continue
+        if part:
+            commands.append(_simple(part, before, word))
+            part, before = [], word
+        elif word != "\n":
+            raise Unclear("an operator stands where a command should be")
+    return tuple(commands)
+
+
+def _simple(part: list[tuple[str, str]], before: str, after: str) -> Simple:
+    words: list[str] = []
+    assignments: list[str] = []
+    redirections: list[Redirection] = []
+    expands: list[int] = []
+    pending = ""
+    for text, what in part:
+        if what == "operator" and pending:
+            raise Unclear("a redirection has no target")
+        if what == "operator":
+            pending = text
+        elif pending:
+            redirections.append(Redirection(pending, text))
+            pending = ""
+        elif not words and _NAME.match(text):
+            assignments.append(text)
+        else:
+            expands += [len(words)] if what == "names" else []
+            words.append(text)
+    if pending:
+        raise Unclear("a redirection has no target")
+    if words and words[0] in _KEYWORDS.split():
+        raise Unclear("it is a small program, not a list of commands")
+    return Simple(tuple(words), tuple(assignments), tuple(redirections), before, after, tuple(expands))

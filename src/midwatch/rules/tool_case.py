@@ -1,0 +1,124 @@
+"""One tool call of an agent: what it asked, what is known, what was decided."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from midwatch.terms.agents import Errand
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Level, Reason
+
+MOST_PATHS: Final = 500
+"""One call may name no more."""
+
+
+class ToolOutcome(StrEnum):
+    """The three answers, from the least reach to the most."""
+
+    DENY = "deny"
+    ASK = "ask"
+    ALLOW = "allow"
+
+    @property
+    def reach(self) -> int:
+        """How far the call gets; the laws compare this."""
+        return list(ToolOutcome).index(self)
+
+
+class ToolKind(StrEnum):
+    """What a tool does, whatever its vendor calls it."""
+
+    READ = "read"
+    SEARCH = "search"
+    WRITE = "write"
+    RUN = "run"
+    TEND = "tend"
+    """Ends a shell the agent itself began."""
+    FETCH = "fetch"
+    DELEGATE = "delegate"
+    REMEMBER = "remember"
+    QUESTION = "question"
+    WIDEN = "widen"
+    """Wants more leave than it was given."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What an agent wants to do, in its vendor's words."""
+
+    agent: str
+    """`claude`, `codex` or `acp`."""
+    tool: str
+    input: Mapping[str, Any] = field(default_factory=dict)
+    cwd: str = ""
+    """Where its shell stands, when the vendor says so beside the input."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """What the verdict may rest on."""
+
+    errand: Errand
+    level: Level
+    allowed_paths: tuple[str, ...]
+    """What may be written, by patterns; nothing at all when empty."""
+    root: str = "/ws"
+    """What the tree is called inside."""
+    home: str = "/home/agent"
+    work_paths: tuple[str, ...] = ()
+    """The paths of this piece of work, inside the allowed ones; empty: all of them."""
+    do_not_touch: tuple[str, ...] = ()
+    allowed_tools: tuple[str, ...] = ()
+    """In the words of settings execution.allowed_tools, such as `Read` and `Bash(git *)`."""
+    allowed_domains: tuple[str, ...] = ()
+    scratch: tuple[str, ...] = ()
+    """Absolute folders that belong to this job alone, such as its own /tmp."""
+    tainted: bool = False
+    denied_before: bool = False
+    """The same call was asked and refused already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A tool call in the house's own words: names, paths, a command, an address, and no prose."""
+
+    kind: ToolKind
+    tool: str
+    """The word for it in settings execution.allowed_tools."""
+    paths: tuple[str, ...] = ()
+    command: str | None = None
+    argv: tuple[str, ...] | None = None
+    """The words of a command that no shell will read."""
+    cwd: str = ""
+    url: str = ""
+    malformed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one part of a call may do, and why."""
+
+    outcome: ToolOutcome
+    reason: Reason
+
+
+class ToolVerdict(Term):
+    """What was decided, the deciding reason first."""
+
+    outcome: ToolOutcome
+    kind: ToolKind
+    reasons: tuple[Reason, ...]
+    taints: bool = False
+    """Once done, the run has read strangers' text."""
+
+    @property
+    def first(self) -> Reason:
+        """The reason that decided."""
+        return self.reasons[0]
+
+    @property
+    def why(self) -> str:
+        """Say everything the agent can use, in one text."""
+        return " ".join(reason.text for reason in self.reasons)

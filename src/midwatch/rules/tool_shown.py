@@ -1,0 +1,72 @@
+"""What a tool call would do, word for word, for the person who is asked; hidden characters are made visible."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from midwatch.rules.tool_case import ToolCall, ToolKind, Wish
+from midwatch.rules.tool_words import understood
+from midwatch.rules.visible import visible
+
+_OLD_AND_NEW: Final = (("old_string", "new_string"), ("oldText", "newText"), ("old_source", "new_source"))
+_WHOLE: Final = ("content", "diff", "patch", "unified_diff", "input")
+
+
+def shown(call: ToolCall) -> str:
+    """Show exactly what would run or change; nothing is cut, so that an approval covers all of it."""
+    wish = understood(call)
+    if wish.kind is ToolKind.RUN and not wish.malformed:
+        return visible(_command(wish))
+    if wish.kind is ToolKind.WRITE and not wish.malformed:
+        return visible("\n".join((f"{call.tool} {', '.join(dict.fromkeys(wish.paths))}", *_changes(call.input))))
+    if wish.kind is ToolKind.FETCH and wish.url:
+        return visible(f"{call.tool} {wish.url}")
+    return visible(f"{call.tool} {json.dumps(_plain(call.input), ensure_ascii=False, indent=2, sort_keys=True)}")
+
+
+def _command(wish: Wish) -> str:
+    """Words no shell reads are quoted one by one, so that none can pretend to be two."""
+    text = wish.command if wish.argv is None else " ".join(json.dumps(word, ensure_ascii=False) for word in wish.argv)
+    return f"$ {text}" + (f"\nin {wish.cwd}" if wish.cwd else "")
+
+
+def _changes(given: object) -> Iterator[str]:
+    """Give the edit as lines taken out and put in, wherever the vendor keeps them."""
+    if isinstance(given, (list, tuple)):
+        for one in given:
+            yield from _changes(one)
+    if not isinstance(given, Mapping):
+        return
+    for old, new in _OLD_AND_NEW:
+        yield from _marked("-", given.get(old))
+        yield from _marked("+", given.get(new))
+    for word in _WHOLE:
+        yield from _marked("+" if word == "content" else "", given.get(word))
+    yield from _nested(given)
+
+
+def _nested(given: Mapping[str, Any]) -> Iterator[str]:
+    for word in ("edits", "changes", "content", "kind", "rawInput", "update", "add", "delete"):
+        if isinstance(given.get(word), (Mapping, list, tuple)):
+            yield from _changes(given[word])
+    files = given.get("changes", given.get("fileChanges", given.get("file_changes")))
+    if isinstance(files, Mapping):
+        for path, change in files.items():
+            yield str(path)
+            yield from _changes(change)
+    elif isinstance(given.get("path"), str):
+        yield f"({given['path']})"
+
+
+def _marked(mark: str, text: object) -> Iterator[str]:
+    if isinstance(text, str) and text:
+        yield from (f"{mark}{line}" for line in text.split("\n"))
+
+
+def _plain(value: object) -> object:
+    """Give a value JSON can write, whatever stood in the call."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, (str, int, float, bool)) or value is None else repr(value)
