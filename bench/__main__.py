@@ -1,4 +1,4 @@
-"""`python -m bench [record sense status idle viewers startup adoption disk redaction model_proxy]`, each by its limit."""
+"""`python -m bench [NAMES]`: each figure beside its limit, in one run; all of them where none is named."""
 
 import asyncio
 import sys

@@ -38,13 +38,13 @@ class Places:
 
 
 V = TypeVar("V")
-Answer = TypeVar("Answer", covariant=True)
+Answer_co = TypeVar("Answer_co", covariant=True)
 
 
-class Judges(Protocol[Answer]):
+class Judges(Protocol[Answer_co]):
     """Says whether the request may leave; `None` is yes."""
 
-    def __call__(self, job: Standing, run: Standing, session: Standing) -> Answer | None:
+    def __call__(self, job: Standing, run: Standing, session: Standing) -> Answer_co | None:
         """Judge by what each owner has spent and set aside."""
         ...
 
