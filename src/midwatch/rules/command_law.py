@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Final
 
 from midwatch.rules import command_lists as lists
+from midwatch.rules.command_patterns import listed
 from midwatch.rules.egress import HostRule
 from midwatch.rules.shell_words import LONGEST, Redirection, Simple, Unclear, split_commands
 from midwatch.rules.tool_addresses import judge_url
@@ -16,7 +16,6 @@ from midwatch.rules.visible import named
 from midwatch.terms.agents import Errand
 from midwatch.terms.english import reason
 
-_PATTERN: Final = re.compile(r"Bash\((.*)\)", re.DOTALL)
 _ROUGH_WORD: Final = re.compile(r"[^\s;&|()<>`$\"'{}\\]+")
 # Where a command may begin, also inside quotes and substitutions.
 _STARTS: Final = re.compile(r"(?:^|[;&|(`{'\"\n]|\b(?:then|do|else|if|while|until)\s)\s*(?:\w+=\S*\s+)*")
@@ -222,45 +221,8 @@ def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[Found]:
     shown = named(" ".join(argv), 80)
     if program in lists.NEVER_MATCHED or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:])):
         yield _ask("call.run_changes_meaning", program=named(program))
-    elif not any(_fits(pattern, (program, *argv[1:])) for pattern in _patterns(case.facts)):
+    elif not listed((program, *argv[1:]), case.facts.allowed_tools):
         yield _ask("call.run_unlisted", command=shown)
-
-
-def _patterns(facts: ToolFacts) -> Iterator[tuple[str, ...]]:
-    for tool in facts.allowed_tools:
-        if tool == "Bash":
-            yield ("*",)
-        elif found := _PATTERN.fullmatch(tool):
-            text = found.group(1)
-            yield tuple((text[:-2] + " *" if text.endswith(":*") else text).split())
-
-
-def _fits(pattern: tuple[str, ...], argv: Sequence[str]) -> bool:
-    """Each word of a pattern stands for one word, and a lone star for any number of them."""
-    if _needs_its_name(argv) and tuple(argv[:2]) != pattern[:2]:
-        return False
-    reached = {0}
-    for word in argv:
-        stars = {at for at in _past_stars(reached, pattern) if at < len(pattern)}
-        reached = {at if pattern[at] == "*" else at + 1 for at in stars if fnmatchcase(word, pattern[at])}
-    return len(pattern) in _past_stars(reached, pattern)
-
-
-def _past_stars(places: set[int], pattern: tuple[str, ...]) -> set[int]:
-    reached = set(places)
-    for at, word in enumerate(pattern):
-        if at in reached and word == "*":
-            reached.add(at + 1)
-    return reached
-
-
-def _needs_its_name(argv: Sequence[str]) -> bool:
-    """Some verbs of git start programs or reach the network: `git *` does not mean them, `git fetch *` does."""
-    if argv[0] != "git":
-        return False
-    verb, rest = lists.git_verb(argv)
-    known = verb in lists.GIT_READERS | lists.GIT_WRITERS or (not rest and verb in {"", "--version", "help", "init"})
-    return not known or lists.git_hazard(verb, rest)
 
 
 def _allow(code: str, **facts: object) -> Found:

@@ -13,10 +13,10 @@ def fenced(text: str, what: str) -> str:
     return f"----- begin {mark}: {clean(what, 80)} -----\n{text}\n----- end {mark} -----"
 
 
-def mark_for(text: str) -> str:
+def mark_for(text: str, length: int = 12) -> str:
     """Find a mark that the text does not hold in any case of letters."""
     folded = text.casefold()
-    marks = (sha256(f"{number}:{text}".encode("utf-8", "replace")).hexdigest()[:12] for number in count())
+    marks = (sha256(f"{number}:{text}".encode("utf-8", "replace")).hexdigest()[:length] for number in count())
     return next(mark for mark in marks if mark not in folded)
 
 
