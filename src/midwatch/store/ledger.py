@@ -1,101 +1,116 @@
 """The ledger in the database: what is set aside for requests under way, beside what the journal says was spent."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Final
 
 import sqlalchemy as sa
 
+from midwatch.rules.reserving import Refusal, Reservation, Wish
+from midwatch.rules.spending import Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 from midwatch.store.pen import Pen
 from midwatch.store.tables import jobs, reservations
+from midwatch.terms.roles import Ids
 
-
-class Amount(Protocol):
-    """Money, tokens and requests."""
-
-    @property
-    def usd_micros(self) -> int: ...  # noqa: D102
-    @property
-    def tokens(self) -> int: ...  # noqa: D102
-    @property
-    def requests(self) -> int: ...  # noqa: D102
+PATIENCE: Final = 120.0
+PAUSE: Final = 0.25
+"""Between two looks while requests under way, perhaps another server's, hold what is left."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What one owner has spent and set aside."""
-
-    spent: tuple[int, int, int]
-    reserved: tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Whose purses a request is paid from."""
+class Owners:
+    """Whose purses a job's requests are paid from, and what each may hold at most."""
 
     job: str
     run: str
     session: str
+    ceilings: dict[Whose, Ceilings]
 
 
-V = TypeVar("V")
-Answer_co = TypeVar("Answer_co", covariant=True)
+class SqlLedger:
+    """Reservations are rows, spending is what the entries say; one writer at a time sees and changes both."""
 
-
-class Judges(Protocol[Answer_co]):
-    """Says whether the request may leave; `None` is yes."""
-
-    def __call__(self, job: Standing, run: Standing, session: Standing) -> Answer_co | None:
-        """Judge by what each owner has spent and set aside."""
-        ...
-
-
-class SqlReservations:
-    """Reservations as rows; one writer at a time sees and changes them, on both databases."""
-
-    def __init__(self, pen: Pen, worker: str) -> None:
+    def __init__(
+        self,
+        pen: Pen,
+        ids: Ids,
+        owners: Callable[[str], Awaitable[Owners]],
+        *,
+        worker: str,
+        patience: float = PATIENCE,
+    ) -> None:
+        """`owners` tells whose purses a job is paid from."""
         self._pen = pen
+        self._ids = ids
+        self._owners = owners
         self._worker = worker
+        self._patience = patience
 
-    async def reserve(self, name: str, places: Places, wanted: Amount, judge: Judges[V]) -> V | None:
-        """Set aside what is wanted if the judge lets it; else give his answer."""
+    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+        """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
+        owners = await self._owners(wish.job)
+        until = asyncio.get_running_loop().time() + self._patience
+        while True:
+            answer = await self._pen.write(lambda tx: self._reserved(tx, owners, wish))
+            late = asyncio.get_running_loop().time() >= until
+            if isinstance(answer, Reservation) or not answer.for_now or late:
+                return answer
+            await asyncio.sleep(PAUSE)
 
-        def reserved(tx: sa.Connection) -> V | None:
-            refusal = judge(*(_standing(tx, column, getattr(places, column)) for column in ("job", "run", "session")))
-            if refusal is None:
-                tx.execute(
-                    reservations.insert().values(
-                        id=name,
-                        worker=self._worker,
-                        session=places.session,
-                        run=places.run,
-                        job=places.job,
-                        usd_micros=wanted.usd_micros,
-                        tokens=wanted.tokens,
-                        requests=wanted.requests,
-                    )
-                )
-            return refusal
+    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+        """Tell which marks this request reaches; its entry books it and gives back what was set aside."""
+        owners = await self._owners(reservation.wish.job)
 
-        return await self._pen.write(reserved)
+        def reached(tx: sa.Connection) -> tuple[Crossing, ...]:
+            before = _purses(tx, owners)
+            after = [Purse(one.whose, one.ceilings, one.spent + used, one.reserved) for one in before]
+            pairs = zip(before, after, strict=True)
+            return tuple(found for old, new in pairs for found in crossings(old, new))
 
-    async def release(self, name: str) -> None:
+        return await self._pen.write(reached)
+
+    async def release(self, reservation: Reservation) -> None:
         """Give back what was set aside for a request that never left."""
-        await self._pen.write(lambda tx: tx.execute(reservations.delete().where(reservations.c.id == name)).rowcount)
+        mine = reservations.delete().where(reservations.c.id == reservation.id)
+        await self._pen.write(lambda tx: tx.execute(mine).rowcount)
 
-    async def forget_others(self, living: tuple[str, ...]) -> int:
-        """Give back what workers that are gone had set aside: whatever they asked, nobody listens to the answer."""
+    async def forget_the_dead(self, living: tuple[str, ...] = ()) -> int:
+        """Give back what workers that are gone had set aside: nobody listens to the answers any more."""
         gone = reservations.delete().where(reservations.c.worker.not_in([self._worker, *living]))
         return await self._pen.write(lambda tx: tx.execute(gone).rowcount)
 
+    def _reserved(self, tx: sa.Connection, owners: Owners, wish: Wish) -> Reservation | Refusal:
+        judged = may_spend(_purses(tx, owners), wish.wanted)
+        if judged.answer != "yes":
+            return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
+        reservation = Reservation(self._ids.new("rsv"), wish)
+        tx.execute(
+            reservations.insert().values(
+                id=reservation.id,
+                worker=self._worker,
+                session=owners.session,
+                run=owners.run,
+                job=owners.job,
+                usd_micros=wish.wanted.usd_micros,
+                tokens=wish.wanted.tokens,
+                requests=wish.wanted.requests,
+            )
+        )
+        return reservation
 
-def _standing(tx: sa.Connection, owner: str, name: str) -> Standing:
-    whose = jobs.c.id if owner == "job" else jobs.c[owner]
-    return Standing(
-        spent=_summed(tx, jobs, whose == name), reserved=_summed(tx, reservations, reservations.c[owner] == name)
-    )
+
+def _purses(tx: sa.Connection, owners: Owners) -> list[Purse]:
+    places = ((Whose.JOB, jobs.c.id, owners.job), (Whose.RUN, jobs.c.run, owners.run))
+    found = []
+    for whose, column, name in (*places, (Whose.SESSION, jobs.c.session, owners.session)):
+        reserved = _summed(tx, reservations, reservations.c[whose.value] == name)
+        ceilings = owners.ceilings.get(whose, Ceilings())
+        found.append(Purse(whose, ceilings, _summed(tx, jobs, column == name), reserved))
+    return found
 
 
-def _summed(tx: sa.Connection, table: sa.Table, mine: sa.ColumnElement[bool]) -> tuple[int, int, int]:
+def _summed(tx: sa.Connection, table: sa.Table, mine: sa.ColumnElement[bool]) -> Amount:
     columns = [sa.func.coalesce(sa.func.sum(table.c[name]), 0) for name in ("usd_micros", "tokens", "requests")]
     usd, tokens, requests = tx.execute(sa.select(*columns).where(mine)).one()
-    return int(usd), int(tokens), int(requests)  # PostgreSQL sums big integers into decimals
+    return Amount(int(usd), int(tokens), int(requests))  # PostgreSQL sums big integers into decimals

@@ -16,11 +16,11 @@ from midwatch.gateway.models.counting import Counter
 from midwatch.gateway.models.counting.decoding import Decoder, Unreadable
 from midwatch.gateway.models.fuel import readings
 from midwatch.gateway.models.inside import HungUp, Inside
-from midwatch.gateway.models.ledger import Refusal, Reservation, Wish
 from midwatch.gateway.models.refusing import Declined, error_body
 from midwatch.gateway.models.roles import Books, Grant, Unwritten, written
 from midwatch.gateway.models.upstream import Leaving, Progress, Upstream, parts
 from midwatch.gateway.models.veil import Veil, without
+from midwatch.rules.reserving import Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount
 
 _OURS: Final = frozenset({"content-length", "content-encoding", "connection", "transfer-encoding"})

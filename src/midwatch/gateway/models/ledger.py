@@ -2,53 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 from midwatch.errors import Corrupt, Unknown
-from midwatch.rules.spending import (
-    NOTHING,
-    Amount,
-    Ceilings,
-    Crossing,
-    Kind,
-    Purse,
-    Whose,
-    crossings,
-    may_spend,
-)
+from midwatch.rules.reserving import Refusal, Reservation, Wish
+from midwatch.rules.spending import NOTHING, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 
 PATIENCE: Final = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A request that wants to leave, with the most it is expected to come to."""
-
-    job: str
-    epoch: int
-    wanted: Amount
-    provider: str = ""
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """What was set aside for one request."""
-
-    id: str
-    wish: Wish
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a request may not leave, and whose ceiling says so."""
-
-    why: str
-    whose: Whose | None = None
-    kind: Kind | None = None
-    for_now: bool = False
-    """Nothing is spent for good: requests under way hold it, and did not end in time."""
 
 
 class Ledger(Protocol):

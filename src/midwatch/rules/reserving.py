@@ -1,0 +1,35 @@
+"""Words between whoever wants to spend and whoever keeps the money."""
+
+from dataclasses import dataclass
+
+from midwatch.rules.spending import Amount, Kind, Whose
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A request that wants to leave, with the most it is expected to come to."""
+
+    job: str
+    epoch: int
+    wanted: Amount
+    provider: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What was set aside for one request."""
+
+    id: str
+    wish: Wish
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request may not leave, and whose ceiling says so."""
+
+    why: str
+    whose: Whose | None = None
+    kind: Kind | None = None
+    for_now: bool = False
+    """Nothing is spent for good: requests under way hold it, and did not end in time."""
