@@ -1,0 +1,104 @@
+"""The ledger in the database: set aside before it leaves, booked by its entry, overshot by one request at most (X1)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from midwatch.journal.events.crew import ModelCalled
+from midwatch.rules.reserving import Refusal, Reservation, Wish
+from midwatch.rules.spending import Amount, Ceilings, Whose
+from midwatch.store.ids import Ulids
+from midwatch.store.ledger import Owners, SqlLedger
+from midwatch.store.pen import Pen
+from midwatch.terms.agents import Tokens
+from midwatch.terms.records import JobRow
+from tests.store import scenes
+from tests.store.conftest import Store
+from tests.store.test_transitions import UNDER_WAY
+
+CEILING = 1_000_000
+
+
+@pytest.fixture
+async def ledger(store: Store) -> AsyncIterator[SqlLedger]:
+    await store.journal.record(*UNDER_WAY, scenes.job())
+    pen = Pen(store.url)
+    yield SqlLedger(pen, Ulids(store.clock), owners, worker="w1", patience=0.6)
+    await pen.put_away()
+
+
+async def owners(job: str) -> Owners:
+    return Owners(job, "run_1", "ses_1", {Whose.JOB: Ceilings(usd_micros=CEILING)})
+
+
+def wish(usd: int) -> Wish:
+    return Wish("job_1", 1, Amount(usd, 100, 1))
+
+
+async def paid(store: Store, reservation: Reservation, usd: int) -> None:
+    """Write the entry that books a request."""
+    tokens = Tokens(input=60, output=40)
+    named = {"provider": "anthropic", "model": "m", "api": "messages", "status": 200}
+    called = ModelCalled(reservation=reservation.id, job="job_1", epoch=1, tokens=tokens, usd_micros=usd, **named)
+    await store.journal.record(called)
+
+
+async def test_what_is_spent_is_what_the_entries_say(store: Store, ledger: SqlLedger) -> None:
+    reservation = await ledger.reserve(wish(400_000))
+    assert isinstance(reservation, Reservation)
+    await paid(store, reservation, 250_000)
+    row = await store.records.get(JobRow, "job_1")
+    assert (row.usd_micros, row.tokens, row.requests) == (250_000, 100, 1)
+    store_again = await ledger.reserve(wish(700_000))
+    assert isinstance(store_again, Reservation), "what was set aside for the first came back with its entry"
+
+
+async def test_a_spent_ceiling_refuses_with_a_sentence(store: Store, ledger: SqlLedger) -> None:
+    reservation = await ledger.reserve(wish(10))
+    assert isinstance(reservation, Reservation)
+    await paid(store, reservation, CEILING)
+    refusal = await ledger.reserve(wish(10))
+    assert isinstance(refusal, Refusal)
+    assert (refusal.whose, refusal.kind, refusal.for_now) == (Whose.JOB, "usd_micros", False)
+    assert refusal.why == "The job has used 1.00 USD of 1.00 USD."
+
+
+async def test_what_is_only_promised_makes_the_next_one_wait_until_it_comes_back(
+    store: Store, ledger: SqlLedger
+) -> None:
+    first = await ledger.reserve(wish(900_000))
+    assert isinstance(first, Reservation)
+    waiting = await ledger.reserve(wish(200_000))
+    assert isinstance(waiting, Refusal)
+    assert waiting.for_now
+    await ledger.release(first)
+    assert isinstance(await ledger.reserve(wish(200_000)), Reservation)
+
+
+async def test_eight_at_once_overshoot_by_one_request_at_most(store: Store, ledger: SqlLedger) -> None:
+    """X1: whoever asks at the same moment, one writer decides after the other."""
+
+    async def spend() -> int:
+        spent = 0
+        while isinstance(got := await ledger.reserve(wish(150_000)), Reservation):
+            await paid(store, got, 150_000)
+            spent += 1
+        return spent
+
+    done = await asyncio.gather(*(spend() for _ in range(8)))
+    row = await store.records.get(JobRow, "job_1")
+    assert row.usd_micros == sum(done) * 150_000
+    assert CEILING <= row.usd_micros < CEILING + 150_000
+
+
+async def test_what_a_dead_server_had_set_aside_comes_back(store: Store, ledger: SqlLedger) -> None:
+    pen = Pen(store.url)
+    try:
+        other = SqlLedger(pen, Ulids(store.clock), owners, worker="w2", patience=0.1)
+        assert isinstance(await other.reserve(wish(900_000)), Reservation)
+        assert await ledger.forget_the_dead(("w2",)) == 0
+        assert await ledger.forget_the_dead() == 1
+    finally:
+        await pen.put_away()
+    assert isinstance(await ledger.reserve(wish(900_000)), Reservation)
