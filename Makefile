@@ -8,7 +8,7 @@ CODE := src tests tools $(wildcard bench)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the steps share one .venv and its caches; pytest brings its own workers
-.PHONY: help demo test check format sweep bench coverage lock clean runnable workable browsable formatted linted typed layered
+.PHONY: help demo test check format sweep attacks bench coverage lock clean runnable workable browsable walled formatted linted typed layered
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -16,7 +16,7 @@ help: ## show this list
 demo: runnable ## one compressed night on a sample repository, from orders to review
 	@$(BIN)/midwatch demo $(ARGS)
 
-test: workable browsable linted typed layered ## lint, types, import contracts and all tests but the sweeps
+test: workable browsable walled linted typed layered ## lint, types, import contracts and all tests but the sweeps
 	@echo "== all tests ($(WORKERS) workers)"
 	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable --databases-must-match $(ARGS)
 
@@ -28,8 +28,11 @@ format: workable ## rewrite the code the way ruff likes it
 	@$(BIN)/ruff check --quiet --fix-only $(CODE)
 	@$(BIN)/ruff format $(CODE)
 
-sweep: workable ## every case that `make test` only samples; cut off, it goes on where it stopped
+sweep: workable walled ## every case that `make test` only samples; cut off, it goes on where it stopped
 	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 --resume=.sweep $(ARGS)
+
+attacks: workable walled ## every attack on walls, door and quarantine, and every need of honest work; as root also as nobody
+	@$(BIN)/python -m tools.attacks $(ARGS)
 
 bench: workable ## how fast, beside the natural limit of each thing
 	@$(BIN)/python -m bench $(ARGS)
@@ -51,6 +54,9 @@ runnable:
 
 browsable:
 	@$(PYTHON) tools/chromium.py
+
+walled:
+	@$(PYTHON) tools/bubblewrap.py
 
 workable:
 	@$(PYTHON) tools/bootstrap.py dev

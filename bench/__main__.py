@@ -1,10 +1,10 @@
-"""`python -m bench [record sense status idle viewers redaction]`: each figure beside its limit, in one run."""
+"""`python -m bench [record sense status idle viewers startup adoption disk redaction]`: each beside its limit."""
 
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from bench import idle, record, redaction, sense, status, viewers
+from bench import adoption, disk, idle, record, redaction, sense, startup, status, viewers
 from bench.figure import Figure
 
 BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -13,6 +13,9 @@ BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "status": status.run,
     "idle": idle.run,
     "viewers": viewers.run,
+    "startup": startup.run,
+    "adoption": adoption.run,
+    "disk": disk.run,
     "redaction": redaction.run,
 }
 

@@ -179,6 +179,7 @@ class House:
         applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
         stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
         self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
+        self.bench.refit(self._enclosure())
         if self.vault.refer(secret_references(self.loaded.settings)):
             for error in (await self.vault.unlock()).values():
                 log.warning("%s %s", error.message, error.hint)

@@ -88,7 +88,9 @@ def ann() -> Iterator[Person]:
             person.types("down")
             person.types("up", "--detach")
             person.types("asks", "1", "approve")
-            rest, complaints = log.communicate(timeout=PATIENCE)
+            assert log.stderr is not None
+            rest, complaints = log.stdout.read(), log.stderr.read()  # communicate() loses what readline() read ahead
+            log.wait(PATIENCE)
         (person.folder / "followed").write_text(first + rest)
         assert "Traceback" not in complaints
         assert log.returncode == 0
@@ -121,9 +123,9 @@ def test_open_tells_where_it_lies_and_what_is_nowhere_else(ann: Person) -> None:
     assert ann.types("job", "open", "1", "--json").json[-1]["tree"] == str(tree)
     (tree / "thought.txt").write_text("unfinished\n")
     try:
-        assert "nowhere else: 1 new files (thought.txt)" in ann.types("job", "open", "1").out
+        assert "nowhere else: 1 new file (thought.txt)" in ann.types("job", "open", "1").out
         refused = ann.types("job", "discard", "1", expect=3)
-        assert "1 new files (thought.txt)" in refused.err
+        assert "1 new file (thought.txt)" in refused.err
         (tree / "thought.txt").rename(tree / "a\x1b[2K\u202eb")
         assert "(ab)" in ann.types("job", "discard", "1", expect=3).err
     finally:

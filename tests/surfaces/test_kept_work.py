@@ -95,7 +95,7 @@ async def test_work_that_is_nowhere_else_is_told_and_lost_only_by_force(tmp_path
         (tree / "thought.txt").write_text("unfinished\n")
         refused = await ann.api("POST", "/jobs/1/discard", {"force": False})
         assert refused.status_code == 403
-        assert "1 new files (thought.txt)" in refused.json()["error"]["because"]
+        assert "1 new file (thought.txt)" in refused.json()["error"]["because"]
         assert there(tree)
         done = (await ann.api("POST", "/jobs/1/discard", {"force": True})).json()
         assert done["freed_bytes"] > 0
@@ -162,7 +162,7 @@ async def test_a_kept_checkout_is_shown_and_discarded_with_a_second_look(tmp_pat
         assert "Resume" not in kept
         (tree / "<b>th\u202eou\x1b[2Kght").write_text("x")
         again = (await ann.get("/jobs/1/kept")).text
-        assert "This would be lost for good: 1 new files (&lt;b&gt;thought)" in again
+        assert "This would be lost for good: 1 new file (&lt;b&gt;thought)" in again
         refused = await ann.post("/jobs/1/discard", {}, **FORM)
         assert refused.status_code == 403
         assert "holds work that is nowhere else" in refused.text

@@ -58,7 +58,10 @@ def test_a_short_command_loads_only_typer_and_the_standard_library(person: Perso
     [
         ("midwatch jo", {"job"}),
         ("midwatch re", {"resume", "review", "replay", "rehearse"}),
-        ("midwatch job ", {"list", "show", "log", "diff", "stop", "close", "merge"}),
+        (
+            "midwatch job ",
+            {"list", "show", "log", "line", "attach", "open", "resume", "discard", "diff", "stop", "close", "merge"},
+        ),
         ("midwatch settings p", {"propose", "proposals"}),
         ("midwatch project add --p", {"--purpose"}),
     ],

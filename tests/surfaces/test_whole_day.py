@@ -152,7 +152,7 @@ def test_the_names_in_status_json_are_stable(day: Day) -> None:
     status = day.said["asked json"].json
     assert set(status) == STATUS_KEYS
     assert set(status["night"]) == NIGHT_KEYS
-    assert set(status["jobs"][0]) == {"id", "number", "title", "state", "stage", "agent"}
+    assert set(status["jobs"][0]) == {"id", "number", "title", "state", "stage", "agent", "isolation"}
     assert set(day.said["ended"].json["pull_requests"][0] if day.said["ended"].json["pull_requests"] else {}) <= {
         "number", "title", "branch",
     }  # fmt: skip

@@ -6,7 +6,8 @@ from midwatch.terms.contract import Constraints, RunContract, ToolPolicy, ToolSc
 from midwatch.terms.records import ConnectionRow
 from midwatch.terms.trust import Isolation
 from midwatch.views.live import job_shown
-from midwatch.views.walls import FIRST, WALLS, connections_shown, reach_of, size
+from midwatch.views.sizes import size
+from midwatch.views.walls import FIRST, WALLS, connections_shown, reach_of
 from tests.views.test_live import DUSK, a_job
 
 

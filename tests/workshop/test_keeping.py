@@ -56,14 +56,14 @@ def broken(clone: Repository) -> None:
 
 
 WORK: dict[str, tuple[Callable[[Repository], object], str]] = {
-    "a commit": (lambda clone: clone.commit("Work", {"src/app.py": "x = 2\n"}), "1 branch ends with commits"),
-    "a commit aside": (on_another_branch, "1 branch ends with commits"),
+    "a commit": (lambda clone: clone.commit("Work", {"src/app.py": "x = 2\n"}), "1 branch end with commits"),
+    "a commit aside": (on_another_branch, "1 branch end with commits"),
     "stashes": (stash, "2 stashed changes"),
-    "staged": (staged_only, "1 staged files (src/app.py)"),
-    "edited": (lambda clone: clone.write({"src/app.py": "x = 2\n"}), "1 edited files (src/app.py)"),
-    "new": (lambda clone: clone.write({"src/novel.py": "n\n"}), "1 new files (src/novel.py)"),
-    "hidden": (hidden_by_own_excludes, "1 new files (src/novel.py)"),
-    "deleted": (lambda clone: (clone.path / "src/app.py").unlink(), "1 edited files (src/app.py)"),
+    "staged": (staged_only, "1 staged file (src/app.py)"),
+    "edited": (lambda clone: clone.write({"src/app.py": "x = 2\n"}), "1 edited file (src/app.py)"),
+    "new": (lambda clone: clone.write({"src/novel.py": "n\n"}), "1 new file (src/novel.py)"),
+    "hidden": (hidden_by_own_excludes, "1 new file (src/novel.py)"),
+    "deleted": (lambda clone: (clone.path / "src/app.py").unlink(), "1 edited file (src/app.py)"),
     "broken": (broken, "cannot be read"),
     "no git folder": (lambda clone: (clone.path / ".git").rename(clone.path / "x"), "cannot be read"),
 }

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 import sys
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
+import midwatch
 from midwatch.crew.roles import Task
 from midwatch.errors import Broken, MidwatchError, Unavailable
 from midwatch.terms.jobs import Done, Plan
@@ -16,6 +18,8 @@ log = logging.getLogger("midwatch.housekeeper")
 A = TypeVar("A", bound=Term)
 MODULE = "midwatch.crew.housekeeper"
 ANSWER = "answer.json"
+SURROUNDINGS = {"LANG": "C.UTF-8", "PYTHONPATH": str(Path(midwatch.__file__).parents[1])}
+"""The very code that started it, wherever that was imported from."""
 SHARE_OF_IDLE = 0.8
 """A check that says nothing must end before the holder takes the silence for death."""
 
@@ -41,7 +45,7 @@ class Housekeeper:
         laid = [word for name, text in files.items() for word in (f"--{name}", str(task.room.put(name, text)))]
         answer = task.room.put(ANSWER, "")
         words = [verb, *extra, *laid, *_options(task), "--out", str(answer)]
-        left = await task.room.run((sys.executable, "-m", MODULE, *words), environment={"LANG": "C.UTF-8"})
+        left = await task.room.run((sys.executable, "-m", MODULE, *words), environment=SURROUNDINGS)
         if left.stopped:
             raise Unavailable("The housekeeper was stopped.", hint="Its checkout is kept.")
         try:

@@ -80,6 +80,11 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
     """Go on where a job failed or was stopped, in the checkout it left, as a new job that says which it follows."""
     if not job.state.over or job.state is JobState.DONE:
         raise Refused(f"Job {job.number} is {job.state.value}; there is nothing to resume.", hint="midwatch job list")
+    if following := await night.records.find(JobRow, retry_of=job.id):
+        raise Refused(
+            f"Job {job.number} goes on as job {following[-1].number}.",
+            hint=f"Look at that one: midwatch job show {following[-1].number}",
+        )
     session, stage = await night.records.get(SessionRow, job.session), _goes_on_at(job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.PREPARE:
         raise Refused(

@@ -8,11 +8,10 @@ from midwatch.terms.records import ConnectionRow, JobRow
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation
 from midwatch.views.plain import clean
+from midwatch.views.sizes import MARKS, size
 
 FIRST: Final = 10
 """So many of what was refused are shown at once; the rest on demand."""
-KIB: Final = 1024
-UNITS: Final = ("KiB", "MiB", "GiB", "TiB")
 
 
 class Walls(Term):
@@ -34,26 +33,26 @@ class Walls(Term):
 WALLS: Final[dict[Isolation, Walls]] = {
     Isolation.BUBBLEWRAP: Walls(
         kind="bubblewrap",
-        mark="walled",
+        mark=MARKS["bubblewrap"],
         state="good",
         does="sees its own checkout and what it is lent, nothing else of this machine, and has no network but the "
         "hosts it may reach",
     ),
     Isolation.LANDLOCK: Walls(
         kind="Landlock",
-        mark="half-walled",
+        mark=MARKS["landlock"],
         state="half",
         does="writes only in its own folders and has no network, but sees this machine's processes and programs",
     ),
     Isolation.SEATBELT: Walls(
         kind="Seatbelt",
-        mark="half-walled",
+        mark=MARKS["seatbelt"],
         state="half",
         does="writes only in its own folders, but sees this machine's processes",
     ),
     Isolation.NONE: Walls(
         kind="none",
-        mark="no walls",
+        mark=MARKS["none"],
         state="bad",
         does="can do on this machine whatever you can do: nothing keeps it apart",
     ),
@@ -125,12 +124,3 @@ def connections_shown(rows: Iterable[ConnectionRow]) -> Connections:
         first=tuple(tried[:FIRST]),
         more=tuple(tried[FIRST:]),
     )
-
-
-def size(count: int) -> str:
-    """Say a number of bytes as a person would."""
-    if count < KIB:
-        return f"{count} bytes" if count != 1 else "1 byte"
-    power = min((count.bit_length() - 1) // 10, len(UNITS))
-    amount = count / KIB**power
-    return f"{amount:.0f} {UNITS[power - 1]}" if amount >= 10 else f"{amount:.1f} {UNITS[power - 1]}"

@@ -30,7 +30,7 @@ class Checkouts:
     def __init__(self, home: Path, mirrors: Mirrors, *, enclosure: Enclosure | None = None) -> None:
         self._home = home
         self._folder = home / "checkouts"
-        self._enclosure = enclosure or Enclosure()
+        self.enclosure = enclosure or Enclosure()
         self.mirrors = mirrors
 
     def tree(self, job: str, epoch: int) -> Path:
@@ -145,7 +145,7 @@ class Checkouts:
     async def _desk(self, job: str, epoch: int) -> AsyncIterator[Desk]:
         place = self._place(job, epoch)
         objects = self.mirrors.path(await asyncio.to_thread(_project, place)) / "objects"
-        async with desk(self._enclosure, place, objects) as inside:
+        async with desk(self.enclosure, place, objects) as inside:
             yield inside
 
     async def _epochs(self, job: str) -> list[int]:
@@ -160,7 +160,7 @@ class Checkouts:
         except (Unknown, Refused):
             return await asyncio.to_thread(keeping.unjudged, place, job, epoch)
         mirror = self.mirrors.path(project)
-        async with desk(self._enclosure, place, mirror / "objects") as inside:
+        async with desk(self.enclosure, place, mirror / "objects") as inside:
             unique = await keeping.unique_work(inside, self.mirrors.git, mirror, head)
         return await asyncio.to_thread(keeping.measured, place, (job, epoch, head), unique)
 

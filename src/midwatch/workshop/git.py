@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import resource
 import shlex
 import signal
 from collections.abc import Mapping
@@ -79,11 +78,10 @@ class Bounds:
     output: int = 128 << 20
     cpu_seconds: int = 120
 
-    def lay_on(self, process: int) -> None:
-        """Limit a process that has just been started, and whatever it starts."""
-        limits = ((resource.RLIMIT_DATA, self.memory), (resource.RLIMIT_FSIZE, self.file))
-        for kind, most in (*limits, (resource.RLIMIT_CPU, self.cpu_seconds)):
-            resource.prlimit(process, kind, (most, most))
+    def around(self) -> tuple[str, ...]:
+        """Begin the command line: laid on a running process instead, the limits came too late for a fast one."""
+        limits = f"ulimit -d {self.memory >> 10} && ulimit -f {self.file >> 9} && ulimit -t {self.cpu_seconds}"
+        return "/bin/sh", "-c", f'{limits} && exec "$@"', "sh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +184,8 @@ class Git:
         self, repository: Path, arguments: tuple[str, ...], file: int | None
     ) -> asyncio.subprocess.Process:
         try:
-            process = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
+                *(() if self.bounds is None else self.bounds.around()),
                 *hardened(dict(self.settings)),
                 "-C",
                 str(repository),
@@ -201,10 +200,6 @@ class Git:
             )
         except FileNotFoundError:
             raise Broken("git is not installed.", hint="Install git 2.38 or newer.") from None
-        if self.bounds is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self.bounds.lay_on(process.pid)
-        return process
 
 
 async def _tell(process: asyncio.subprocess.Process, words: bytes | None) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from midwatch.errors import MidwatchError
+from midwatch.terms.counting import some
 from midwatch.terms.term import Term
 from midwatch.workshop import careful
 from midwatch.workshop.desk import Desk
@@ -125,8 +126,8 @@ async def _missing(git: Git, mirror: Path, names: list[str]) -> list[str]:
 def _commits(missing: list[str], named: dict[str, str]) -> list[str]:
     stashed = [name for name in missing if named.get(name) == "refs/stash"]
     lost = [name for name in missing if name not in stashed]
-    words = [f"{len(lost)} branch ends with commits ({lost[0][:12]})"] if lost else []
-    return words + ([f"{len(stashed)} stashed changes"] if stashed else [])
+    words = [f"{some(len(lost), 'branch end')} with commits ({lost[0][:12]})"] if lost else []
+    return words + ([some(len(stashed), "stashed change")] if stashed else [])
 
 
 def _changes(status: bytes) -> list[str]:
@@ -136,7 +137,7 @@ def _changes(status: bytes) -> list[str]:
     edited = [line for line in lines if line[1:2] not in b" ?"]
     kinds = ((staged, "staged"), (edited, "edited"), (new, "new"))
     return [
-        f"{len(found)} {word} files ({found[0][3:].decode(errors='backslashreplace')})"
+        f"{some(len(found), f'{word} file')} ({found[0][3:].decode(errors='backslashreplace')})"
         for found, word in kinds
         if found
     ]

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, Literal
 
 from midwatch.errors import Exhausted
 from midwatch.terms.term import Term
@@ -27,7 +28,8 @@ from midwatch.workshop.walls.spec import Walls
 WALL, IDLE, STOPPED = 124, 125, 143
 BEAT_SECONDS = 60.0
 AGENT_LOG = 64 * 1024**2
-Heard = Callable[[bytes], Awaitable[None]]
+ANSWERS = "answers"
+LONGEST_LINE = 32 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,39 +60,116 @@ class Left(Term):
     seconds: float = 0.0
 
 
-async def occupy(  # noqa: PLR0913 - each is one plain fact about one agent
+@contextlib.asynccontextmanager
+async def occupied(
     room: Room,
     errand: Errand,
     *,
     stop: asyncio.Event,
     doorman: Doorman | None = None,
     scrub: NewScrub = Untouched,
-    heard: Heard | None = None,
     watch: disk.Watch | None = None,
-) -> Left:
-    """See an agent through to its end; if we are cancelled it works on, and the next of us finds it."""
+) -> AsyncIterator["RoomTalk"]:
+    """Have an agent at work for a while, started or found again; leave by waiting for its end, or it works on."""
     held, begins = await _held(room, errand, doorman)
-    log = await asyncio.to_thread(_log, errand.log, begins, scrub)
-    full: list[str] = []
-    try:
-        async with contextlib.AsyncExitStack() as stack:
-            if isinstance(held, Held):
-                if doorman is not None and room.has_doors:
-                    await stack.enter_async_context(serving(doorman, held))
-                work = (_beats(held), _stops(held, stop, errand.grace), _watches(held, watch, errand.grace, full))
-                await stack.enter_async_context(meanwhile(*work))
-            async for piece in _pieces(held):
+    talk = RoomTalk(room, held, errand, stop)
+    async with contextlib.AsyncExitStack() as stack:
+        if isinstance(held, Held):
+            if doorman is not None and room.has_doors:
+                await stack.enter_async_context(serving(doorman, held))
+            work = (_beats(held), _stops(held, stop, errand.grace), _watches(held, watch, errand.grace, talk.full))
+            await stack.enter_async_context(meanwhile(*work))
+        await stack.enter_async_context(meanwhile(*talk.writing(begins, scrub)))
+        yield talk
+
+
+class RoomTalk:
+    """A program in its room: it outlives us, so what it said before a restart is said to us again."""
+
+    def __init__(self, room: Room, held: Held | Ended, errand: Errand, stop: asyncio.Event) -> None:
+        self._room = room
+        self._held = held
+        self._errand = errand
+        self._stop = stop
+        self._written = asyncio.Event()
+        self._tail = ""
+        self._answers = room.place / ANSWERS
+        self.full: list[str] = []
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Give each line of its stdout, from the first, until it has ended."""
+        rest = b""
+        async for piece in _pieces(self._held):
+            *whole, rest = (b"" if piece.cut else rest + piece.data).split(b"\n")
+            for line in whole:
+                yield line
+            if len(rest) > LONGEST_LINE:
+                rest = b""  # no protocol has such a line; who waits for its end waits for ever
+        if rest:
+            yield rest
+
+    async def say(self, data: bytes) -> None:
+        """Write to its stdin; to one that has ended, nothing more is said."""
+        if isinstance(self._held, Held):
+            await self._held.say(data)
+
+    async def answered(self, question: str) -> bool:
+        """Whether this question was answered before a restart."""
+        return question in await asyncio.to_thread(_lines_of, self._answers)
+
+    async def answer(self, question: str, data: bytes) -> None:
+        """Answer a question, and remember it: an answer given twice is ignored, one never given is waited for."""
+        await self.say(data)
+        await asyncio.to_thread(_add_line, self._answers, question)
+
+    async def stop(self) -> None:
+        """Ask it to end, with the usual grace, then by force."""
+        if isinstance(self._held, Held):
+            await self._held.stop(self._errand.grace.total_seconds())
+
+    async def left(self) -> Left:
+        """Wait for its end and tell how it was."""
+        await self._written.wait()
+        ending = await self._held.wait() if isinstance(self._held, Held) else self._held.ending
+        if self.full:
+            raise Exhausted(self.full[0], hint="Free some disk space, then resume the job; its work is kept.")
+        return _left(ending, self._tail, asked=self._stop.is_set())
+
+    def writing(self, begins: int, scrub: NewScrub) -> tuple[Coroutine[Any, Any, None], ...]:
+        """Write down what it says, and its complaints beside it where they are kept apart."""
+        apart = () if self._errand.joined else (self._write_errors(scrub),)
+        return self._write(begins, scrub), *apart
+
+    async def _write(self, begins: int, scrub: NewScrub) -> None:
+        log = await asyncio.to_thread(_log, self._errand.log, begins, scrub)
+        try:
+            async for piece in _pieces(self._held):
                 await asyncio.to_thread(log.add, piece.data)
-                if heard is not None and not piece.cut:
-                    await heard(piece.data)
-            ending = await held.wait() if isinstance(held, Held) else held.ending
-    except BaseException:
-        log.leave()
-        raise
-    await asyncio.to_thread(log.close)
-    if full:
-        raise Exhausted(full[0], hint="Free some disk space, then resume the job; its work is kept.")
-    return _left(ending, await asyncio.to_thread(log.tail), asked=stop.is_set())
+        except BaseException:
+            log.leave()
+            raise
+        await asyncio.to_thread(log.close)
+        self._tail = await asyncio.to_thread(log.tail)
+        self._written.set()
+
+    async def _write_errors(self, scrub: NewScrub) -> None:
+        own = self._errand.log.with_name(f"{self._errand.log.stem}-errors-{self._room.epoch}.log")
+        log = await asyncio.to_thread(_log, own, 0, scrub)
+        try:
+            async for piece in _pieces(self._held, "err"):
+                await asyncio.to_thread(log.add, piece.data)
+            await asyncio.to_thread(log.close)
+        finally:
+            log.leave()
+
+
+def _lines_of(file: Path) -> frozenset[str]:
+    return frozenset(file.read_text().splitlines()) if file.exists() else frozenset()
+
+
+def _add_line(file: Path, line: str) -> None:
+    with file.open("a") as out:
+        out.write(f"{line}\n")
 
 
 async def _held(room: Room, errand: Errand, doorman: Doorman | None) -> tuple[Held | Ended, int]:
@@ -139,13 +218,13 @@ def _log(path: Path, begins: int, scrub: NewScrub) -> CappedLog:
     return CappedLog(path, scrub=scrub, limit=AGENT_LOG, again_from=begins)
 
 
-async def _pieces(held: Held | Ended) -> AsyncIterator[Piece]:
+async def _pieces(held: Held | Ended, stream: Literal["out", "err"] = "out") -> AsyncIterator[Piece]:
     if isinstance(held, Held):
-        async for piece in held.follow():
+        async for piece in held.follow(stream=stream):
             yield piece
         return
     after = 0
-    while piece_left := await asyncio.to_thread(read_piece, held.place / "out", after):
+    while piece_left := await asyncio.to_thread(read_piece, held.place / stream, after):
         yield piece_left
         after = piece_left.after
 

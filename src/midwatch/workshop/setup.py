@@ -49,13 +49,13 @@ class Setups:
     def __init__(self, home: Path, checkouts: Checkouts, enclosure: Enclosure) -> None:
         self._folder = home / "setup"
         self._checkouts = checkouts
-        self._enclosure = enclosure
+        self.enclosure = enclosure
 
     async def fingerprint(self, project: str, commit: str, command: str) -> str:
         """Name a setup by its command and by the files it depends on, as they are in a commit."""
         listed = await self._listed(project, commit)
         chosen = [f"{blob} {path}" for path, blob in listed if paths.matches(path, DEPENDS_ON)]
-        told = "\n".join([command, self._enclosure.isolation.value, *sorted(chosen)])
+        told = "\n".join([command, self.enclosure.isolation.value, *sorted(chosen)])
         return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:24]
 
     def made(self, project: str, fingerprint: str) -> Made | None:
@@ -119,10 +119,10 @@ class Setups:
             home=home,
             writable=(cache,),
             environment={VARIABLE: str(cache), "CI": "true"},
-            limits=self._enclosure.limits,
+            limits=self.enclosure.limits,
         )
         argv = ["/bin/sh", "-c", command]
-        ended = await self._enclosure.run(walls, argv, log=log, wall=wall, stop=stop, doorman=doorman)
+        ended = await self.enclosure.run(walls, argv, log=log, wall=wall, stop=stop, doorman=doorman)
         if ended.stopped:
             raise Unavailable("The setup was stopped before it had ended.", hint="Resume the job to run it again.")
         if ended.exit_code:

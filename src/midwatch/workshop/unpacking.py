@@ -22,6 +22,13 @@ MOST_TREE = 8 * MIB
 MOST_ALTOGETHER = 512 * MIB
 MOST_TREES = 64 * MIB
 TIP = "refs/heads/tip"
+PLAIN = {
+    "hasDotgit": "it holds a name that git would take for its own folder",
+    "hasDot": "it holds a file or folder called .",
+    "hasDotdot": "it holds a file or folder called ..",
+    "fullPathname": "it holds a name with a slash in it",
+}
+"""What git's checker means, for people."""
 MODES = frozenset({b"40000", b"100644", b"100755", b"100664", b"120000", b"160000"})
 
 
@@ -84,7 +91,9 @@ async def unpack(git: Git, mirrors: Mirrors, delivery: Delivery, place: Path) ->
 def _why(code: int, complaints: str) -> str:
     if code < 0 or "memory" in complaints or "malloc" in complaints:
         return "unpacking it needs far more time or memory than honest work does"
-    return telling_line(complaints) or f"git index-pack ended with {code}"
+    line = telling_line(complaints)
+    plain = (f"{words} (git says {name})" for name, words in PLAIN.items() if f" {name}:" in line)
+    return next(plain, line) or f"git index-pack ended with {code}"
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
 from midwatch.workshop.disk import Watch
 from midwatch.workshop.doorman import Doorman
-from midwatch.workshop.occupants import Errand, Heard, Left, occupy, unix_time_in
+from midwatch.workshop.occupants import Errand, Left, RoomTalk, occupied, unix_time_in
 from midwatch.workshop.rooms import Room
 
 
@@ -80,10 +81,18 @@ class Workplace:
         """Read a file the agent left in its home."""
         return self._room.take(name)
 
-    async def run(
-        self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None, heard: Heard | None = None
-    ) -> Left:
+    async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> Left:
         """See a command through to its end; after a restart, the one that was begun before."""
+        async with self._occupied(argv, environment or {}, talks=False) as talk:
+            return await talk.left()
+
+    def talk(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> AbstractAsyncContextManager[RoomTalk]:
+        """Have a program at work that is spoken with over its pipes; wait for its end before leaving."""
+        return self._occupied(argv, environment, talks=True)
+
+    def _occupied(
+        self, argv: tuple[str, ...], environment: Mapping[str, str], *, talks: bool
+    ) -> AbstractAsyncContextManager[RoomTalk]:
         lodging = self._lodging
         errand = Errand(
             argv=argv,
@@ -92,10 +101,10 @@ class Workplace:
             idle=lodging.idle,
             grace=lodging.grace,
             night_ends=None if lodging.night_left is None else unix_time_in(lodging.night_left.total_seconds()),
-            environment=environment or {},
+            environment=environment,
+            takes_input=talks,
+            joined=not talks,
         )
         watch = Watch(self.tree.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
         scrub = self._room.enclosure.scrub
-        return await occupy(
-            self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, heard=heard, watch=watch
-        )
+        return occupied(self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, watch=watch)

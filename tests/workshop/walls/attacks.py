@@ -24,13 +24,13 @@ FORKING = """
 import os, sys, time
 kids = []
 try:
-    for _ in range(2000):
+    for _ in range(1000):
         pid = os.fork()
         if pid == 0: time.sleep(60); os._exit(0)
         kids.append(pid)
 except OSError: pass
 for pid in kids: os.kill(pid, 9)
-sys.exit(len(kids) < 2000)
+sys.exit(len(kids) < 1000)
 """
 
 WRITABLE_KERNEL_FILES = """
@@ -91,6 +91,7 @@ go.set()
 for thread in threads: thread.join()
 """
 
+MAPPED = "import mmap\nmmap.mmap(-1, 8 << 30, flags=0x4022)"  # private and without reserve: nothing is touched
 KEYCTL = "250 if platform.machine() == 'x86_64' else 219"
 TERMINAL = "import fcntl, os\na, b = os.openpty()\nfcntl.ioctl(b, 0x5412, b'x')"
 LOOPBACK = "import socket\ns = socket.create_server(('127.0.0.1', 0))\nsocket.create_connection(s.getsockname())"
@@ -128,15 +129,15 @@ PROVEN = {
     "use the kernel's keyring": _call("syscall", KEYCTL, "0", "-3", "1"),
     "find daemons' sockets": "ls /var/run/docker.sock /run/dbus /run/systemd 2>/dev/null | grep .",
     "fork without end": python_inside(FORKING),
-    "allocate eight gigabytes": "python3 -c 'bytearray(8 << 30)'",
+    "allocate eight gigabytes": python_inside(MAPPED),
     "fill the folder for temporary files": "dd if=/dev/zero of=/tmp/big bs=1M count=600",
     "type into a terminal": python_inside(TERMINAL),
 }
 
 OWN = {
-    "write a kernel setting": "echo 1 > /proc/sys/vm/drop_caches || hostname > /proc/sys/kernel/hostname",
+    "write a kernel setting": "cd /proc/sys; cat vm/swappiness > vm/swappiness || hostname > kernel/hostname",
     "set the core pattern": f'x=$(cat {CORE_PATTERN}); echo "$x" > {CORE_PATTERN}',
-    "press the magic key": "echo s > /proc/sysrq-trigger",
+    "press the magic key": "echo h > /proc/sysrq-trigger",
     "open any kernel file for writing": python_inside(WRITABLE_KERNEL_FILES),
     "talk to an abstract socket of the host": _connect("AF_UNIX", "'\\0' + os.environ['ABSTRACT']"),
     "talk to a daemon of the host by path": _connect("AF_UNIX", "os.environ['HOST_SOCKET']"),
@@ -156,7 +157,7 @@ OWN = {
     "fill home": "dd if=/dev/zero of=$HOME/big bs=1M count=300",
     "write a huge file": "truncate -s 3G huge",
     "change the root folder": _call("chroot", "b'/tmp'"),
-    "change the root folder in a namespace": "unshare -r chroot /tmp true",
+    "change the root folder in a namespace": "unshare -r chroot / true",
     "remount the system writable": "mount -o remount,rw,bind /usr",
     "unmount what covers kernel files": "umount /proc/sys",
     "clone into a namespace": python_inside(CLONE),
@@ -186,6 +187,8 @@ WORK_OUTSIDE = (
     "signal a process of the host",
     "see a process of the host",
     "trace a process",
+    "make a user namespace",
+    "change the root folder in a namespace",
     "use the kernel's keyring",
     "talk to an abstract socket of the host",
     "talk to a daemon of the host by path",

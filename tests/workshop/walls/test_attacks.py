@@ -1,6 +1,7 @@
 """Nothing an agent tries inside the walls reaches the host; the same scripts work without them."""
 
 import os
+import random
 import subprocess
 from pathlib import Path
 
@@ -9,24 +10,60 @@ import pytest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.walls import bubblewrap, seccomp
 from midwatch.workshop.walls.spec import Limits
-from tests.workshop.walls.attacks import ATTACKS, WORK_OUTSIDE
+from tests.workshop.escapes.escapes import ESCAPES
+from tests.workshop.walls.attacks import ATTACKS, NEEDS, OWN, WORK_OUTSIDE
 from tests.workshop.walls.lab import Lab, python_inside
+from tests.workshop.walls.proof_list import GIT_ESCAPES_SH, PROBE_ATTACKS, PROBE_NEEDS
+from tests.workshop.walls.reaching import REACHABLE, REACHING, reach
+from tests.workshop.walls.throw_away import IN_THE_MACHINE, NOT_EVERYWHERE, attack
+
+SAMPLE = random.Random(20261115).sample(IN_THE_MACHINE, 12)  # noqa: S311 - a choice; `make attacks` runs all
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda name: name.replace(" ", "_"))
-def test_an_attack_fails(lab: Lab, attack: str) -> None:
-    done = lab.shell(ATTACKS[attack])
+@pytest.mark.parametrize("name", ATTACKS, ids=lambda name: name.replace(" ", "_"))
+def test_an_attack_fails(lab: Lab, name: str) -> None:
+    done = lab.shell(ATTACKS[name])
     assert done.returncode != 0, done.stdout + done.stderr
     assert "walls could not be built" not in done.stderr
     assert lab.bystander.poll() is None
 
 
-@pytest.mark.parametrize("attack", WORK_OUTSIDE, ids=lambda name: name.replace(" ", "_"))
-def test_an_attack_works_without_walls(lab: Lab, attack: str) -> None:
-    done = lab.shell(ATTACKS[attack], isolation=Isolation.NONE, home=lab.folder / "home")
+@pytest.mark.parametrize("name", WORK_OUTSIDE, ids=lambda name: name.replace(" ", "_"))
+def test_an_attack_works_without_walls(lab: Lab, name: str) -> None:
+    done = lab.shell(ATTACKS[name], isolation=Isolation.NONE, home=lab.folder / "home")
     (lab.folder / "tree" / "stolen").unlink(missing_ok=True)
     Path("/dev/shm/big").unlink(missing_ok=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.sweep) for name in IN_THE_MACHINE],
+    ids=lambda name: name.replace(" ", "_"),
+)
+def test_an_attack_that_would_hurt_works_in_a_machine_to_be_thrown_away(lab: Lab, name: str) -> None:
+    if lab.user != "root":
+        pytest.skip("only root can build such a machine")
+    done = attack(lab, name)
+    if done.returncode and name in NOT_EVERYWHERE:
+        pytest.skip(f"not on this machine: {NOT_EVERYWHERE[name]}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("bubblewrap")
+@pytest.mark.parametrize("name", [*REACHING, *REACHABLE], ids=lambda name: name.replace(" ", "_"))
+async def test_the_door_leads_to_what_is_on_the_list_and_nowhere_else(tmp_path: Path, name: str) -> None:
+    reached, said = await reach({**REACHING, **REACHABLE}[name], tmp_path)
+    assert reached is (name in REACHABLE), said
+
+
+def test_whatever_the_proofs_tried_is_tried_here_and_ten_more() -> None:
+    tried = {*ATTACKS, *REACHING, *(escape.name for escape in ESCAPES)}
+    assert {*PROBE_ATTACKS.values(), *GIT_ESCAPES_SH.values()} <= tried
+    assert set(PROBE_NEEDS.values()) <= {*NEEDS, *REACHABLE}
+    assert (len(PROBE_ATTACKS), len(GIT_ESCAPES_SH)) == (34, 26), "as many as the proofs have lines"
+    assert len(set(OWN) - set(PROBE_ATTACKS.values())) >= 10
+    assert len(tried - {*PROBE_ATTACKS.values(), *GIT_ESCAPES_SH.values()} - set(ATTACKS)) >= 10
 
 
 def test_an_inherited_descriptor_does_not_come_in(lab: Lab, tmp_path: Path) -> None:

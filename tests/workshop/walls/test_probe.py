@@ -35,7 +35,7 @@ def test_walls_that_work_are_found() -> None:
 def test_an_ordinary_user_has_the_same_walls() -> None:
     python = "/usr/bin/python3"
     if subprocess.run([python, "-c", SAME_VERSION.format(*sys.version_info)], check=False).returncode:
-        missing("bwrap", "the system's Python, which nobody may read, is another than ours")
+        missing("python", "the system's Python, which nobody may read, is another than ours")
     paths = [str(Path(probe.__file__).parents[3]), sysconfig.get_path("purelib")]
     done = subprocess.run(
         [python, "-c", "from midwatch.workshop.walls.probe import probe; print(probe())"],

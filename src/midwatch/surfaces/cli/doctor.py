@@ -90,7 +90,8 @@ def _folder() -> list[Finding]:
 def _walls() -> list[Finding]:
     """Try which walls can be built here, and tell what jobs are lent and how much of them is kept."""
     from midwatch.settings import load_settings  # noqa: PLC0415  heavy
-    from midwatch.views.walls import WALLS, size  # noqa: PLC0415
+    from midwatch.views.sizes import size  # noqa: PLC0415
+    from midwatch.views.walls import WALLS  # noqa: PLC0415
     from midwatch.workshop.keeping import weigh  # noqa: PLC0415
     from midwatch.workshop.standing import stand  # noqa: PLC0415
 

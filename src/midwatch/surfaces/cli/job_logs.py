@@ -12,10 +12,10 @@ from midwatch.errors import MidwatchError, Misuse, Unknown
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.screen import bad, line
 from midwatch.surfaces.cli.watching import job_line
-from midwatch.terms.jobs import JobState
 
 WAIT = 20
 """Seconds one look at a log may stay open."""
+OVER = frozenset({"done", "failed", "stopped", "declined"})
 PAUSE = 1.0
 """Between two looks without a server."""
 
@@ -112,7 +112,7 @@ def _standing(name: str) -> tuple[dict[str, Any], str]:
     except MidwatchError as error:
         return {}, error.message
     row["isolation"] = row["isolation"] if row["worker"] else ""
-    row["over"] = JobState(row["state"]).over
+    row["over"] = row["state"] in OVER
     return row, job_line(row) + (f": {row['why']}" if row["why"] else "")
 
 

@@ -7,8 +7,7 @@ import typer
 from midwatch.surfaces.cli import client, job_checkouts, job_logs
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, head, line, show_json, table
-from midwatch.terms.trust import Isolation
-from midwatch.views.walls import WALLS
+from midwatch.views.sizes import MARKS
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -63,7 +62,7 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
     for finding in ((row["done"] or {}).get("left") or [])[:10]:
         line(f"{finding['path']}:{finding['line']} {finding['rule']} {finding['message']}", first="  left: ")
     if row["worker"]:
-        line(f"{WALLS[Isolation(row['isolation'])].mark} ({row['isolation']})", first="  walls: ")
+        line(f"{MARKS[row['isolation']]} ({row['isolation']})", first="  walls: ")
     for pr in row["pull_requests"]:
         typer.echo(f"  pull request {pr['number']} [{pr['state']}] {pr['branch']} into {pr['into']}")
 

@@ -14,6 +14,7 @@ from midwatch.errors import Broken, Corrupt, Exhausted, MidwatchError, Misuse, R
 from midwatch.surfaces.address import SOCKET
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
+from midwatch.terms.counting import some
 
 UNIT = """\
 [Unit]
@@ -56,6 +57,7 @@ def _here(*, api: bool) -> None:
     import logging  # noqa: PLC0415
 
     from midwatch.compose import open_house  # noqa: PLC0415
+    from midwatch.gateway.redaction.logs import Discreet  # noqa: PLC0415
     from midwatch.surfaces.api.server import refuse_long_path, serve  # noqa: PLC0415
 
     if api:
@@ -66,6 +68,8 @@ def _here(*, api: bool) -> None:
 
     async def run() -> None:
         async with open_house(client.home(), extra_worker=not api) as house:
+            for handler in logging.getLogger().handlers:
+                handler.addFilter(Discreet(house.redactor))
             where = client.home() / SOCKET if api else "worker only"
             typer.echo(f"Midwatch is up ({where}). Stop it with Ctrl-C or: midwatch down", err=True)
             await serve(house, api=api, say=lambda line: typer.echo(line, err=True))
@@ -141,6 +145,17 @@ def down() -> None:
             raise Broken(f"Process {pid} did not stop within {PATIENCE:g} s.", hint=f"Look at it: ps {pid}")
         time.sleep(0.05)
     typer.echo("Midwatch is down. What was under way goes on at the next start.")
+    if working := _still_at_work():
+        typer.echo(
+            f"{some(working, 'agent works', 'agents work')} on behind walls, without network, within the limits."
+        )
+        typer.echo("  midwatch up --detach takes them up again; then stop one with: midwatch job stop N")
+
+
+def _still_at_work() -> int:
+    from midwatch.workshop.holding.adoption import find_orphans  # noqa: PLC0415  heavy
+
+    return len(find_orphans(client.home() / "held", {}))
 
 
 def _owner(lock: Path) -> int | None:

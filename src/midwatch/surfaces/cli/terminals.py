@@ -111,16 +111,18 @@ async def bridge(held: Held, keys: int, screen: int) -> Ending | None:
     loop.add_reader(keys, press)
     loop.add_signal_handler(signal.SIGWINCH, lambda: pressed.put_nowait(b""))
     pressed.put_nowait(b"")  # the first thing to tell is how large this screen is
-    tasks = [asyncio.ensure_future(work) for work in (_show(held, screen), _press(held, pressed), left.wait())]
     try:
-        await asyncio.wait((tasks[0], tasks[2]), return_when=asyncio.FIRST_COMPLETED)
-        return await held.wait() if tasks[0].done() else None
+        async with asyncio.TaskGroup() as group:
+            showing = group.create_task(_show(held, screen))
+            others = [group.create_task(_press(held, pressed)), group.create_task(left.wait())]
+            await asyncio.wait((showing, others[1]), return_when=asyncio.FIRST_COMPLETED)
+            over = showing.done()
+            for task in (showing, *others):
+                task.cancel()
+        return await held.wait() if over else None
     finally:
         loop.remove_reader(keys)
         loop.remove_signal_handler(signal.SIGWINCH)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _show(held: Held, screen: int) -> None:

@@ -8,8 +8,7 @@ from midwatch.errors import Unavailable
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, clock, counted, good, head, line, show_json, until, wanted
-from midwatch.terms.trust import Isolation
-from midwatch.views.walls import WALLS
+from midwatch.views.sizes import MARKS
 
 WAIT = 20
 """Seconds one look at the journal may stay open."""
@@ -60,7 +59,7 @@ def show_status(now: dict[str, Any]) -> None:
 
 def job_line(job: dict[str, Any]) -> str:
     """Say where one job stands, in a line; a short mark says how it is kept apart."""
-    walls = [WALLS[Isolation(job["isolation"])].mark] if job["isolation"] else []
+    walls = [MARKS[job["isolation"]]] if job["isolation"] else []
     about = ", ".join([job["state"], job["agent"], *walls])
     return f"job {job['number']} {job['title']}: {job['stage']} ({about})"
 

@@ -14,7 +14,7 @@ from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, SessionRow
 from midwatch.views.plain import clean
-from midwatch.views.walls import size
+from midwatch.views.sizes import size
 from midwatch.workshop import shells
 
 router = APIRouter(include_in_schema=False)

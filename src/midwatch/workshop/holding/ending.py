@@ -22,6 +22,12 @@ SENTENCES: dict[How, str] = {
     "no_doors": "The agent did not begin, because its sandbox did not open its doors: {why}.",
     "lost": "The agent's holder is gone, and how the agent ended is not known: {why}.",
 }
+# A command that dies of a signal inside its walls ends them with 128 and the signal's number.
+WITHIN_WALLS = {
+    128 + 9: "The agent was killed inside its walls, most often for want of memory.",
+    128 + 24: "The agent was killed because it had used up its time on the processor.",
+    128 + 25: "The agent was killed because a file it wrote grew larger than a job's file may be.",
+}
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,8 @@ class Ending:
 
     def sentence(self) -> str:
         """Say how it ended in one plain sentence."""
+        if self.how == "exited" and self.exit_code in WITHIN_WALLS:
+            return WITHIN_WALLS[self.exit_code]
         return SENTENCES[self.how].format(**asdict(self))
 
 

@@ -4,10 +4,11 @@
 PORTS a list with commas. Nothing of it stays behind that an agent could stop or look into.
 """
 
+import _socket  # what `socket` adds to it takes longer to load than all else here
 import os
 import resource
 import signal
-import socket
+import struct
 import sys
 
 NOT_LET_IN, NO_COMMAND = 70, 127
@@ -17,17 +18,19 @@ BACKLOG = 128
 def open_doors(control: int, ports: list[int]) -> bool:
     """Listen on each port, hand the listeners out, and tell whether we were let in."""
     listeners = [_listener(port) for port in ports]
-    with socket.socket(fileno=control) as outside:
-        socket.send_fds(outside, [b"L"], [listener.fileno() for listener in listeners])
-        word = outside.recv(1)
+    outside = _socket.socket(fileno=control)
+    numbers = struct.pack(f"{len(listeners)}i", *(listener.fileno() for listener in listeners))
+    outside.sendmsg([b"L"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
+    word = outside.recv(1)
+    outside.close()
     for listener in listeners:
         listener.close()
     return word == b"G"
 
 
-def _listener(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _listener(port: int) -> _socket.socket:
+    listener = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     listener.listen(BACKLOG)
     return listener
@@ -38,6 +41,20 @@ def _environment() -> dict[bytes, bytes]:
     with open("/proc/self/environ", "rb") as file:  # noqa: PTH123 - pathlib would be the slowest thing here
         pairs = (entry.partition(b"=") for entry in file.read().split(b"\0") if entry)
         return {key: value for key, _, value in pairs}
+
+
+def _come_to_the_front() -> None:
+    """On a terminal, lead a group of our own in front of it, or the command could not hand the terminal on."""
+    if not os.isatty(0):
+        return
+    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    try:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpid())
+    except OSError:
+        return  # it leads a session of its own, or has no terminal to lead
+    finally:
+        signal.signal(signal.SIGTTOU, before)
 
 
 def main() -> int:
@@ -52,6 +69,7 @@ def main() -> int:
     # Python ignores the first two, and on a terminal the walls ignore the others; the command would inherit that.
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
         signal.signal(number, signal.SIG_DFL)
+    _come_to_the_front()
     try:
         os.execvpe(argv[0], argv, _environment())  # noqa: S606 - becoming the command is the point
     except OSError as error:

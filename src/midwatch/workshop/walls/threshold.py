@@ -4,16 +4,18 @@
 the parent of what it becomes, which is what `--die-with-parent` looks at. `entry.py` writes the note.
 """
 
+import _socket  # what `socket` adds to it takes longer to load than all else here
 import binascii
 import contextlib
 import json
 import os
 import resource
-import runpy
 import signal
 import sys
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # typing's own would have to be imported, and every import here delays every agent
+if TYPE_CHECKING:
+    from typing import Any
 
 NOT_LET_IN, NO_COMMAND = 70, 127
 MARK = "MIDWATCH_HELD"
@@ -21,7 +23,8 @@ MARK = "MIDWATCH_HELD"
 
 def main() -> int:
     """Read the note and do what it says."""
-    note = json.loads(Path(sys.argv[1]).read_bytes())
+    with open(sys.argv[1], "rb") as file:  # noqa: PTH123 - pathlib is slow to load
+        note = json.load(file)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     try:
         _bring(note)
@@ -47,7 +50,7 @@ def main() -> int:
         return NO_COMMAND
 
 
-def _bring(note: dict[str, Any]) -> None:
+def _bring(note: "dict[str, Any]") -> None:
     """Put the contents and the control connection on the descriptors that the command line names."""
     for number, content in note["files"].items():
         file = os.memfd_create("midwatch", os.MFD_CLOEXEC)
@@ -56,19 +59,18 @@ def _bring(note: dict[str, Any]) -> None:
         os.dup2(file, int(number), inheritable=True)
         os.close(file)
     if note["control"]:
-        import socket  # noqa: PLC0415 - slow to load, and most commands have no doors
-
-        place = Path(note["control"])
+        place, _, name = note["control"].rpartition("/")
         # Through the folder's descriptor, because the path of a socket may be only 107 bytes long.
-        folder = os.open(place.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        with socket.socket(socket.AF_UNIX) as control:
-            control.connect(f"/proc/self/fd/{folder}/{place.name}")
-            os.dup2(control.fileno(), note["control_fd"], inheritable=True)
+        folder = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        control = _socket.socket(_socket.AF_UNIX)
+        control.connect(f"/proc/self/fd/{folder}/{name}")
+        os.dup2(control.fileno(), note["control_fd"], inheritable=True)
+        control.close()
         os.close(folder)
 
 
 def _limit(limits: dict[str, int]) -> None:
-    _sibling("groups.py")["join"](limits["processes"], limits["memory_bytes"])
+    _sibling("groups").join(limits["processes"], limits["memory_bytes"])
     if limits["count_host_processes"]:
         _lower(resource.RLIMIT_NPROC, limits["processes"] + _mine())
     _lower(resource.RLIMIT_NOFILE, limits["open_files"])
@@ -89,18 +91,21 @@ def _mine() -> int:
     count = 0
     for entry in os.listdir("/proc"):  # noqa: PTH208 - names only, and thousands of them
         with contextlib.suppress(OSError):
-            if entry.isdigit() and Path("/proc", entry).stat().st_uid == os.getuid():
+            if entry.isdigit() and os.stat(f"/proc/{entry}").st_uid == os.getuid():  # noqa: PTH116
                 count += len(os.listdir(f"/proc/{entry}/task"))  # noqa: PTH208
     return count
 
 
-def _sibling(name: str) -> dict[str, Any]:
-    return runpy.run_path(str(Path(__file__).with_name(name)))
+def _sibling(name: str) -> "Any":
+    """Load a file that lies beside this one; looked for last, so that it stands in for nothing of Python's own."""
+    place = os.path.dirname(__file__)  # noqa: PTH120
+    if place not in sys.path:
+        sys.path.append(place)
+    return __import__(name)
 
 
-def _confine(plan: dict[str, Any]) -> None:
-    confine = _sibling("landlock.py")["confine"]
-    confine(plan["read"], plan["write"], plan["ports"], binascii.a2b_base64(plan["filter"]))
+def _confine(plan: "dict[str, Any]") -> None:
+    _sibling("landlock").confine(plan["read"], plan["write"], plan["ports"], binascii.a2b_base64(plan["filter"]))
 
 
 if __name__ == "__main__":

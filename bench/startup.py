@@ -1,0 +1,170 @@
+"""From an approved plan to the agent's process: a room given and entered, beside bare bwrap and a bare spawn.
+
+The same mounts and the same filter are given to the bare bwrap; what it lacks is what a room adds: a clone of its own,
+a holder that outlives the server, a door, limits and a log.
+"""
+
+import asyncio
+import base64
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench.figure import Figure, median
+from midwatch.night.rooms import Lodging, Place
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.bench import Bench
+from midwatch.workshop.rooms import WALLS
+from midwatch.workshop.standing import enclosure, found
+from midwatch.workshop.walls.spec import Limits
+
+ROUNDS = 20
+BAR = 0.150
+CLOCK = ("/bin/date", "+%s.%N")
+_ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/nonexistent",
+    **{f"GIT_{who}_{what}": "bench@localhost.invalid" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+}
+
+
+@dataclass(frozen=True)
+class Doorman:
+    """Stands at the usual door and lets nobody out."""
+
+    ports: tuple[int, ...] = (8118,)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Tell nothing."""
+        return {}
+
+    async def serve(self, listeners: list[socket.socket]) -> None:
+        """Wait until nobody needs the door."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for listener in listeners:
+                listener.close()
+
+
+@dataclass(frozen=True)
+class Start:
+    """How long it took until the room was there, until the agent ran in it, and until it had ended."""
+
+    room: float
+    agent: float
+    ended: float
+
+
+async def run() -> list[Figure]:
+    """Start in a room, in bare walls and bare, in turns."""
+    if found().isolation is not Isolation.BUBBLEWRAP:
+        return [Figure("approve to agent process", "not measured", "no bubblewrap here", "< 150 ms", met=True)]
+    with TemporaryDirectory(prefix="midwatch-startup-") as name:
+        home = Path(name) / "home"
+        bench = Bench(home, enclosure(Isolation.BUBBLEWRAP, home, (), limits=Limits()))
+        head = await bench.refresh("bench", _repository(Path(name) / "person"), "main")
+        ours, walled, bare = [], [], []
+        for number in range(ROUNDS + 1):
+            start, note = await _start(bench, head, f"job_{number}")
+            ours.append(start)
+            walled.append(_spawned(**_bare_walls(note)))
+            bare.append(_spawned(["true"]))
+    return _figures(ours[1:], walled[1:], bare[1:])
+
+
+def _figures(ours: list[Start], walled: list[float], bare: list[float]) -> list[Figure]:
+    """The first round of each is left out: it filled the caches for all the others."""
+    agent, whole = (median([getattr(start, part) for start in ours]) for part in ("agent", "ended"))
+    room = median([start.room for start in ours])
+    walls, spawn = median(walled), median(bare)
+    return [
+        Figure(
+            "approve to agent process, our share, p50",
+            f"{agent * 1000:.0f} ms, of it {room * 1000:.0f} for the clone",
+            f"{walls * 1000:.1f} ms bare bwrap ({agent / walls:.0f}x)",
+            f"< {BAR * 1000:.0f} ms",
+            agent < BAR,
+        ),
+        Figure(
+            "a room for `true`, from asking to its end",
+            f"{whole * 1000:.0f} ms",
+            f"{walls * 1000:.1f} bwrap ({whole / walls:.0f}x), {spawn * 1000:.1f} spawn ({whole / spawn:.0f}x)",
+            "stated",
+            met=True,
+        ),
+    ]
+
+
+async def _start(bench: Bench, head: str, job: str) -> tuple[Start, dict[str, Any]]:
+    lodging = Lodging(
+        place=Place(project="bench", job=job, epoch=1),
+        commit=head,
+        purpose="execute.1",
+        paths=(),
+        sparse_from=10_000,
+        reads_only=False,
+        setup_key="",
+        takes_over=None,
+        wall=timedelta(minutes=2),
+        idle=timedelta(minutes=1),
+        grace=timedelta(seconds=1),
+        night_left=None,
+        doorman=Doorman(),
+        stop=asyncio.Event(),
+        room_bytes=1 << 40,
+        floor_bytes=0,
+    )
+    began, by_the_clock = time.perf_counter(), time.time()
+    room = await bench.room(lodging)
+    entered = time.perf_counter() - began
+    left = await room.run(CLOCK)
+    ended = time.perf_counter() - began
+    if left.exit_code:
+        raise SystemExit(f"{left.sentence} {left.tail}")
+    note = json.loads((bench.rooms.held(job) / "epoch-000001" / WALLS).read_bytes())
+    return Start(entered, float(left.tail) - by_the_clock, ended), note
+
+
+def _bare_walls(note: dict[str, Any]) -> dict[str, Any]:
+    """Make the same walls for a plain `true`, without our own first process in them."""
+    files = {int(number): base64.b64decode(content) for number, content in note["files"].items()}
+    argv = [*note["argv"][: note["argv"].index("--")], "--", "true"]
+
+    def bring() -> None:
+        for number, content in files.items():
+            file = os.memfd_create("bench")
+            os.write(file, content)
+            os.lseek(file, 0, os.SEEK_SET)
+            os.dup2(file, number, inheritable=True)
+
+    return {"argv": argv, "preexec_fn": bring, "close_fds": False}
+
+
+def _spawned(argv: list[str], **how: Any) -> float:
+    began = time.perf_counter()
+    done = subprocess.run(argv, env={"PATH": os.defpath}, check=False, capture_output=True, **how)
+    if done.returncode:
+        sys.stderr.buffer.write(done.stderr)
+    return time.perf_counter() - began
+
+
+def _repository(place: Path) -> Path:
+    """A hundred small files, as in a small project."""
+    for number in range(100):
+        file = place / f"part{number % 10}" / f"file{number}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"x = {number}\n" * 20)
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "Begin")):
+        subprocess.run(["git", *words], cwd=place, env=_ENVIRONMENT, check=True, capture_output=True)
+    return place
