@@ -1,6 +1,6 @@
 """The matrix: cases that each agent must pass, run by pytest one by one and by `make agents` as a whole.
 
-An agent's cases live in `<agent>_cases.py` beside this file and are found by that name:
+Cases live in modules named `<something>_cases.py` beside this file and are found by that name:
 
     from tests.agents.cases import case
 
@@ -62,5 +62,4 @@ def find() -> list[Case]:
 
 def cases_of(agent: str) -> list[Case]:
     """Give one agent's cases."""
-    importlib.import_module(f"tests.agents.{agent}_cases")
-    return [one for one in CASES if one.agent == agent]
+    return [one for one in find() if one.agent == agent]

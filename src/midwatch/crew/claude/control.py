@@ -14,7 +14,7 @@ HOLD_SECONDS = 24 * 60 * 60
 def begin(prompt: str) -> bytes:
     """Register the hook by which every tool call asks us, and give the prompt."""
     hooks = {"PreToolUse": [{"matcher": None, "hookCallbackIds": [HOOK], "timeout": HOLD_SECONDS}]}
-    message = {"role": "user", "content": [{"type": "text", "text": prompt}]}
+    message = {"role": "user", "content": [{"type": "text", "text": _plain(prompt)}]}
     user = {"type": "user", "message": message, "parent_tool_use_id": None, "session_id": ""}
     return _request("midwatch-begin", {"subtype": "initialize", "hooks": hooks}) + line(user)
 
@@ -45,6 +45,11 @@ def refusal(question: str, subtype: str) -> bytes:
     """Answer what we do not know; nothing runs because of it."""
     response = {"subtype": "error", "request_id": question, "error": f"Midwatch does not answer {subtype}."}
     return line({"type": "control_response", "response": response})
+
+
+def _plain(prompt: str) -> str:
+    """Keep a prompt from being taken for one of its own commands, which it still does with all of them disabled."""
+    return f"Your task:\n{prompt}" if prompt.lstrip().startswith("/") else prompt
 
 
 def _request(name: str, request: Mapping[str, Any]) -> bytes:

@@ -60,6 +60,8 @@ def _judged(result: Mapping[str, Any], reader: Reader, brief: Brief) -> tuple[Ou
         return _provider(result, reader, said)
     if result.get("is_error") or reason not in ("", "completed"):
         return Outcome.FAILED, said or f"It gave up: {reason or 'it did not say why'}."
+    if result.get("num_turns") == 0:
+        return Outcome.FAILED, "It ended before its first turn."
     if brief.schema is not None and not isinstance(result.get("structured_output"), dict):
         return Outcome.FAILED, "It ended without an answer of the agreed shape."
     return Outcome.OK, ""

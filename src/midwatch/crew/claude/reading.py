@@ -157,7 +157,8 @@ class Reader:
             resets_at=datetime.fromtimestamp(resets, UTC) if resets else None,
         )
         self.limit = met if met.rejected else self.limit
-        yield met
+        if met.rejected or info.get("rateLimitType"):  # each answer of a subscription says at least "allowed"
+            yield met
 
     def _result(self, message: Message) -> Events:
         self.result = message
