@@ -47,6 +47,8 @@ def words(brief: Brief) -> tuple[str, ...]:
     if not brief.model:
         raise Misuse("Codex was given no model.", hint="Name one in the settings; its own default changes.")
     settings = {f"features.{name}": False for name in OFF} | QUIET | {"model": brief.model}
+    # With a login it asks its vendor for notices and settings; at our address nobody has any.
+    settings["chatgpt_base_url"] = f"{brief.access.base_url.rstrip('/')}/backend-api"
     given = [f"{name}={json.dumps(value)}" for name, value in settings.items()]
     given.append(f"model_providers.midwatch={_provider(brief)}")
     return tuple(word for one in given for word in ("-c", one))
@@ -74,7 +76,10 @@ def credentials(brief: Brief) -> tuple[Mapping[str, str], Mapping[str, str]]:
         case "api_key":
             return {}, {KEY: brief.access.placeholder}
         case "oauth":
-            return {".codex/auth.json": _account(brief.access.placeholder)}, {}
+            # It would renew a refused login at its vendor's; the placeholder is renewed by nobody.
+            renewal = f"{brief.access.base_url.rstrip('/')}/oauth/token"
+            files = {".codex/auth.json": _account(brief.access.placeholder)}
+            return files, {"CODEX_REFRESH_TOKEN_URL_OVERRIDE": renewal}
         case other:
             raise Misuse(
                 f"Codex knows no credential of the kind {other!r}.",

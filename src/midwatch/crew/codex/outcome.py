@@ -33,6 +33,12 @@ NETWORK = (
     *("httpConnectionFailed", "responseStreamConnectionFailed"),
     *("responseStreamDisconnected", "responseTooManyFailedAttempts"),
 )
+WORDS = {
+    "stream disconnected": (Outcome.NETWORK, "The provider's answer broke off."),
+    "Quota exceeded": (Outcome.AUTH, "The account's quota is used up."),
+    "Failed to refresh token": (Outcome.AUTH, "The provider did not accept the login."),
+}
+"""What it only says in words; the kind it gives them is `other`."""
 _STATUS = re.compile(r"\b(?:status:?|status code:?)\s*([45]\d\d)\b")
 
 
@@ -87,6 +93,9 @@ def _judged(turn: Mapping[str, Any]) -> tuple[Outcome, str]:
         return Outcome.OK, ""
     said = shortened(str(error.get("message") or "").strip(), 300)
     info = error.get("codexErrorInfo")
+    for begins, (outcome, why) in WORDS.items():
+        if said.startswith(begins):
+            return outcome, f"{why} {said}"
     if isinstance(info, str) and info in REASONS:
         outcome, why = REASONS[info]
         return outcome, f"{why} {said}".strip()

@@ -153,7 +153,7 @@ class Reader:
         yield ToolEnded(call=name, ok=ok, summary=shortened(str(item.get("aggregatedOutput") or item["status"])))
 
     def _counted(self, given: Message) -> Events:
-        if not self._ours(given) or (self.turn and given.get("turnId") != self.turn):
+        if not self._ours(given) or not self.turn or given.get("turnId") != self.turn:
             return  # the count of an earlier turn, told again when it is resumed
         last = given["tokenUsage"]["last"]
         cached, written = last.get("cachedInputTokens") or 0, last.get("cacheWriteInputTokens") or 0
