@@ -169,7 +169,8 @@ async def fails_closed(stage: Stage) -> None:
 async def restart(stage: Stage) -> None:
     asked = asyncio.Event()
 
-    async def before(_tool: str, given: Mapping[str, Any]) -> Decision:
+    async def before(tool: str, given: Mapping[str, Any]) -> Decision:
+        assert tool == "Bash"
         if "two" in given["command"]:
             asked.set()
             await asyncio.Event().wait()

@@ -73,7 +73,9 @@ async def refused(stage: Stage) -> None:
 
 @case("codex", "hang")
 async def hang(stage: Stage) -> None:
-    run = await execute(stage, Say("Never heard.", hold=40, times=FOREVER), extra={"retries": "0", "timeout_ms": "1000"})
+    run = await execute(
+        stage, Say("Never heard.", hold=40, times=FOREVER), extra={"retries": "0", "timeout_ms": "1000"}
+    )
     assert run.ended.outcome is Outcome.NETWORK, run.ended
 
 
