@@ -7,8 +7,11 @@ is an `AcpAgent` made from the settings; those below were run through the matrix
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from shlex import quote
 
+from midwatch.crew.acp.reading import BEGIN
 from midwatch.crew.driving import Brief, Launch
+from midwatch.crew.filling import filled
 from midwatch.errors import Misuse
 
 
@@ -21,6 +24,8 @@ class AcpAgent:
     """What follows the program's name on its command line."""
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    never: tuple[str, ...] = ()
+    """What, in the folder it works in, it would run or obey without asking anyone; beside it, it is not begun."""
     sign_in: str = ""
     """The way to sign in that it must be asked for before a session, where it wants that."""
     tested: tuple[str, ...] = ()
@@ -73,6 +78,8 @@ OPENCODE = AcpAgent(
     },
     # It fetches a package for plugins nobody uses; where nobody listens it goes on without.
     files={".npmrc": "registry=http://127.0.0.1:9/\nfetch-retries=0\n"},
+    # It runs a repository's plugins whatever its switches say (measured with --pure and all of the above).
+    never=(".opencode", "opencode.json", "opencode.jsonc"),
     tested=("1.18.33",),
     install="npm install -g opencode-ai@1.18.33",
 )
@@ -87,16 +94,19 @@ def launch(agent: AcpAgent, brief: Brief, program: str) -> Launch:
             f"The agent {agent.name} was given a credential of the kind {brief.access.kind!r}.",
             hint="Give it an API key; vendors keep subscriptions for their own programs.",
         )
+    words = (program, *(filled(word, brief) for word in agent.words))
     return Launch(
-        argv=(program, *(filled(word, brief) for word in agent.words)),
+        argv=("/bin/sh", "-c", _guard(agent), *words) if agent.never else words,
         environment={name: filled(value, brief) for name, value in agent.environment.items()},
         files={name: filled(value, brief) for name, value in agent.files.items()},
     )
 
 
-def filled(text: str, brief: Brief) -> str:
-    """Put the brief's own address, key and model where they stand."""
-    own = {"{base_url}": brief.access.base_url.rstrip("/"), "{key}": brief.access.placeholder, "{model}": brief.model}
-    for name, value in own.items():
-        text = text.replace(name, value)
-    return text
+def _guard(agent: AcpAgent) -> str:
+    """Begin it only where nothing lies that it would run by itself; the refusal is an answer in its own protocol."""
+    checks = []
+    for name in agent.never:
+        why = f"The repository has {name}, which {agent.name} would run or obey without asking. Take it away first."
+        error = json.dumps({"jsonrpc": "2.0", "id": BEGIN, "error": {"code": 1, "message": why}})
+        checks.append(f"if [ -e {quote(name)} ] || [ -L {quote(name)} ]; then echo {quote(error)}; exit 3; fi")
+    return "\n".join((*checks, 'exec "$0" "$@"'))

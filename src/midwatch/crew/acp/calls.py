@@ -20,9 +20,9 @@ def calls(about: Mapping[str, Any], folder: str) -> list[Call]:
     """Say what a call would do."""
     kind, given = str(about.get("kind") or "other"), about.get("rawInput")
     given = given if isinstance(given, dict) else {}
+    command = _command(given)
     match kind:
-        case "execute":
-            command = _command(given)
+        case kind if kind == "execute" or command:  # some ask first about a command's folders, as another kind
             return [("Bash", {"command": command, "cwd": str(given.get("cwd") or folder)})] if command else []
         case "read":
             return [("Read", {**given, "file_path": path}) for path in _paths(about, given, folder)]

@@ -24,6 +24,7 @@ class Deciding:
         self._tell = tell
         self._reader = reader
         self._questions = questions
+        self._known: dict[str, tuple[list[Call], Decision]] = {}
         self.planning = False
         self.reasons: list[str] = []
         """Why calls were refused since the last prompt: the protocol's own no has no words."""
@@ -44,9 +45,14 @@ class Deciding:
             await self._talk.answer(question, rpc.refusal(message["id"], str(message["method"])))
             return
         options = rpc.content(message, "params").get("options")
-        decision = await self._verdict(found, _option(options, "allow_once"))
-        # Told before it takes effect: what was allowed is on record even if we die between the two.
-        await self._tell(ToolDecided(call=call, allowed=decision.allowed, why=decision.why))
+        known = self._known.get(call)
+        if known is not None and known[0] == found:
+            decision = known[1]  # some ask twice about the very same call: a person is asked once
+        else:
+            decision = await self._verdict(found, _option(options, "allow_once"))
+            self._known[call] = found, decision
+            # Told before it takes effect: what was allowed is on record even if we die between the two.
+            await self._tell(ToolDecided(call=call, allowed=decision.allowed, why=decision.why))
         if not decision.allowed:
             self.reasons.append(decision.why)
         chosen = _option(options, "allow_once" if decision.allowed else "reject_once")

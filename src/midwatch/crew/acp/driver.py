@@ -1,16 +1,16 @@
 """The driver of any agent that speaks the Agent Client Protocol."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew import rpc
 from midwatch.crew.acp.agents import AcpAgent, launch
 from midwatch.crew.acp.deciding import Deciding
-from midwatch.crew.acp.outcome import judge, shape
+from midwatch.crew.acp.outcome import judge
 from midwatch.crew.acp.reading import BEGIN, PROMPT, SESSION, SIGN_IN, Reader
 from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.filling import asked_for, shape
 from midwatch.crew.talking import Questions
 from midwatch.errors import Misuse
 from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
@@ -21,7 +21,6 @@ PATIENCE = 3
 REFUSED = (
     "Midwatch, which decides about your tool calls, refused one. {} Go on without it, or say what you need it for."
 )
-SHAPED = "\n\nEnd with one JSON object of this shape and nothing after it:\n{}"
 
 
 class AcpDriver:
@@ -39,6 +38,8 @@ class AcpDriver:
     def __init__(self, agent: AcpAgent) -> None:
         self.name = agent.name
         self.agent = agent
+        self.tested = agent.tested
+        self.install = agent.install
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it."""
@@ -76,7 +77,7 @@ class AcpDriver:
                 await rpc.once(talk, "midwatch-session", self._session(brief, reader.able))
             if prompts == 0 and reader.live:
                 prompts = 1
-                await rpc.once(talk, "midwatch-prompt-1", _prompt(1, reader.conversation, _text(brief)))
+                await rpc.once(talk, "midwatch-prompt-1", _prompt(1, reader.conversation, asked_for(brief)))
             elif prompts == len(reader.results) <= PATIENCE and prompts and _unheard(reader):
                 prompts += 1
                 text = REFUSED.format(" ".join(deciding.reasons[-1:]))
@@ -120,10 +121,6 @@ def _begin() -> bytes:
         "clientInfo": {"name": "midwatch", "title": "Midwatch", "version": "1"},
     }
     return rpc.request(BEGIN, "initialize", given)
-
-
-def _text(brief: Brief) -> str:
-    return brief.prompt + (SHAPED.format(json.dumps(brief.schema)) if brief.schema is not None else "")
 
 
 def _prompt(number: int, conversation: str, text: str) -> bytes:

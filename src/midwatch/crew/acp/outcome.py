@@ -4,13 +4,13 @@ The protocol has no word for a provider's refusal, so the provider's own words a
 carries the agent's requests knows better what was refused, and may say so.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.acp.reading import Reader
 from midwatch.crew.driving import Brief
+from midwatch.crew.filling import shape
 from midwatch.crew.roles import Left
 from midwatch.crew.rpc import content
 from midwatch.crew.talking import shortened
@@ -23,20 +23,13 @@ REASONS = {
     "refusal": (Outcome.FAILED, "It declined to go on."),
     "cancelled": (Outcome.CANCELLED, "It was stopped."),
 }
-WORDS = (
-    (re.compile(r"raises the ceiling|payment required|\bbudget\b|\b402\b", re.IGNORECASE), Outcome.BUDGET),
-    (re.compile(r"api[ _-]?key|unauthor|authenticat|credential|credit balance|quota|\b40[13]\b", re.IGNORECASE), Outcome.AUTH),
-    (re.compile(r"rate.?limit|usage.?limit|too many requests|\b429\b", re.IGNORECASE), Outcome.LIMIT),
-    (
-        re.compile(
-            r"overload|unable to connect|connect|network|socket|time.?d? ?out|fetch failed|terminated|aborted|stream"
-            r"|server (had an )?error|internal server|bad gateway|unavailable|json pars|parse|\b5\d\d\b",
-            re.IGNORECASE,
-        ),
-        Outcome.NETWORK,
-    ),
-)
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+WORDS = {
+    Outcome.BUDGET: r"raises the ceiling|payment required|\bbudget\b|\b402\b",
+    Outcome.AUTH: r"api[ _-]?key|unauthor|authenticat|credential|credit balance|quota|\b40[13]\b",
+    Outcome.LIMIT: r"rate.?limit|usage.?limit|too many requests|\b429\b",
+    Outcome.NETWORK: r"overload|connect|network|socket|timed? ?-?out|fetch failed|terminated|aborted|stream"
+    r"|server (had an )?error|internal server|bad gateway|unavailable|pars(e|ing)|\b5\d\d\b",
+}
 
 
 def judge(reader: Reader, brief: Brief, left: Left, reasons: list[str]) -> RunEnded:
@@ -56,18 +49,6 @@ def judge(reader: Reader, brief: Brief, left: Left, reasons: list[str]) -> RunEn
     return RunEnded(outcome=outcome, why=why, conversation=reader.conversation, structured=structured)
 
 
-def shape(said: str) -> dict[str, Any] | None:
-    """Find the object in its last words: all of them, or the last block of code."""
-    for text in (said, *reversed(_FENCED.findall(said))):
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            return found
-    return None
-
-
 def _without_a_word(reader: Reader, left: Left) -> tuple[Outcome, str]:
     if reader.refused is not None:
         return Outcome.FAILED, f"It would not begin: {shortened(reader.refused, 300)}"
@@ -83,7 +64,7 @@ def _judged(result: Mapping[str, Any]) -> tuple[Outcome, str]:
         return REASONS.get(reason, (Outcome.FAILED, f"It gave up: {reason or 'it did not say why'}."))
     error = content(result, "error")
     said = f"{error.get('message') or ''} {_details(error.get('data'))}".strip()
-    outcome = next((found for words, found in WORDS if words.search(said)), Outcome.FAILED)
+    outcome = next((found for found, words in WORDS.items() if re.search(words, said, re.IGNORECASE)), Outcome.FAILED)
     return outcome, shortened(said, 300) or "It gave up and did not say why."
 
 

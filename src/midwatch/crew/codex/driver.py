@@ -4,10 +4,11 @@ import asyncio
 
 from midwatch.crew import rpc
 from midwatch.crew.codex.deciding import Deciding
-from midwatch.crew.codex.launching import launch
-from midwatch.crew.codex.outcome import judge, shape
+from midwatch.crew.codex.launching import TESTED, launch
+from midwatch.crew.codex.outcome import judge
 from midwatch.crew.codex.reading import BEGIN, THREAD, TURN, Reader
 from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.filling import shape
 from midwatch.crew.talking import Questions
 from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
@@ -26,6 +27,9 @@ class CodexDriver:
         "Every command and every change of a file is decided by Midwatch before it happens;"
         " what nobody answers does not happen."
     )
+
+    tested = TESTED
+    install = f"npm install -g @openai/codex@{TESTED[-1]}"
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it."""

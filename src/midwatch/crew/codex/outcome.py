@@ -1,16 +1,16 @@
 """How a run of Codex ended: by what it said, never by its exit code."""
 
-import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
-from midwatch.crew.codex.reading import Reader, status
+from midwatch.crew.codex.reading import status
 from midwatch.crew.driving import Brief
+from midwatch.crew.filling import shape
 from midwatch.crew.roles import Left
 from midwatch.crew.rpc import content
 from midwatch.crew.talking import shortened
-from midwatch.terms.agents import Outcome, RunEnded
+from midwatch.terms.agents import LimitMet, Outcome, RunEnded
 
 STATUSES = {
     401: (Outcome.AUTH, "The provider did not accept the credential."),
@@ -35,6 +35,7 @@ NETWORK = (
 )
 WORDS = {
     "stream disconnected": (Outcome.NETWORK, "The provider's answer broke off."),
+    "You’ve hit your usage limit": (Outcome.LIMIT, "The usage limit is reached."),  # noqa: RUF001 - its own quote
     "Quota exceeded": (Outcome.AUTH, "The account's quota is used up."),
     "Failed to refresh token": (Outcome.AUTH, "The provider did not accept the login."),
 }
@@ -42,7 +43,17 @@ WORDS = {
 _STATUS = re.compile(r"\b(?:status:?|status code:?)\s*([45]\d\d)\b")
 
 
-def judge(reader: Reader, brief: Brief, left: Left, *, many_turns: bool = False) -> RunEnded:
+class Heard(Protocol):
+    """What was heard of a run, by whichever way it was led."""
+
+    conversation: str
+    result: Mapping[str, Any] | None
+    refused: str | None
+    limit: LimitMet | None
+    said: str
+
+
+def judge(reader: Heard, brief: Brief, left: Left, *, many_turns: bool = False) -> RunEnded:
     """Say how the run ended."""
     structured = None
     if reader.result is None:
@@ -67,16 +78,7 @@ def judge(reader: Reader, brief: Brief, left: Left, *, many_turns: bool = False)
     )
 
 
-def shape(said: str) -> dict[str, Any] | None:
-    """Read its last words as an object."""
-    try:
-        found = json.loads(said)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _without_a_word(reader: Reader, left: Left) -> tuple[Outcome, str]:
+def _without_a_word(reader: Heard, left: Left) -> tuple[Outcome, str]:
     if reader.refused is not None:
         return Outcome.FAILED, f"It would not begin: {shortened(reader.refused, 300)}"
     if left.stopped:
