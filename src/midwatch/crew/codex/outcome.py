@@ -36,6 +36,7 @@ NETWORK = (
 WORDS = {
     "stream disconnected": (Outcome.NETWORK, "The provider's answer broke off."),
     "You’ve hit your usage limit": (Outcome.LIMIT, "The usage limit is reached."),  # noqa: RUF001 - its own quote
+    "We’re currently experiencing high demand": (Outcome.NETWORK, "The provider had a fault of its own."),  # noqa: RUF001
     "Quota exceeded": (Outcome.AUTH, "The account's quota is used up."),
     "Failed to refresh token": (Outcome.AUTH, "The provider did not accept the login."),
 }
