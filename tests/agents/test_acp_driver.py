@@ -123,6 +123,12 @@ async def test_a_turn_that_a_refusal_ended_is_gone_on_with_and_at_last_told_as_s
     assert all("Not that." in text for text in prompts[1:])
 
 
+async def test_a_call_that_was_allowed_and_failed_is_no_refusal(stand: Stand) -> None:
+    failed = update("tool_call_update", toolCallId="c", status="failed")
+    ended = await stand.lead(*BEGIN, ask(0, **run("false")), "listen", failed, DONE)
+    assert ended.outcome is Outcome.OK
+
+
 @pytest.mark.parametrize(
     ("end", "outcome"),
     [

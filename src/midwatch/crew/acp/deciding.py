@@ -53,7 +53,10 @@ class Deciding:
             self._known[call] = found, decision
             # Told before it takes effect: what was allowed is on record even if we die between the two.
             await self._tell(ToolDecided(call=call, allowed=decision.allowed, why=decision.why))
-        if not decision.allowed:
+        if decision.allowed:
+            self._reader.allowed.add(call)
+        else:
+            self._reader.allowed.discard(call)
             self.reasons.append(decision.why)
         chosen = _option(options, "allow_once" if decision.allowed else "reject_once")
         outcome = {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}

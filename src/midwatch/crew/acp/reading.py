@@ -31,6 +31,8 @@ class Reader:
         self.said = ""
         self.unheard = False
         """The last thing that happened is that a call which asked us came to nothing."""
+        self.allowed: set[str] = set()
+        """Calls that we let go on; when one of these fails, no refusal was the cause."""
         self._folder = folder
         self._model = model
         self._version = ""
@@ -159,7 +161,7 @@ class Reader:
         # It ran, or was refused, without asking us: that must be seen.
         found = calls(about, self._folder) or [(str(about.get("title") or "unknown"), {})]
         yield from self.asked(call, found)
-        self.unheard = status == "failed" and call in self._asked
+        self.unheard = status == "failed" and call in self._asked - self.allowed
         yield ToolEnded(call=call, ok=status == "completed", summary=shortened(_text(about)))
 
 
