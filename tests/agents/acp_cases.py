@@ -106,6 +106,7 @@ async def edit(stage: Stage) -> None:
         ("Bash", None),
     ]
     assert [one.text for one in run.only("said")] == ["Looking.", "Done."]
+    assert [one.number for one in run.only("turn")] == [1, 2, 3, 4]
 
 
 @case("opencode", "resume by conversation")
@@ -139,6 +140,15 @@ async def killed(stage: Stage) -> None:
     again = await execute(stage, Say("Here again."), conversation=ended.conversation)
     assert again.ended.outcome is Outcome.OK, again.ended
     assert "before.txt" in sent(stage, 1)
+
+
+@case("opencode", "as many turns as it may")
+async def turns(stage: Stage) -> None:
+    judge = Judge()
+    run = await execute(stage, Say(do=(Shell("true"),), times=FOREVER), max_turns=2, decide=judge)
+    assert run.ended.outcome is Outcome.MAX_TURNS, run.ended
+    assert len(judge.asked) == 2
+    assert len(stage.model.requests("job", main=True)) <= 4
 
 
 @case("opencode", "a decision that fails is a no")

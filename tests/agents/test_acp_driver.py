@@ -129,6 +129,22 @@ async def test_a_call_that_was_allowed_and_failed_is_no_refusal(stand: Stand) ->
     assert ended.outcome is Outcome.OK
 
 
+async def test_more_turns_than_it_may_are_cancelled_and_nothing_more_is_allowed(stand: Stand) -> None:
+    judge = Judge()
+    first = (update("tool_call", toolCallId="c", **run("a")), ask(0, **run("a")), "listen")
+    ended_call = update("tool_call_update", toolCallId="c", status="completed")
+    second = ask(1, **run("b"))
+    second["params"]["toolCall"]["toolCallId"] = "d"
+    more = (update("tool_call", toolCallId="d", **run("b")), "listen", second, "listen")
+    cancelled = {"id": 11, "result": {"stopReason": "cancelled"}}
+    brief = replace(BRIEF, max_turns=1)
+    ended = await stand.lead(*BEGIN, *first, ended_call, *more, cancelled, decide=judge, brief=brief)
+    assert ended.outcome is Outcome.MAX_TURNS
+    assert [given["command"] for _, given in judge.asked] == ["a"]
+    assert [one["params"] for one in stand.heard() if one.get("method") == "session/cancel"] == [{"sessionId": "s-1"}]
+    assert stand.answer(1)["result"]["outcome"]["optionId"] == "n"
+
+
 @pytest.mark.parametrize(
     ("end", "outcome"),
     [

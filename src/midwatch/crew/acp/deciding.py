@@ -11,6 +11,7 @@ from midwatch.crew.talking import Questions, decided
 from midwatch.terms.agents import ToolDecided
 
 UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
+ENOUGH = Decision(allowed=False, why="It took as many turns as it may.")
 ONLY_READING = Decision(allowed=False, why="While planning only reading is allowed.")
 NOT_ONCE = Decision(allowed=False, why="This call cannot be allowed just once, so it is refused.")
 
@@ -26,6 +27,8 @@ class Deciding:
         self._questions = questions
         self._known: dict[str, tuple[list[Call], Decision]] = {}
         self.planning = False
+        self.closed = False
+        """It took all the turns it may, so nothing more is allowed."""
         self.reasons: list[str] = []
         """Why calls were refused since the last prompt: the protocol's own no has no words."""
 
@@ -65,6 +68,8 @@ class Deciding:
     async def _verdict(self, found: list[Call], once: str) -> Decision:
         """Ask about each part; one no is a no to all of it."""
         decision = UNREADABLE
+        if self.closed:
+            return ENOUGH
         if self.planning and any(tool not in READING for tool, _ in found):
             return ONLY_READING
         for tool, given in found:

@@ -13,7 +13,7 @@ from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
 from midwatch.crew.filling import asked_for, shape
 from midwatch.crew.talking import Questions
 from midwatch.errors import Misuse
-from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
+from midwatch.terms.agents import Errand, Outcome, PlanSpoken, RunEnded
 
 PROTOCOL = 1
 PATIENCE = 3
@@ -32,7 +32,7 @@ class AcpDriver:
 
     governance = (
         "Limited: what the agent asks about is decided by Midwatch, but an agent of this kind may do things without"
-        " asking; only the sandbox and the model proxy hold it, and a limit on its turns does not."
+        " asking, and its turns are counted from outside; only the sandbox and the model proxy hold it."
     )
 
     def __init__(self, agent: AcpAgent) -> None:
@@ -60,6 +60,8 @@ class AcpDriver:
         except ExceptionGroup as several:
             raise several.exceptions[0] from several
         ended = judge(reader, brief, await talk.left(), deciding.reasons)
+        if deciding.closed:
+            ended = ended.model_copy(update={"outcome": Outcome.MAX_TURNS, "why": "It took as many turns as it may."})
         if brief.errand is Errand.PLAN and reader.results and reader.said:
             await tell(PlanSpoken(text=reader.said, structured=shape(reader.said)))
         await tell(ended)
@@ -71,6 +73,7 @@ class AcpDriver:
             message, events = reader.message(said)
             for event in events:
                 await tell(event)
+            await _count(talk, brief, reader, deciding)
             if "method" in message and "id" in message:
                 await deciding.take(message)
             elif message.get("id") == BEGIN and reader.begun:
@@ -78,7 +81,7 @@ class AcpDriver:
             if prompts == 0 and reader.live:
                 prompts = 1
                 await rpc.once(talk, "midwatch-prompt-1", _prompt(1, reader.conversation, asked_for(brief)))
-            elif prompts == len(reader.results) <= PATIENCE and prompts and _unheard(reader):
+            elif prompts == len(reader.results) <= PATIENCE and prompts and _unheard(reader, deciding):
                 prompts += 1
                 text = REFUSED.format(" ".join(deciding.reasons[-1:]))
                 await rpc.once(talk, f"midwatch-prompt-{prompts}", _prompt(prompts, reader.conversation, text))
@@ -99,6 +102,15 @@ class AcpDriver:
         return rpc.request(SIGN_IN, "authenticate", {"methodId": self.agent.sign_in}) + ask
 
 
+async def _count(talk: Talk, brief: Brief, reader: Reader, deciding: Deciding) -> None:
+    """Cancel it when it begins a turn more than it may."""
+    if deciding.closed or not brief.max_turns or reader.latest < brief.max_turns:
+        return
+    deciding.closed = True
+    given = {"sessionId": reader.conversation}
+    await rpc.once(talk, "midwatch-cancel", rpc.notification("session/cancel", given))
+
+
 def _folder(brief: Brief) -> str:
     folder = brief.extra.get("folder", "")
     if not folder.startswith("/"):
@@ -109,8 +121,8 @@ def _folder(brief: Brief) -> str:
     return folder
 
 
-def _unheard(reader: Reader) -> bool:
-    return reader.unheard and "error" not in reader.results[-1]
+def _unheard(reader: Reader, deciding: Deciding) -> bool:
+    return reader.unheard and not deciding.closed and "error" not in reader.results[-1]
 
 
 def _begin() -> bytes:

@@ -31,6 +31,10 @@ class Reader:
         self.said = ""
         self.unheard = False
         """The last thing that happened is that a call which asked us came to nothing."""
+        self.turns = 0
+        """Turns that are over, as far as can be seen from outside: what follows a tool's end is the next one."""
+        self.latest = 0
+        """How many turns were over when it last began something."""
         self.allowed: set[str] = set()
         """Calls that we let go on; when one of these fails, no refusal was the cause."""
         self._folder = folder
@@ -41,6 +45,7 @@ class Reader:
         self._tokens = Tokens()
         self._usd: float | None = None
         self._complained = False
+        self._busy = self._worked = False
         self._calls: dict[str, dict[str, Any]] = {}
         self._requested: set[str] = set()
         self._asked: set[str] = set()
@@ -112,7 +117,20 @@ class Reader:
             self._count(usage)
             yield Counted(tokens=self._tokens, usd=self._usd)
         self.results.append({"error": error} if error is not None else result)
-        yield TurnEnded(number=len(self.results))
+        yield from self._turn()
+
+    def _turn(self) -> Events:
+        if self._busy:
+            self.turns += 1
+            yield TurnEnded(number=self.turns)
+        self._busy = self._worked = False
+
+    def _begins(self) -> Events:
+        """It begins something: where a tool has ended before, that is another turn."""
+        if self._worked:
+            yield from self._pause()
+            yield from self._turn()
+        self._busy, self.latest = True, self.turns
 
     def _count(self, usage: Message) -> None:
         had = self._tokens
@@ -126,8 +144,11 @@ class Reader:
     def _update(self, update: Message) -> Events:
         match update["sessionUpdate"]:
             case "agent_message_chunk":
+                yield from self._begins()
                 yield from self._chunk(update)
             case "tool_call" | "tool_call_update":
+                if update["toolCallId"] not in self._calls:
+                    yield from self._begins()
                 yield from self._tool(update)
             case "usage_update":
                 amount = content(update, "cost").get("amount")
@@ -157,6 +178,7 @@ class Reader:
         if status not in ("completed", "failed") or call in self._over:
             return
         self._over.add(call)
+        self._worked = True
         about = self._calls[call]
         # It ran, or was refused, without asking us: that must be seen.
         found = calls(about, self._folder) or [(str(about.get("title") or "unknown"), {})]
