@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.agents.cases import Case, find
 from tests.agents.sealed import SealingFailed, sealed_network
-from tools.agents import program
+from tools.agents import AGENTS, program
 
 MOST_SECONDS = 90
 
@@ -55,7 +55,8 @@ def fits(one: Case, word: str) -> bool:
 
 def run(one: Case) -> str:
     """Play one case, and say what went wrong."""
-    if not program(one.agent).exists():
+    installed = {agent.name for agent in AGENTS}
+    if one.agent in installed and not program(one.agent).exists():
         return f"{one.agent} is not at {program(one.agent)}; `python3 tools/agents.py` brings it."
     try:
         with sealed_network() as sealed, tempfile.TemporaryDirectory(prefix="midwatch-agents-") as folder:

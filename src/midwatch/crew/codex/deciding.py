@@ -1,0 +1,88 @@
+"""Every question of Codex's is answered here, once, and none of the answers runs anything by mistake."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from midwatch.crew import rpc
+from midwatch.crew.codex.plain_reading import Call
+from midwatch.crew.codex.reading import Reader
+from midwatch.crew.driving import Decide, Decision, Talk, Tell
+from midwatch.crew.talking import Questions, decided
+from midwatch.terms.agents import ToolDecided
+
+APPROVALS = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
+READING = ("Read", "Grep", "Glob")
+
+UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
+ENOUGH = Decision(allowed=False, why="It took as many turns as it may.")
+ONLY_READING = Decision(
+    allowed=False,
+    why="While planning only plain reading is allowed: cat, head, tail, sed -n, ls, rg or grep on named files,"
+    " without pipes, redirections or variables.",
+)
+
+
+class Deciding:
+    """Takes its questions; each is answered in its own time."""
+
+    def __init__(self, talk: Talk, decide: Decide, tell: Tell, reader: Reader, questions: Questions) -> None:
+        self._talk = talk
+        self._decide = decide
+        self._tell = tell
+        self._reader = reader
+        self._questions = questions
+        self.planning = False
+        self.closed = False
+        """It took all the turns it may, so nothing more is allowed."""
+
+    async def take(self, message: Mapping[str, Any]) -> None:
+        """Begin to answer one question."""
+        question = f"codex-{message['id']}"
+        asked = rpc.content(message, "params")
+        item = str(asked.get("itemId") or "")
+        calls: list[Call] = []
+        if message["method"] in APPROVALS:
+            calls = self._reading(item, asked)
+            for event in self._reader.asked(item, calls):
+                await self._tell(event)
+        if not await self._talk.answered(question):
+            self._questions.begin(question, self._answer(question, message, item, calls))
+
+    def _reading(self, item: str, asked: Mapping[str, Any]) -> list[Call]:
+        try:
+            return self._reader.calls(item, asked)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return []
+
+    async def _answer(self, question: str, message: Mapping[str, Any], item: str, calls: list[Call]) -> None:
+        if message["method"] not in APPROVALS:
+            await self._talk.answer(question, rpc.refusal(message["id"], str(message["method"])))
+            return
+        decision = await self._verdict(calls)
+        # Told before it takes effect: what was allowed is on record even if we die between the two.
+        await self._tell(ToolDecided(call=item, allowed=decision.allowed, why=decision.why))
+        answer = rpc.result(message["id"], {"decision": "accept" if decision.allowed else "decline"})
+        await self._talk.answer(question, answer if decision.allowed else self._reason(question, decision) + answer)
+
+    async def _verdict(self, calls: list[Call]) -> Decision:
+        """Ask about each part; one no is a no to all of it. An accepted call leaves Codex's own sandbox."""
+        decision = UNREADABLE
+        if self.closed:
+            return ENOUGH
+        if self.planning and any(tool not in READING for tool, _ in calls):
+            return ONLY_READING
+        for tool, given in calls:
+            decision = await decided(self._decide, tool, given)
+            if not decision.allowed:
+                return decision
+        return decision
+
+    def _reason(self, question: str, decision: Decision) -> bytes:
+        """Say why beside the no, which carries no words of its own: the model hears both at once."""
+        text = f"Midwatch, which decides about your tool calls, refused one: {decision.why}"
+        given = {
+            "threadId": self._reader.conversation,
+            "expectedTurnId": self._reader.turn,
+            "input": [{"type": "text", "text": text, "text_elements": []}],
+        }
+        return rpc.request(f"why-{question}", "turn/steer", given)

@@ -1,0 +1,105 @@
+"""The driver of Codex."""
+
+import asyncio
+
+from midwatch.crew import rpc
+from midwatch.crew.codex.deciding import Deciding
+from midwatch.crew.codex.launching import TESTED, launch
+from midwatch.crew.codex.outcome import judge
+from midwatch.crew.codex.reading import BEGIN, THREAD, TURN, Reader
+from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.filling import shape
+from midwatch.crew.talking import Questions
+from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
+
+VERSION = "1"
+
+
+class CodexDriver:
+    """Leads Codex's app server over its pipes.
+
+    After a restart the same program's lines are read again from the first: all events are told again, in the same
+    order, and only questions that were never answered are decided. `Counted` is the run's total so far.
+    """
+
+    name = "codex"
+    governance = (
+        "Every command and every change of a file is decided by Midwatch before it happens;"
+        " what nobody answers does not happen."
+    )
+
+    tested = TESTED
+    install = f"npm install -g @openai/codex@{TESTED[-1]}"
+
+    def launch(self, brief: Brief, program: str) -> Launch:
+        """Say how to begin it."""
+        return launch(brief, program)
+
+    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+        """Lead it to its end."""
+        reader = Reader()
+        try:
+            async with asyncio.TaskGroup() as group:
+                questions = Questions(group)
+                deciding = Deciding(talk, decide, tell, reader, questions)
+                deciding.planning = brief.errand is Errand.PLAN
+                await rpc.once(talk, "midwatch-begin", _begin(brief))
+                many = await _follow(talk, brief, tell, reader, deciding)
+                questions.withdraw_all()
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from several
+        ended = judge(reader, brief, await talk.left(), many_turns=many)
+        if brief.errand is Errand.PLAN and reader.result is not None and reader.said:
+            await tell(PlanSpoken(text=reader.said, structured=shape(reader.said)))
+        await tell(ended)
+        return ended
+
+
+async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> bool:
+    """Read it to its last line, and say whether it was stopped for taking too many turns."""
+    many = over = False
+    async for said in talk.lines():
+        message, events = reader.message(said)
+        for event in events:
+            await tell(event)
+        if "method" in message and "id" in message:
+            await deciding.take(message)
+        elif message.get("id") == THREAD and reader.conversation:
+            await rpc.once(talk, "midwatch-turn", _turn(brief, reader.conversation))
+        if not many and brief.max_turns and reader.latest >= brief.max_turns:
+            many = deciding.closed = True
+            given = {"threadId": reader.conversation, "turnId": reader.turn}
+            await rpc.once(talk, "midwatch-interrupt", rpc.request("interrupt", "turn/interrupt", given))
+        if not over and (reader.result is not None or reader.refused is not None):
+            over = True
+            await talk.stop()  # the server would wait for another turn; it has no word for going
+    return many
+
+
+def _begin(brief: Brief) -> bytes:
+    client = {"name": "midwatch", "title": "Midwatch", "version": VERSION}
+    hello = rpc.request(BEGIN, "initialize", {"clientInfo": client, "capabilities": None})
+    planning = brief.errand is Errand.PLAN
+    given = {
+        "model": brief.model,
+        "modelProvider": "midwatch",
+        "approvalPolicy": "untrusted",
+        "approvalsReviewer": "user",
+        # The walls around it are ours; its own could not hold a linked worktree's commits.
+        "sandbox": "read-only" if planning else "danger-full-access",
+    }
+    if brief.conversation:
+        begin = rpc.request(THREAD, "thread/resume", given | {"threadId": brief.conversation, "excludeTurns": True})
+    else:
+        begin = rpc.request(THREAD, "thread/start", given)
+    return hello + rpc.notification("initialized") + begin
+
+
+def _turn(brief: Brief, conversation: str) -> bytes:
+    given: dict[str, object] = {
+        "threadId": conversation,
+        "input": [{"type": "text", "text": brief.prompt, "text_elements": []}],
+    }
+    if brief.schema is not None:
+        given["outputSchema"] = dict(brief.schema)
+    return rpc.request(TURN, "turn/start", given)

@@ -1,0 +1,14 @@
+"""The real Codex against the scripted model, in a network nothing leaves."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.agents.cases import Case, cases_of
+from tests.agents.sealed import Sealed
+
+
+@pytest.mark.usefixtures("codex")
+@pytest.mark.parametrize("case", cases_of("codex"), ids=str)
+async def test_codex(case: Case, tmp_path: Path, sealed: Sealed) -> None:
+    await case.run(tmp_path, sealed)
