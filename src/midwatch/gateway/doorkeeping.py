@@ -11,10 +11,13 @@ from typing import Final, Protocol
 from midwatch.errors import Misuse
 from midwatch.gateway.egress import Caps, Connection, Egress, HeaderSource, Policy, Resolver, Route
 from midwatch.gateway.egress.policy import INSIDE, no_headers
+from midwatch.gateway.model_doors import ModelDoorman, ModelDoors
+from midwatch.gateway.models.environment import base_url
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.journal.port import Journal
 from midwatch.rules.egress import rules_of
+from midwatch.terms.agents import ModelAccess
 
 PORT: Final = 8118
 """The door's number inside; every room has a network of its own."""
@@ -39,6 +42,10 @@ class Wanted(Protocol):
     def registries(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
     def max_requests(self) -> int: ...  # noqa: D102
+    @property
+    def purpose(self) -> str: ...  # noqa: D102
+    @property
+    def model(self) -> ModelAccess | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +54,49 @@ class Doorkeeper:
 
     journal: Journal
     vault: Vault
+    models: ModelDoors | None = None
     resolve: Resolver | None = None
 
-    def doorman(self, reach: Wanted) -> "EgressDoorman":
-        """Make one who knows what may be reached and writes down what was."""
+    def doorman(self, reach: Wanted) -> "EgressDoorman | Doormen":
+        """Make one who knows what may be reached and writes down what was; with a model, a second beside him."""
         routes = tuple(route_of(text, self.vault) for text in reach.registries)
         policy = Policy(rules_of(reach.domains), routes, Caps(requests=reach.max_requests))
-        return EgressDoorman(self.journal, reach, policy, self.resolve)
+        egress = EgressDoorman(self.journal, reach, policy, self.resolve)
+        if reach.model is None or self.models is None:
+            return egress
+        grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
+        return Doormen((egress, self.models.doorman(grant)))
+
+    def access(self, reach: Wanted) -> tuple[str, str, str]:
+        """Tell a program inside where its model is, what to present there, and of what kind that is."""
+        if reach.model is None or self.models is None:
+            return "", "", "none"
+        grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
+        return base_url(grant), grant.placeholder, grant.credential.kind
+
+
+class Doormen:
+    """Several at the doors of one room, each at his own."""
+
+    def __init__(self, each: tuple["EgressDoorman | ModelDoorman", ...]) -> None:
+        self._each = each
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Name all doors."""
+        return tuple(port for one in self._each for port in one.ports)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Tell programs inside where all doors are."""
+        return {name: value for one in self._each for name, value in one.environment.items()}
+
+    async def serve(self, listeners: list[socket.socket]) -> None:
+        """Serve until cancelled, each his own."""
+        by_port = {listener.getsockname()[1]: listener for listener in listeners}
+        async with asyncio.TaskGroup() as group:
+            for one in self._each:
+                group.create_task(one.serve([by_port[port] for port in one.ports]))
 
 
 class EgressDoorman:

@@ -8,6 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
+from midwatch.terms.agents import ModelAccess
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -90,6 +92,9 @@ class Reach:
     max_requests: int
     registries: tuple[str, ...] = ()
     """Package registries with their credentials' names, for setups."""
+    purpose: str = ""
+    model: ModelAccess | None = None
+    """Which model the attempt may ask."""
 
 
 class Doorkeeping(Protocol):
@@ -97,6 +102,10 @@ class Doorkeeping(Protocol):
 
     def doorman(self, reach: Reach) -> Doorman:
         """Make one who knows what may be reached and writes down what was."""
+        ...
+
+    def access(self, reach: Reach) -> tuple[str, str, str]:
+        """Tell a program inside where its model is, what to present there, and of what kind that is."""
         ...
 
 

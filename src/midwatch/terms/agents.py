@@ -46,6 +46,43 @@ class Tokens(Term):
         return self.input + self.output + self.cache_read + self.cache_write
 
 
+class ModelAccess(Term):
+    """Which model an agent may ask, and by which secret; the secret itself never comes near it."""
+
+    provider: str
+    model: str
+    secret: str = ""
+    """Its name in the vault."""
+    kind: Literal["api_key", "oauth", "none"] = "api_key"
+    base_url: str = ""
+    """Another address than the provider's own."""
+
+
+class Told(Term):
+    """What an agent is told about its work."""
+
+    objective: str
+    goals: tuple[str, ...] = ()
+    success_criteria: tuple[str, ...] = ()
+    notes: str = ""
+    project: str = ""
+    purpose: str = ""
+    branch: str = ""
+    base: str = ""
+    setup: str = ""
+    minutes: int = 0
+
+
+class Prompted(Term):
+    """What was said to the agent, word for word, and by which template."""
+
+    kind: Literal["prompted"] = "prompted"
+    errand: Errand
+    text: str
+    template: str
+    version: str
+
+
 class RunBegan(Term):
     """The agent is there."""
 
@@ -144,7 +181,8 @@ class RunEnded(Term):
 
 
 AgentEvent = Annotated[
-    RunBegan
+    Prompted
+    | RunBegan
     | Said
     | ToolRequested
     | ToolDecided

@@ -60,6 +60,8 @@ class Call:
     """Why it was cut or failed; empty for one that went well."""
     request_id: str = ""
     """The provider's own name for it."""
+    reservation: str = ""
+    """What was set aside for it, by its name in the ledger."""
     crossed: tuple[Crossing, ...] = ()
     """Shares of ceilings that this request reached."""
 

@@ -148,6 +148,7 @@ class Carrying:
             cut=not trip.whole,
             why=trip.why or ("" if trip.whole else "The network of this job was closed."),
             request_id=trip.request_id,
+            reservation=reservation.id,
             crossed=crossed,
         )
         await written(self._books.settled(call))

@@ -1,0 +1,151 @@
+"""A model-driven agent: one program led by its driver through a plan, its execution or a repair."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from midwatch.crew.driving import Access, Brief, Decide, Driver, Talk, Tell
+from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
+from midwatch.crew.prompting.plans import plan_schema, read_plan
+from midwatch.crew.prompting.prompts import build_prompt
+from midwatch.errors import Broken, Exhausted, MidwatchError, Refused, Unavailable
+from midwatch.terms.agents import AgentEvent, Errand, Outcome, Prompted, RunEnded, Said, Told
+from midwatch.terms.jobs import Done, Plan
+
+WRONG: dict[Outcome, tuple[type[MidwatchError], str]] = {
+    Outcome.FAILED: (Broken, "Look at its log for what it tried."),
+    Outcome.MAX_TURNS: (Broken, "Ask for less at once, or allow more turns."),
+    Outcome.BUDGET: (Exhausted, "Raise the ceiling, or ask for less."),
+    Outcome.LIMIT: (Unavailable, "It goes on when the provider's limit resets."),
+    Outcome.AUTH: (Refused, "Check its credential: midwatch agent test."),
+    Outcome.NETWORK: (Unavailable, "It is tried again; look at the provider's status page."),
+    Outcome.CANCELLED: (Unavailable, "Its checkout is kept."),
+    Outcome.CRASHED: (Broken, "Look at its log for its last words."),
+}
+"""Who must act next when a run did not end well."""
+
+
+class Room(Protocol):
+    """Where the program runs."""
+
+    @property
+    def inside(self) -> Any: ...  # noqa: D102
+    def put(self, name: str, content: str) -> Any: ...  # noqa: D102
+    def talk(  # noqa: D102
+        self, argv: tuple[str, ...], environment: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[Talk]: ...
+
+
+class Commission(Protocol):
+    """What a model-driven agent is given."""
+
+    @property
+    def room(self) -> Room: ...  # noqa: D102
+    @property
+    def told(self) -> Told: ...  # noqa: D102
+    @property
+    def access(self) -> Access: ...  # noqa: D102
+    @property
+    def decide(self) -> Decide: ...  # noqa: D102
+    @property
+    def tell(self) -> Tell: ...  # noqa: D102
+    @property
+    def conversation(self) -> str: ...  # noqa: D102
+    @property
+    def tools(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def checks(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def avoid(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def most_files(self) -> int: ...  # noqa: D102
+    @property
+    def most_lines(self) -> int: ...  # noqa: D102
+
+
+class ModelAgent:
+    """Leads one kind of program; which one, its driver knows."""
+
+    def __init__(self, driver: Driver, program: str, model: str) -> None:
+        self.driver = driver
+        self.name = driver.name
+        self._program = program
+        self._model = model
+
+    async def plan(self, task: Commission) -> Plan:
+        """Look, and say what would be done; nothing is written."""
+        ended, _ = await self._run(task, _facts(task, Errand.PLAN), schema=plan_schema())
+        return read_plan(ended.structured, root=str(task.room.inside))
+
+    async def execute(self, task: Commission, plan: Plan) -> Done:
+        """Carry the approved plan out."""
+        _, said = await self._run(task, _facts(task, Errand.EXECUTE, plan=plan))
+        return Done(summary=said, base="", head="")
+
+    async def repair(self, task: Commission, base: str, failure: str) -> Done:
+        """Mend what the checks found."""
+        _, said = await self._run(task, _facts(task, Errand.REPAIR, failure=failure))
+        return Done(summary=said, base=base, head="")
+
+    async def _run(
+        self, task: Commission, facts: PromptFacts, schema: Mapping[str, Any] | None = None
+    ) -> tuple[RunEnded, str]:
+        prompt = build_prompt(facts)
+        brief = Brief(
+            errand=facts.errand,
+            prompt=prompt.text,
+            model=self._model,
+            access=task.access,
+            conversation=task.conversation,
+            schema=schema,
+            tools=task.tools,
+        )
+        launch = self.driver.launch(brief, self._program)
+        for name, content in launch.files.items():
+            task.room.put(name, content)
+        await task.tell(
+            Prompted(errand=facts.errand, text=prompt.text, template=prompt.template, version=prompt.version)
+        )
+        last = _LastWords(task.tell)
+        async with task.room.talk(launch.argv, launch.environment) as talk:
+            ended = await self.driver.drive(talk, brief, task.decide, last)
+        if ended.outcome is not Outcome.OK:
+            kind, hint = WRONG[ended.outcome]
+            raise kind(ended.why or f"{self.name} ended without a word.", hint=hint)
+        return ended, last.text or "It said nothing about what it did."
+
+
+class _LastWords:
+    """Passes everything on, and remembers what was said last: that is the agent's own summary."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self.text = ""
+
+    async def __call__(self, event: AgentEvent) -> None:
+        if isinstance(event, Said):
+            self.text = event.text
+        await self._tell(event)
+
+
+def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failure: str = "") -> PromptFacts:
+    told = task.told
+    return PromptFacts(
+        errand=errand,
+        objective=told.objective,
+        goals=told.goals,
+        success_criteria=told.success_criteria,
+        notes=told.notes,
+        paths=task.paths,
+        do_not_touch=task.avoid,
+        tools=task.tools,
+        checks=task.checks,
+        limits=PromptLimits(files=task.most_files, lines=task.most_lines, minutes=told.minutes),
+        project=ProjectState(
+            name=told.project, purpose=told.purpose, branch=told.branch, base=told.base, setup=told.setup
+        ),
+        plan=plan,
+        failure=failure,
+    )

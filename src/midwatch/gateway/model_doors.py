@@ -1,0 +1,130 @@
+"""Doors to models: each room that may ask one gets a proxy, a placeholder, and books that everything is written in."""
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from midwatch.errors import Misuse
+from midwatch.gateway.models import Books, Credential, Grant, ModelProxy, Prices, Upstream, derived_placeholder
+from midwatch.gateway.models.calls import Call, Fuel
+from midwatch.gateway.models.environment import PORTS, environment
+from midwatch.gateway.models.ledger import Ledger
+from midwatch.gateway.models.providers import ANTHROPIC, GEMINI, OPENAI, Provider
+from midwatch.gateway.secrets import Vault
+from midwatch.journal.events.crew import FuelRead, ModelCalled
+from midwatch.journal.port import Journal
+from midwatch.terms.agents import ModelAccess
+from midwatch.terms.roles import Clock
+
+PROVIDERS: Mapping[str, Provider] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
+MOVED = 0.01
+"""A reading is written down when the share that is left moved by so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDoors:
+    """What every room's door to a model shares."""
+
+    journal: Journal
+    vault: Vault
+    ledger: Ledger
+    prices: Prices
+    upstream: Upstream
+    clock: Clock
+    key: bytes = field(repr=False)
+    """The house's own, from which placeholders are made: agents outlive the server that gave them one."""
+    read: dict[str, FuelRead] = field(default_factory=dict)
+
+    def grant(self, job: str, epoch: int, purpose: str, access: ModelAccess) -> Grant:
+        """Say what one attempt may ask, of whom, and what its program presents."""
+        provider = PROVIDERS.get(access.provider)
+        if provider is None:
+            raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
+        there = provider.at(access.base_url) if access.base_url else provider
+        placeholder = derived_placeholder(there, access.kind, self.key, f"{job} {purpose}")
+        return Grant(job, epoch, there, Credential(access.secret, access.kind), placeholder)
+
+    def doorman(self, grant: Grant) -> "ModelDoorman":
+        """Give a room the doorman for its model."""
+        books = Books(
+            ledger=self.ledger,
+            vault=self.vault,
+            prices=self.prices,
+            clock=self.clock,
+            settled=_Settling(self.journal, grant),
+            fuel=self._fuel,
+        )
+        return ModelDoorman(grant, ModelProxy(grant, books, self.upstream))
+
+    async def _fuel(self, reading: Fuel) -> None:
+        now = FuelRead(
+            provider=reading.provider,
+            limit=reading.limit,
+            remaining=reading.remaining,
+            resets_at=reading.resets_at,
+            rejected=reading.rejected,
+        )
+        name = f"{now.provider}:{now.limit}"
+        if _moved(self.read.get(name), now):
+            self.read[name] = now
+            await self.journal.record(now)
+
+
+def _moved(before: FuelRead | None, now: FuelRead) -> bool:
+    if before is None or before.rejected != now.rejected or before.resets_at != now.resets_at:
+        return True
+    return abs((before.remaining or 0.0) - (now.remaining or 0.0)) >= MOVED
+
+
+@dataclass(frozen=True, slots=True)
+class _Settling:
+    journal: Journal
+    grant: Grant
+
+    async def __call__(self, call: Call) -> None:
+        await self.journal.record(
+            ModelCalled(
+                reservation=call.reservation,
+                job=self.grant.job,
+                epoch=self.grant.epoch,
+                provider=call.provider,
+                model=call.model,
+                api=call.api,
+                status=call.status,
+                tokens=call.usage.tokens,
+                usd_micros=call.usd_micros,
+                estimated=call.usage.estimated,
+                cut=call.cut,
+                ms=call.ms,
+                why=call.why,
+            ),
+            key=f"model:{call.reservation}",
+        )
+
+
+class ModelDoorman:
+    """Serves one room's door to its model until cancelled; what was asked is booked before he goes."""
+
+    def __init__(self, grant: Grant, proxy: ModelProxy) -> None:
+        self._grant = grant
+        self._proxy = proxy
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Name the one door."""
+        return (PORTS[self._grant.provider.name],)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Tell programs inside where their model is, and what to present."""
+        return environment(self._grant)
+
+    async def serve(self, listeners: list[socket.socket]) -> None:
+        """Serve until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for listener in listeners:
+                    group.create_task(self._proxy.serve(listener))
+        finally:
+            await asyncio.shield(self._proxy.close())
