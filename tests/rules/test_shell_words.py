@@ -41,10 +41,10 @@ lines = st.lists(pieces, min_size=1, max_size=9).map("".join)
 
 # Bash hands every program it does not find to this function, with its words as the parser left them; PATH has none.
 HARNESS = r"""
-exec 9>"$1"; shift
+exec 9>>"$1"; shift
 command_not_found_handle() { printf '%s\0' "$#" "$@" >&9; }
 PATH=/nonexistent
-for line in "$@"; do ( eval "$line" ); printf 'next\0' >&9; done
+for line in "$@"; do ( eval "$line"; wait ); printf 'next\0' >&9; done
 """
 
 

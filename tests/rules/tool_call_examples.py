@@ -163,6 +163,7 @@ COMMANDS: list[tuple[str, ToolOutcome]] = [
     ("echo x | crontab -", DENY),
     ("gh pr create", DENY),
     ("rg docker src", ALLOW),
+    ("'x=/../src/tool' git status", ASK),
     ("git pus?", ASK),
     ("/usr/bin/sud? ls", ASK),
     ("git add src/*.py", ALLOW),

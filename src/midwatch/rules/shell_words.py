@@ -60,10 +60,12 @@ class _Reader:
     text: str
     at: int = 0
     tokens: list[tuple[str, str]] = field(default_factory=list)
-    """Each with what it is: an `operator`, a `word`, or `names` for a word that stands for names of files."""
+    """Each with what it is: an `operator`, a `word`, an `assignment` if it comes first, or `names` of files."""
     word: str | None = None
     bare: str = ""
     """The part of the word that stood outside quotes."""
+    lead: str = ""
+    """What stood before the first quote of the word."""
 
     def read(self) -> list[tuple[str, str]]:
         while self.at < len(self.text):
@@ -92,6 +94,8 @@ class _Reader:
     def _plain(self, one: str) -> None:
         if _EXPANDS.match(self.text, self.at):
             raise Unclear("it puts in the value of a variable or the output of a command")
+        if self.word is None or (self.lead and self.word == self.lead):
+            self.lead += one
         self._add(one)
         self.bare += one
         self.at += 1
@@ -136,8 +140,8 @@ class _Reader:
 
     def _operator(self, operator: str) -> None:
         # The digit of 2>file names a stream; it is no word of the command.
-        if operator[0] in "<>" and self.word is not None and self.word == self.bare and self.word.isdecimal():
-            self.word, self.bare = None, ""
+        if operator[0] in "<>" and self.word == self.lead and self.lead.isdecimal():
+            self._forget()
         self._end_word()
         if operator not in _REDIRECTIONS and operator not in _JOINS:
             raise Unclear("it uses a here-document, a subshell or a process in place of a file")
@@ -153,8 +157,13 @@ class _Reader:
         if _BRACES.search(self.bare):
             raise Unclear("braces stand for several words")
         names = not _GLOB.isdisjoint(self.bare) or self.bare.startswith("~")
-        self.tokens.append((self.word, "names" if names else "word"))
-        self.word, self.bare = None, ""
+        # Only bare letters name a variable: 'x=/../y' in quotes is a program.
+        kind = "assignment" if _NAME.match(self.lead) else "names" if names else "word"
+        self.tokens.append((self.word, kind))
+        self._forget()
+
+    def _forget(self) -> None:
+        self.word, self.bare, self.lead = None, "", ""
 
 
 def split_commands(text: str) -> tuple[Simple, ...]:
@@ -191,10 +200,11 @@ def _simple(part: list[tuple[str, str]], before: str, after: str) -> Simple:
         elif pending:
             redirections.append(Redirection(pending, text))
             pending = ""
-        elif not words and _NAME.match(text):
+        elif not words and what == "assignment":
             assignments.append(text)
         else:
-            expands += [len(words)] if what == "names" else []
+            names = what == "names" or (what == "assignment" and not _GLOB.isdisjoint(text))
+            expands += [len(words)] if names else []
             words.append(text)
     if pending:
         raise Unclear("a redirection has no target")
