@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from midwatch.crew.roles import Left
-from midwatch.terms.agents import AgentEvent, Errand, RunEnded
+from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, RunEnded
+
+__all__ = ["Access", "Brief", "Decide", "Decision", "Driver", "Launch", "Talk", "Tell"]
 
 
 class Talk(Protocol):
@@ -36,15 +38,6 @@ class Talk(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What a tool call may do."""
-
-    allowed: bool
-    why: str
-    """A reason the agent can use."""
-
-
 class Decide(Protocol):
     """Judges each tool call; may take long, because a person is asked."""
 
@@ -59,16 +52,6 @@ class Tell(Protocol):
     async def __call__(self, event: AgentEvent) -> None:
         """Take one event."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How the program reaches its model: our proxy's address inside, and a placeholder of the right kind."""
-
-    base_url: str
-    placeholder: str
-    kind: str = "api_key"
-    """`api_key` or `oauth`: an agent behaves differently with each, so the placeholder is of the real one's kind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,16 @@
 
 from datetime import timedelta
 
-from midwatch.errors import Misuse, Refused, Stale
-from midwatch.night.delivering import WRITE
+from midwatch.errors import Misuse, Stale
+from midwatch.night.bounds import contract_of, scope_of
+from midwatch.night.deciding import Decider
 from midwatch.night.roles import Agent, Night
 from midwatch.night.rooms import Assignment, Doorman, Lodging, Place, Reach
-from midwatch.terms.contract import RunContract, ToolScope
+from midwatch.night.telling import Teller
+from midwatch.terms.agents import Access, Errand, Told
+from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import JobRow, RunRow, SessionRow
+from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 
 MIB = 1024**2
 
@@ -22,10 +25,12 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
     contract = await contract_of(night, job)
     scope = scope_of(contract)
     settings = night.settings()
+    purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}"
+    reach = _reach(night, job, contract, purpose)
     lodging = Lodging(
         place=Place(project=job.project, job=job.id, epoch=job.epoch),
         commit=commit,
-        purpose=f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}",
+        purpose=purpose,
         paths=contract.paths,
         sparse_from=settings.sandbox.sparse_min_files,
         reads_only=job.stage is Stage.PLAN,
@@ -35,7 +40,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         idle=timedelta(minutes=settings.execution.idle_minutes),
         grace=grace(night),
         night_left=await _night_left(night, job),
-        doorman=_doorman(night, job, contract),
+        doorman=night.doorkeeping.doorman(reach),
         stop=night.bells.of(job.id),
         room_bytes=settings.sandbox.room_mib * MIB,
         floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
@@ -51,20 +56,38 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         most_files=scope.max_files_changed or 0,
         most_lines=scope.max_diff_lines or 0,
         idle=lodging.idle,
+        told=await _told(night, job, contract, commit),
+        access=_access(night, reach),
+        decide=Decider(night, job, contract, ERRANDS[job.stage], str(room.inside)),
+        tell=Teller(night, job, reach.model.provider if reach.model else ""),
+        conversation=job.conversation if job.stage is not Stage.PLAN else "",
+        tools=settings.execution.allowed_tools,
     )
 
 
-async def contract_of(night: Night, job: JobRow) -> RunContract:
-    """Read what the run promised to keep to."""
-    return (await night.records.get(RunRow, job.run)).contract
+ERRANDS = {Stage.PLAN: Errand.PLAN, Stage.EXECUTE: Errand.EXECUTE, Stage.REPAIR: Errand.REPAIR}
 
 
-def scope_of(contract: RunContract) -> ToolScope:
-    """How far the work may reach; a limit of nothing means that nothing may be written."""
-    scope = contract.constraints.tool_policy.scopes.get(WRITE)
-    if scope is None or 0 in {scope.max_files_changed, scope.max_diff_lines}:
-        raise Refused("The orders do not allow writing (repo_write_pr).", hint="Name it in [permissions] tools.")
-    return scope
+def _access(night: Night, reach: Reach) -> Access:
+    base_url, placeholder, kind = night.doorkeeping.access(reach)
+    return Access(base_url=base_url, placeholder=placeholder, kind=kind)
+
+
+async def _told(night: Night, job: JobRow, contract: RunContract, commit: str) -> Told:
+    session = await night.records.get(SessionRow, job.session)
+    project = await night.records.get(ProjectRow, job.project)
+    return Told(
+        objective=contract.objective,
+        goals=session.orders.goals,
+        success_criteria=contract.success_criteria,
+        notes=session.orders.notes,
+        project=project.name,
+        purpose=project.purpose,
+        branch=project.branch,
+        base=commit,
+        setup=project.setup,
+        minutes=contract.constraints.max_runtime_minutes,
+    )
 
 
 def base_of(job: JobRow) -> str:
@@ -91,12 +114,19 @@ def setup_doorman(night: Night, job: JobRow) -> Doorman:
     return night.doorkeeping.doorman(reach)
 
 
-def _doorman(night: Night, job: JobRow, contract: RunContract) -> Doorman:
+def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> Reach:
     sandbox = night.settings().sandbox
     scopes = contract.constraints.tool_policy.scopes.values()
     named = tuple(domain for scope in scopes for domain in scope.allowed_domains)
     most = min((scope.max_requests for scope in scopes if scope.max_requests is not None), default=sandbox.max_requests)
-    return night.doorkeeping.doorman(Reach(job.id, job.epoch, (*sandbox.domains, *named), most))
+    return Reach(
+        job.id,
+        job.epoch,
+        (*sandbox.domains, *named),
+        most,
+        purpose=purpose,
+        model=night.models.get(job.agent),
+    )
 
 
 async def _taken_over(night: Night, job: JobRow) -> tuple[str, int] | None:

@@ -2,32 +2,23 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from midwatch.errors import MidwatchError
 from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.journal.events.session import AskOpened, NoticeRaised
-from midwatch.night.assigning import scope_of
+from midwatch.night.bounds import scope_of
 from midwatch.night.roles import Night
 from midwatch.rules.asks import deadline_at
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.tool_calls import ToolCall, ToolFacts, ToolOutcome, ToolVerdict, decide, shown
 from midwatch.settings.zone import local_time
-from midwatch.terms.agents import Errand
+from midwatch.terms.agents import Decision, Errand
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence
 from midwatch.terms.contract import RunContract
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
 LOOK_SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What a tool call may do, and a reason the agent can use."""
-
-    allowed: bool
-    why: str
 
 
 class Decider:
@@ -43,7 +34,7 @@ class Decider:
         self._tainted = False
         self._number = 0
 
-    async def __call__(self, tool: str, given: Mapping[str, Any]) -> Decided:
+    async def __call__(self, tool: str, given: Mapping[str, Any]) -> Decision:
         """Say yes or no, and write it down before anything happens."""
         call = ToolCall(agent=self._job.agent, tool=tool, input=given)
         exactly = shown(call)
@@ -53,13 +44,14 @@ class Decider:
         if verdict.outcome is not ToolOutcome.ASK:
             allowed = verdict.outcome is ToolOutcome.ALLOW
             await self._record(tool, exactly, verdict, "allow" if allowed else "deny")
-            return Decided(allowed, verdict.reasons[0].text)
+            return Decision(allowed=allowed, why=verdict.why)
         await self._record(tool, exactly, verdict, "ask")
         by, yes = await self._ask(tool, exactly, verdict)
         await self._record(tool, exactly, verdict, "allow" if yes else "deny", by=by)
         if not yes:
             self._refused.add(exactly)
-        return Decided(yes, f"{by} said {'yes' if yes else 'no'}." if by else "Nobody answered in time, so: no.")
+        said = f"{by} said {'yes' if yes else 'no'}." if by else "Nobody answered in time, so: no."
+        return Decision(allowed=yes, why=said)
 
     async def _facts(self, exactly: str) -> ToolFacts:
         session = await self._night.records.get(SessionRow, self._job.session)

@@ -1,7 +1,7 @@
 """What the night needs from the world, as roles; compose decides who plays them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Protocol
 from midwatch.journal.port import Blobs, Journal, Records
 from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Place, Room
 from midwatch.settings import Settings
+from midwatch.terms.agents import ModelAccess
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change, CheckResult, Done, Plan, Proof, RepositoryFacts
 from midwatch.terms.records import NoticeRow
@@ -231,5 +232,7 @@ class Night:
     machine: Machine
     door: Door
     doorkeeping: Doorkeeping
+    models: Mapping[str, ModelAccess]
+    """Which model each model-driven agent asks."""
     worker: str
     bells: Bells = field(default_factory=Bells)

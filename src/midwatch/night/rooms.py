@@ -3,12 +3,13 @@
 import asyncio
 import socket
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from midwatch.terms.agents import ModelAccess
+from midwatch.terms.agents import Access, AgentEvent, Decision, ModelAccess, Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,22 @@ class Place:
     project: str
     job: str
     epoch: int
+
+
+class Decide(Protocol):
+    """Judges each tool call; may take long, because a person is asked."""
+
+    async def __call__(self, tool: str, given: Mapping[str, Any]) -> Decision:
+        """Say yes or no."""
+        ...
+
+
+class Tell(Protocol):
+    """Hears what an agent does, as it does it."""
+
+    async def __call__(self, event: AgentEvent) -> None:
+        """Take one event."""
+        ...
 
 
 class Left(Protocol):
@@ -56,6 +73,10 @@ class Room(Protocol):
         """See a command through to its end; after a restart, the one that was begun before."""
         ...
 
+    def talk(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> AbstractAsyncContextManager[Any]:
+        """Have a program at work that is spoken with over its pipes."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
@@ -70,6 +91,14 @@ class Assignment:
     most_files: int
     most_lines: int
     idle: timedelta
+    told: Told
+    access: Access
+    """Empty where the agent asks no model."""
+    decide: "Decide"
+    tell: "Tell"
+    conversation: str = ""
+    """What the agent itself calls what was said so far, if it is to go on with it."""
+    tools: tuple[str, ...] = ()
 
 
 class Doorman(Protocol):

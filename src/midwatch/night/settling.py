@@ -54,9 +54,7 @@ async def settle(night: Night, ask_id: str) -> None:
     agreed = ask.answer.lower() in YES or ask.answer == Silence.APPROVED.value
     if ask.kind is AskKind.APPROVE_PLAN:
         await _settle_plan(night, ask, agreed=agreed)
-    elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith(
-        "job_"
-    ):  # whoever holds a tool call looks himself
+    elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith("job_"):  # a held tool call looks itself
         await _settle_act(night, ask, agreed=agreed)
     elif ask.kind is AskKind.GUIDANCE_ERROR and ask.answer == Silence.STOP_AND_DEBRIEF.value:
         await debrief(night, ask.session, "a critical error, and nobody answered")

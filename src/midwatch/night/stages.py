@@ -18,7 +18,8 @@ from midwatch.journal.events.jobs import (
 )
 from midwatch.journal.events.session import AskOpened, NoticeRaised
 from midwatch.journal.events.workshop import SetupFinished
-from midwatch.night.assigning import assign, base_of, contract_of, scope_of, setup_doorman, wall_of
+from midwatch.night.assigning import assign, base_of, setup_doorman, wall_of
+from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.delivering import NOT_DELIVERABLE, WRITE, by_person, deliver
 from midwatch.night.roles import Night, ProofRequest
 from midwatch.night.rooms import Place

@@ -58,6 +58,23 @@ class ModelAccess(Term):
     """Another address than the provider's own."""
 
 
+class Access(Term):
+    """How a program reaches its model: our proxy's address inside, and a placeholder of the right kind."""
+
+    base_url: str
+    placeholder: str
+    kind: str = "api_key"
+    """`api_key` or `oauth`: an agent behaves differently with each, so the placeholder is of the real one's kind."""
+
+
+class Decision(Term):
+    """What a tool call may do."""
+
+    allowed: bool
+    why: str
+    """A reason the agent can use."""
+
+
 class Told(Term):
     """What an agent is told about its work."""
 

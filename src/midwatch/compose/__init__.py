@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from midwatch.brains.rules_brain import RulesBrain
 from midwatch.channels.log import LogChannel
+from midwatch.compose.crew import Keepers, model_doors
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.folder_lock import FolderLock
@@ -27,6 +28,7 @@ from midwatch.evening.roles import Evening
 from midwatch.forges.local import LocalForge
 from midwatch.gateway.door import TracedDoor
 from midwatch.gateway.doorkeeping import Doorkeeper
+from midwatch.gateway.model_doors import ModelDoors
 from midwatch.gateway.redaction.entries import Entries
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.secrets import Vault
@@ -51,6 +53,7 @@ from midwatch.store.keys import SqlKeys
 from midwatch.store.migrate import bring_into_shape
 from midwatch.store.pen import Pen
 from midwatch.store.reading import SqlRecords
+from midwatch.terms.agents import ModelAccess
 from midwatch.terms.records import SettingsRow
 from midwatch.terms.roles import Clock, Ids
 from midwatch.workshop.bench import Bench
@@ -76,6 +79,8 @@ class Parts:
     engine: WorkEngine | InlineEngine | None = None
     brain: Brain = field(default_factory=RulesBrain)
     agents: dict[str, Agent] | None = None
+    models: dict[str, ModelAccess] = field(default_factory=dict)
+    """Which model each model-driven agent asks."""
     machine: Machine | None = None
     standing: Standing | None = None
     """Which walls to build; found out by trying where nobody says."""
@@ -119,7 +124,8 @@ class House:
             channel=LogChannel(home / "notices.log"),
             machine=parts.machine or ThisMachine(home, self.standing.isolation),
             door=TracedDoor(self.journal),
-            doorkeeping=Doorkeeper(self.journal, self.vault),
+            doorkeeping=Doorkeeper(self.journal, self.vault, self._model_doors() if parts.models else None),
+            models=parts.models,
             worker=self.worker,
         )
         self.evening = Evening(
@@ -150,6 +156,19 @@ class House:
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
         )
+
+    def _model_doors(self) -> ModelDoors:
+        keepers = Keepers(
+            journal=self.journal,
+            records=self.records,
+            pen=self.pen,
+            ids=self.ids,
+            clock=self.clock,
+            vault=self.vault,
+            settings=lambda: self.loaded.settings,
+            worker=self.worker,
+        )
+        return model_doors(keepers, self.home)
 
     def _enclosure(self) -> Enclosure:
         sandbox = self.loaded.settings.sandbox

@@ -1,0 +1,83 @@
+"""Fits model-driven agents in: who leads which program, which model it asks, and who pays."""
+
+import os
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from midwatch.gateway.model_doors import ModelDoors
+from midwatch.gateway.models import Prices, Upstream
+from midwatch.gateway.secrets import Vault
+from midwatch.journal.port import Journal, Records
+from midwatch.rules.spending import Ceilings, Whose
+from midwatch.settings import Settings
+from midwatch.store.ledger import Owners, SqlLedger
+from midwatch.store.pen import Pen
+from midwatch.terms.jobs import Stage
+from midwatch.terms.records import JobRow, RunRow, SessionRow
+from midwatch.terms.roles import Clock, Ids
+
+KEY = "house.key"
+MICROS = 1_000_000
+
+
+def house_key(home: Path) -> bytes:
+    """Read the house's own key, made once; nobody else can read it."""
+    file = home / KEY
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return file.read_bytes()
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(secrets.token_bytes(32))
+    return file.read_bytes()
+
+
+def owners_of(records: Records, settings: Callable[[], Settings]) -> Callable[[str], Awaitable[Owners]]:
+    """Tell whose purses a job is paid from: its own, its run's, its night's; planning has a smaller one of its own."""
+
+    async def owners(job_id: str) -> Owners:
+        job = await records.get(JobRow, job_id)
+        run = await records.get(RunRow, job.run)
+        session = await records.get(SessionRow, job.session)
+        bounds, limits = run.contract.constraints, session.orders.limits
+        mine = bounds.max_usd_micros
+        if job.stage is Stage.PLAN:
+            mine = min(mine, round(settings().planning.max_cost_usd * MICROS))
+        ceilings = {
+            Whose.JOB: Ceilings(usd_micros=mine, tokens=bounds.max_tokens),
+            Whose.RUN: Ceilings(usd_micros=bounds.max_usd_micros, tokens=bounds.max_tokens),
+            Whose.SESSION: Ceilings(usd_micros=round(limits.usd * MICROS), tokens=limits.tokens),
+        }
+        return Owners(job.id, job.run, job.session, ceilings)
+
+    return owners
+
+
+@dataclass(frozen=True, slots=True)
+class Keepers:
+    """Who keeps what, for every door to a model."""
+
+    journal: Journal
+    records: Records
+    pen: Pen
+    ids: Ids
+    clock: Clock
+    vault: Vault
+    settings: Callable[[], Settings]
+    worker: str
+
+
+def model_doors(keepers: Keepers, home: Path) -> ModelDoors:
+    """Fit the doors to models: one ledger, one table of prices, one way out for all."""
+    owners = owners_of(keepers.records, keepers.settings)
+    return ModelDoors(
+        journal=keepers.journal,
+        vault=keepers.vault,
+        ledger=SqlLedger(keepers.pen, keepers.ids, owners, worker=keepers.worker),
+        prices=Prices(),
+        upstream=Upstream(),
+        clock=keepers.clock,
+        key=house_key(home),
+    )
