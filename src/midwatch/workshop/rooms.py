@@ -116,7 +116,8 @@ class Rooms:
             tree = await self._checkouts.private_clone(project, job, epoch, terms.commit, paths=terms.paths)
         else:
             tree = self._checkouts.tree(job, whose)
-        home = tree.with_name("home")
+        # One for all attempts: what an agent remembers of a conversation lies in its home.
+        home = tree.parent.with_name("home")
         await asyncio.to_thread(home.mkdir, exist_ok=True)
         walls = Walls(
             tree=tree,

@@ -105,6 +105,6 @@ class Workplace:
             takes_input=talks,
             joined=not talks,
         )
-        watch = Watch(self.tree.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
+        watch = Watch(self.tree.parent.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
         scrub = self._room.enclosure.scrub
         return occupied(self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, watch=watch)
