@@ -1,4 +1,4 @@
-"""A whole night with the real Claude Code: planned, approved, carried out, paid for, delivered (A3, A5, A6, X1, X15)."""
+"""A whole night with the real Claude Code: planned, approved, carried out, paid, delivered (A3, A5, A6, X1, X15)."""
 
 from pathlib import Path
 

@@ -64,9 +64,7 @@ async def test_a_spent_ceiling_refuses_with_a_sentence(store: Store, ledger: Sql
     assert refusal.why == "The job has used 1.00 USD of 1.00 USD."
 
 
-async def test_what_is_only_promised_makes_the_next_one_wait_until_it_comes_back(
-    store: Store, ledger: SqlLedger
-) -> None:
+async def test_what_is_only_promised_makes_the_next_one_wait_until_it_comes_back(ledger: SqlLedger) -> None:
     first = await ledger.reserve(wish(900_000))
     assert isinstance(first, Reservation)
     waiting = await ledger.reserve(wish(200_000))
