@@ -28,6 +28,11 @@ BEGIN: list[Any] = [
 OURS = {"threadId": "thread-1", "turnId": "turn-1"}
 
 
+def steered(number: int) -> list[Any]:
+    """It hears why, says that it did, and hears the no."""
+    return ["listen", {"id": f"why-codex-{number}", "result": {"turnId": "turn-1"}}, "listen"]
+
+
 def note(method: str, **given: Any) -> dict[str, Any]:
     return {"method": method, "params": OURS | given}
 
@@ -71,14 +76,14 @@ async def test_a_call_that_cannot_be_read_is_refused_and_nobody_is_asked(stand: 
     ended = await stand.lead(*BEGIN, command(0, "true") | {}, "listen", over(), decide=judge)
     assert ended.outcome is Outcome.OK
     assert len(judge.asked) == 1
-    await stand.lead(*BEGIN, command(7, "true", **asked), "listen", "listen", over(), decide=judge)
+    await stand.lead(*BEGIN, command(7, "true", **asked), *steered(7), over(), decide=judge)
     assert stand.answer(7)["result"] == {"decision": "decline"}
     assert len(judge.asked) == 1
 
 
 async def test_a_change_of_files_nobody_named_is_refused(stand: Stand) -> None:
     judge = Judge()
-    await stand.lead(*BEGIN, patch(0, "never-shown"), "listen", "listen", over(), decide=judge)
+    await stand.lead(*BEGIN, patch(0, "never-shown"), *steered(0), over(), decide=judge)
     assert stand.answer(0)["result"] == {"decision": "decline"}
     assert judge.asked == []
 
@@ -89,15 +94,15 @@ async def test_one_forbidden_file_forbids_the_whole_change_and_a_move_names_both
         {"path": "/repo/new", "kind": {"type": "add"}, "diff": "x"},
         {"path": "/repo/old", "kind": {"type": "update", "move_path": "/repo/secret"}, "diff": "y"},
     )
-    await stand.lead(*BEGIN, change("item-0", *parts), patch(0, "item-0"), "listen", "listen", over(), decide=judge)
+    await stand.lead(*BEGIN, change("item-0", *parts), patch(0, "item-0"), *steered(0), over(), decide=judge)
     assert [(tool, given["file_path"]) for tool, given in judge.asked] == [
         ("Write", "/repo/new"),
         ("Edit", "/repo/old"),
         ("Write", "/repo/secret"),
     ]
     assert stand.answer(0)["result"] == {"decision": "decline"}
-    steered = next(one for one in stand.heard() if one.get("method") == "turn/steer")
-    assert judge.why in steered["params"]["input"][0]["text"]
+    said = next(one for one in stand.heard() if one.get("method") == "turn/steer")
+    assert judge.why in said["params"]["input"][0]["text"]
 
 
 async def test_a_question_nobody_knows_is_answered_with_an_error_that_runs_nothing(stand: Stand) -> None:
@@ -153,7 +158,7 @@ async def test_a_program_that_refuses_to_begin_says_why(stand: Stand) -> None:
 
 async def test_while_planning_nothing_but_plain_reading_is_asked_about(stand: Stand) -> None:
     judge = Judge()
-    script = (command(0, "bash -c 'cat a.txt'"), "listen", command(1, "bash -c 'cat a > b'"), "listen", "listen")
+    script = (command(0, "bash -c 'cat a.txt'"), "listen", command(1, "bash -c 'cat a > b'"), *steered(1))
     await stand.lead(*BEGIN, *script, over(), decide=judge, brief=replace(BRIEF, errand=Errand.PLAN))
     assert judge.asked == [("Read", {"file_path": "/repo/a.txt"})]
     assert stand.answer(0)["result"] == {"decision": "accept"}

@@ -1,5 +1,7 @@
 """Every question of Codex's is answered here, once, and none of the answers runs anything by mistake."""
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +33,7 @@ class Deciding:
         self._tell = tell
         self._reader = reader
         self._questions = questions
+        self._arrived: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.planning = False
         self.closed = False
         """It took all the turns it may, so nothing more is allowed."""
@@ -61,8 +64,14 @@ class Deciding:
         decision = await self._verdict(calls)
         # Told before it takes effect: what was allowed is on record even if we die between the two.
         await self._tell(ToolDecided(call=item, allowed=decision.allowed, why=decision.why))
+        if not decision.allowed:
+            await self._explain(f"why-{question}", decision)
         answer = rpc.result(message["id"], {"decision": "accept" if decision.allowed else "decline"})
-        await self._talk.answer(question, answer if decision.allowed else self._reason(question, decision) + answer)
+        await self._talk.answer(question, answer)
+
+    def taken(self, name: object) -> None:
+        """Note that a reason of ours has arrived, or was not wanted."""
+        self._arrived[str(name)].set()
 
     async def _verdict(self, calls: list[Call]) -> Decision:
         """Ask about each part; one no is a no to all of it. An accepted call leaves Codex's own sandbox."""
@@ -77,12 +86,13 @@ class Deciding:
                 return decision
         return decision
 
-    def _reason(self, question: str, decision: Decision) -> bytes:
-        """Say why beside the no, which carries no words of its own: the model hears both at once."""
+    async def _explain(self, name: str, decision: Decision) -> None:
+        """Say why before the no, which carries no words of its own; said after it, it would cost another turn."""
         text = f"Midwatch, which decides about your tool calls, refused one: {decision.why}"
         given = {
             "threadId": self._reader.conversation,
             "expectedTurnId": self._reader.turn,
             "input": [{"type": "text", "text": text, "text_elements": []}],
         }
-        return rpc.request(f"why-{question}", "turn/steer", given)
+        await rpc.once(self._talk, name, rpc.request(name, "turn/steer", given))
+        await self._arrived[name].wait()

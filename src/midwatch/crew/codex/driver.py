@@ -57,36 +57,44 @@ class CodexDriver:
 
 async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> bool:
     """Read it to its last line, and say whether it was stopped for taking too many turns."""
-    many = over = False
+    over = False
     async for said in talk.lines():
         message, events = reader.message(said)
         for event in events:
             await tell(event)
         if "method" in message and "id" in message:
             await deciding.take(message)
+        elif str(message.get("id")).startswith("why-"):
+            deciding.taken(message["id"])
         elif message.get("id") == THREAD and reader.conversation:
             await rpc.once(talk, "midwatch-turn", _turn(brief, reader.conversation))
-        if not many and brief.max_turns and reader.latest >= brief.max_turns:
-            many = deciding.closed = True
-            given = {"threadId": reader.conversation, "turnId": reader.turn}
-            await rpc.once(talk, "midwatch-interrupt", rpc.request("interrupt", "turn/interrupt", given))
+        await _count(talk, brief, reader, deciding)
         if not over and (reader.result is not None or reader.refused is not None):
             over = True
             await talk.stop()  # the server would wait for another turn; it has no word for going
-    return many
+    return deciding.closed
+
+
+async def _count(talk: Talk, brief: Brief, reader: Reader, deciding: Deciding) -> None:
+    """Interrupt it when it begins a turn more than it may."""
+    if deciding.closed or not brief.max_turns or reader.latest < brief.max_turns:
+        return
+    deciding.closed = True
+    given = {"threadId": reader.conversation, "turnId": reader.turn}
+    await rpc.once(talk, "midwatch-interrupt", rpc.request("interrupt", "turn/interrupt", given))
 
 
 def _begin(brief: Brief) -> bytes:
     client = {"name": "midwatch", "title": "Midwatch", "version": VERSION}
     hello = rpc.request(BEGIN, "initialize", {"clientInfo": client, "capabilities": None})
-    planning = brief.errand is Errand.PLAN
     given = {
         "model": brief.model,
         "modelProvider": "midwatch",
         "approvalPolicy": "untrusted",
         "approvalsReviewer": "user",
-        # The walls around it are ours; its own could not hold a linked worktree's commits.
-        "sandbox": "read-only" if planning else "danger-full-access",
+        # The walls around it are ours, and behind them its own cannot start, not even the one that only reads
+        # (measured). So it asks about everything, and while planning only plain reading is allowed.
+        "sandbox": "danger-full-access",
     }
     if brief.conversation:
         begin = rpc.request(THREAD, "thread/resume", given | {"threadId": brief.conversation, "excludeTurns": True})
