@@ -183,7 +183,7 @@ class Bench:
     async def prove(self, request: Question) -> Proof:
         """Ask fresh checkouts."""
         place = request.place
-        work = Work(project=place.project, job=place.job, base=request.base, head=request.head)
+        work = Work(project=place.project, job=place.job, base=request.base, head=request.head, epoch=place.epoch)
         plan = CheckPlan(
             commands=request.checks,
             wall=request.wall,

@@ -36,6 +36,8 @@ class Work:
     job: str
     base: str
     head: str
+    epoch: int = 0
+    """Whose attempt it is: a frozen one that wakes must not clear away what a newer one works in."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ class Prover:
         return judge_proof(before, delivered, restored)
 
     def _passing(self, work: Work, commit: str, label: str) -> AbstractAsyncContextManager[Path]:
-        return self.checkouts.passing(work.project, work.job, commit, label)
+        return self.checkouts.passing(work.project, work.job, commit, f"{label}-{work.epoch}")
 
     async def _checked(
         self, tree: Path, work: Work, plan: CheckPlan, label: str, stop: asyncio.Event | None

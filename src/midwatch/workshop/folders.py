@@ -31,17 +31,25 @@ def sha(name: str) -> str:
 
 @asynccontextmanager
 async def locked(path: Path, *, patience_seconds: float = 600) -> AsyncIterator[int]:
-    """Hold an exclusive lock on a file and give its descriptor; the kernel lets go when every holder is dead."""
+    """Hold an exclusive lock on a file and give its descriptor; the kernel lets go when every holder is dead.
+
+    A holder that was frozen is as good as dead: its lease has run out, and when it wakes it leaves.
+    """
     descriptor = await asyncio.to_thread(_open, path)
     try:
         deadline = asyncio.get_running_loop().time() + patience_seconds
-        while not _taken(descriptor):
+        while not (_taken(descriptor) and _is_still(path, descriptor)):
+            if await asyncio.to_thread(_held_by_the_frozen, path, descriptor):
+                os.close(descriptor)
+                descriptor = await asyncio.to_thread(_open, path)
+                continue
             if asyncio.get_running_loop().time() > deadline:
                 raise Unavailable(
                     f"{path} has been locked for {patience_seconds:.0f} seconds.",
                     hint="Another Midwatch process is at work there; wait for it or stop it.",
                 )
             await asyncio.sleep(0.02)
+        os.pwrite(descriptor, f"{os.getpid():<20}".encode(), 0)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -50,6 +58,29 @@ async def locked(path: Path, *, patience_seconds: float = 600) -> AsyncIterator[
 def _open(path: Path) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _is_still(path: Path, descriptor: int) -> bool:
+    """Whether the file we locked is the one that has the name; somebody may have put it out of the way."""
+    try:
+        return path.stat().st_ino == os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _held_by_the_frozen(path: Path, descriptor: int) -> bool:
+    """Put a lock out of the way whose holder is stopped; True where there is another file to try for."""
+    if not _is_still(path, descriptor):
+        return True
+    holder = os.pread(descriptor, 20, 0).strip().decode(errors="replace")
+    try:
+        stat = Path("/proc", holder, "stat").read_bytes() if holder.isdigit() else b""
+    except OSError:
+        return False
+    if stat[stat.rfind(b")") + 2 :][:1] != b"T":
+        return False
+    path.unlink(missing_ok=True)
+    return True
 
 
 def _taken(descriptor: int) -> bool:
