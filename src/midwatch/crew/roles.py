@@ -1,6 +1,6 @@
 """What the crew needs: a room to run a program in, and to know its assignment."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -29,11 +29,7 @@ class Room(Protocol):
     def put(self, name: str, content: str) -> Path: ...  # noqa: D102
     def take(self, name: str) -> bytes: ...  # noqa: D102
     async def run(  # noqa: D102
-        self,
-        argv: tuple[str, ...],
-        *,
-        environment: Mapping[str, str] | None = None,
-        heard: Callable[[bytes], Awaitable[None]] | None = None,
+        self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None
     ) -> Left: ...
 
 

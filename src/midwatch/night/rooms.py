@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -50,13 +50,7 @@ class Room(Protocol):
         """Read a file the agent left in its home."""
         ...
 
-    async def run(
-        self,
-        argv: tuple[str, ...],
-        *,
-        environment: Mapping[str, str] | None = None,
-        heard: Callable[[bytes], Awaitable[None]] | None = None,
-    ) -> Left:
+    async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> Left:
         """See a command through to its end; after a restart, the one that was begun before."""
         ...
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -27,7 +27,6 @@ from midwatch.workshop.walls.spec import Walls
 WALL, IDLE, STOPPED = 124, 125, 143
 BEAT_SECONDS = 60.0
 AGENT_LOG = 64 * 1024**2
-Heard = Callable[[bytes], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +57,13 @@ class Left(Term):
     seconds: float = 0.0
 
 
-async def occupy(  # noqa: PLR0913 - each is one plain fact about one agent
+async def occupy(
     room: Room,
     errand: Errand,
     *,
     stop: asyncio.Event,
     doorman: Doorman | None = None,
     scrub: NewScrub = Untouched,
-    heard: Heard | None = None,
     watch: disk.Watch | None = None,
 ) -> Left:
     """See an agent through to its end; if we are cancelled it works on, and the next of us finds it."""
@@ -81,8 +79,6 @@ async def occupy(  # noqa: PLR0913 - each is one plain fact about one agent
                 await stack.enter_async_context(meanwhile(*work))
             async for piece in _pieces(held):
                 await asyncio.to_thread(log.add, piece.data)
-                if heard is not None and not piece.cut:
-                    await heard(piece.data)
             ending = await held.wait() if isinstance(held, Held) else held.ending
     except BaseException:
         log.leave()

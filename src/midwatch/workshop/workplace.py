@@ -8,7 +8,7 @@ from typing import Protocol
 
 from midwatch.workshop.disk import Watch
 from midwatch.workshop.doorman import Doorman
-from midwatch.workshop.occupants import Errand, Heard, Left, occupy, unix_time_in
+from midwatch.workshop.occupants import Errand, Left, occupy, unix_time_in
 from midwatch.workshop.rooms import Room
 
 
@@ -80,9 +80,7 @@ class Workplace:
         """Read a file the agent left in its home."""
         return self._room.take(name)
 
-    async def run(
-        self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None, heard: Heard | None = None
-    ) -> Left:
+    async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> Left:
         """See a command through to its end; after a restart, the one that was begun before."""
         lodging = self._lodging
         errand = Errand(
@@ -96,6 +94,4 @@ class Workplace:
         )
         watch = Watch(self.tree.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
         scrub = self._room.enclosure.scrub
-        return await occupy(
-            self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, heard=heard, watch=watch
-        )
+        return await occupy(self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, watch=watch)
