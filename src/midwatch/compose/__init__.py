@@ -110,24 +110,7 @@ class House:
         self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         agents = parts.agents or {"housekeeper": Housekeeper()}
-        self.night = Night(
-            journal=self.journal,
-            records=self.records,
-            blobs=self.blobs,
-            clock=self.clock,
-            ids=self.ids,
-            settings=lambda: self.loaded.settings,
-            brain=parts.brain,
-            agents=agents,
-            bench=self.bench,
-            forge=self.forge,
-            channel=LogChannel(home / "notices.log"),
-            machine=parts.machine or ThisMachine(home, self.standing.isolation),
-            door=TracedDoor(self.journal),
-            doorkeeping=Doorkeeper(self.journal, self.vault, self._model_doors() if parts.models else None),
-            models=parts.models,
-            worker=self.worker,
-        )
+        self.night = self._night(agents)
         self.evening = Evening(
             journal=self.journal,
             records=self.records,
@@ -148,8 +131,7 @@ class House:
             settings=lambda: self.loaded.settings,
         )
         self._heard_upto = 0
-        self.pages = ""
-        """Where a browser finds this house, while it is served."""
+        self.pages = ""  # where a browser finds this house, while it is served
         self.timers = TimerLoop(self.night)
         self.performer = Performer(
             self.night,
@@ -169,6 +151,26 @@ class House:
             worker=self.worker,
         )
         return model_doors(keepers, self.home)
+
+    def _night(self, agents: dict[str, Agent]) -> Night:
+        return Night(
+            journal=self.journal,
+            records=self.records,
+            blobs=self.blobs,
+            clock=self.clock,
+            ids=self.ids,
+            settings=lambda: self.loaded.settings,
+            brain=self.parts.brain,
+            agents=agents,
+            bench=self.bench,
+            forge=self.forge,
+            channel=LogChannel(self.home / "notices.log"),
+            machine=self.parts.machine or ThisMachine(self.home, lambda: self.bench.isolation),
+            door=TracedDoor(self.journal),
+            doorkeeping=Doorkeeper(self.journal, self.vault, self._model_doors() if self.parts.models else None),
+            models=self.parts.models,
+            worker=self.worker,
+        )
 
     def _enclosure(self) -> Enclosure:
         sandbox = self.loaded.settings.sandbox
@@ -198,6 +200,7 @@ class House:
         applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
         stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
         self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
+        self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
         self.bench.refit(self._enclosure())
         if self.vault.refer(secret_references(self.loaded.settings)):
             for error in (await self.vault.unlock()).values():

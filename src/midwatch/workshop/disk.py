@@ -1,10 +1,11 @@
 """Keeps an eye on the disk while an agent writes: walls bound what it may see, not how much it may fill."""
 
 import asyncio
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+
+from midwatch.workshop.keeping import weigh
 
 EVERY_SECONDS = 2.0
 MIB = 1024**2
@@ -30,23 +31,7 @@ class Watch:
                 return f"The disk has only {free // MIB} MiB left, so the job was stopped."
             # Counting a large tree takes a while; only when the disk as a whole lost that much it may be our doing.
             if free_at_first - free > self.most:
-                size = await asyncio.to_thread(bytes_in, self.folder)
+                size, _ = await asyncio.to_thread(weigh, self.folder)
                 if size > self.most:
                     return f"The job wrote more than {self.most // MIB} MiB, so it was stopped."
                 free_at_first = free
-
-
-def bytes_in(folder: Path) -> int:
-    """Count what lies in a folder, as the disk counts it; what vanishes meanwhile counts nothing."""
-    total = 0
-    waiting = [os.fspath(folder)]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-        except OSError:
-            continue
-    return total

@@ -1,7 +1,7 @@
 """Facts about the machine: what is free, since when it runs, and whether it will sleep tonight."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -154,7 +154,7 @@ def _text(path: Path) -> str:
 class ThisMachine:
     """The computer we stand on."""
 
-    def __init__(self, home: Path, isolation: Isolation = Isolation.NONE) -> None:
+    def __init__(self, home: Path, isolation: Callable[[], Isolation] = lambda: Isolation.NONE) -> None:
         self._home = home
         self._isolation = isolation
 
@@ -168,4 +168,4 @@ class ThisMachine:
 
     def isolation(self) -> Isolation:
         """Tell how strongly jobs are kept apart here, as found out by trying."""
-        return self._isolation
+        return self._isolation()
