@@ -8,17 +8,17 @@ from midwatch.crew.driving import Access, Brief, Decide, Driver, Talk, Tell
 from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
-from midwatch.errors import Broken, Exhausted, MidwatchError, Refused, Unavailable
+from midwatch.errors import Away, Broken, Limited, Locked, MidwatchError, Spent, Unavailable
 from midwatch.terms.agents import AgentEvent, Errand, Outcome, Prompted, RunEnded, Said, Told
 from midwatch.terms.jobs import Done, Plan
 
 WRONG: dict[Outcome, tuple[type[MidwatchError], str]] = {
     Outcome.FAILED: (Broken, "Look at its log for what it tried."),
     Outcome.MAX_TURNS: (Broken, "Ask for less at once, or allow more turns."),
-    Outcome.BUDGET: (Exhausted, "Raise the ceiling, or ask for less."),
-    Outcome.LIMIT: (Unavailable, "It goes on when the provider's limit resets."),
-    Outcome.AUTH: (Refused, "Check its credential: midwatch agent test."),
-    Outcome.NETWORK: (Unavailable, "It is tried again; look at the provider's status page."),
+    Outcome.BUDGET: (Spent, "Raise the ceiling, or ask for less."),
+    Outcome.LIMIT: (Limited, "It goes on when the provider's limit resets."),
+    Outcome.AUTH: (Locked, "Check its credential: midwatch agent test."),
+    Outcome.NETWORK: (Away, "It is tried again; look at the provider's status page."),
     Outcome.CANCELLED: (Unavailable, "Its checkout is kept."),
     Outcome.CRASHED: (Broken, "Look at its log for its last words."),
 }
@@ -113,9 +113,16 @@ class ModelAgent:
         async with task.room.talk(launch.argv, launch.environment) as talk:
             ended = await self.driver.drive(talk, brief, task.decide, last)
         if ended.outcome is not Outcome.OK:
-            kind, hint = WRONG[ended.outcome]
-            raise kind(ended.why or f"{self.name} ended without a word.", hint=hint)
+            raise _wrong(ended, self.name)
         return ended, last.text or "It said nothing about what it did."
+
+
+def _wrong(ended: RunEnded, name: str) -> MidwatchError:
+    kind, hint = WRONG[ended.outcome]
+    why = ended.why or f"{name} ended without a word."
+    if kind is Limited:
+        return Limited(why, hint=hint, until=ended.resets_at)
+    return kind(why, hint=hint)
 
 
 class _LastWords:
