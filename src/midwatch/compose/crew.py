@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from midwatch.gateway.metering import Prices, Upstream
 from midwatch.gateway.model_doors import ModelDoors
-from midwatch.gateway.models import Prices, Upstream
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.port import Journal, Records
 from midwatch.rules.spending import Ceilings, Whose

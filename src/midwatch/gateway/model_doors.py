@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from midwatch.errors import Misuse
-from midwatch.gateway.models import Books, Credential, Grant, ModelProxy, Prices, Upstream, derived_placeholder
-from midwatch.gateway.models.calls import Call, Fuel
-from midwatch.gateway.models.environment import PORTS, environment
-from midwatch.gateway.models.ledger import Ledger
-from midwatch.gateway.models.providers import ANTHROPIC, GEMINI, OPENAI, Provider
+from midwatch.gateway.metering import Books, Credential, Grant, ModelProxy, Prices, Upstream, derived_placeholder
+from midwatch.gateway.metering.calls import Call, Fuel
+from midwatch.gateway.metering.environment import PORTS, environment
+from midwatch.gateway.metering.ledger import Ledger
+from midwatch.gateway.metering.providers import ANTHROPIC, GEMINI, OPENAI, Provider
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.events.crew import FuelRead, ModelCalled
 from midwatch.journal.port import Journal

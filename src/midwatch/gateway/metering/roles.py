@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from midwatch.errors import Corrupt
-from midwatch.gateway.models.calls import Call, Fuel
-from midwatch.gateway.models.credentials import Credential, Keeps
-from midwatch.gateway.models.ledger import Ledger
-from midwatch.gateway.models.prices import Prices
-from midwatch.gateway.models.providers import Provider
+from midwatch.gateway.metering.calls import Call, Fuel
+from midwatch.gateway.metering.credentials import Credential, Keeps
+from midwatch.gateway.metering.ledger import Ledger
+from midwatch.gateway.metering.prices import Prices
+from midwatch.gateway.metering.providers import Provider
 from midwatch.terms.roles import Clock
 
 T = TypeVar("T")

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.errors import Misuse
-from midwatch.gateway.models import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Fuel, Prices, Provider, Usage
-from midwatch.gateway.models.credentials import new_placeholder
-from midwatch.gateway.models.fuel import moment, readings
-from midwatch.gateway.models.prices import Price
-from midwatch.gateway.models.veil import Veil
-from tests.gateway.models.lab import NOW, FarModel, answer, lab, message
+from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Fuel, Prices, Provider, Usage
+from midwatch.gateway.metering.credentials import new_placeholder
+from midwatch.gateway.metering.fuel import moment, readings
+from midwatch.gateway.metering.prices import Price
+from midwatch.gateway.metering.veil import Veil
+from tests.gateway.metering.lab import NOW, FarModel, answer, lab, message
 
 each = pytest.mark.parametrize("provider", PROVIDERS.values(), ids=lambda one: one.name)
 usages = st.builds(

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from midwatch.errors import Misuse
-from midwatch.gateway.models.calls import Usage
-from midwatch.gateway.models.providers import Provider
+from midwatch.gateway.metering.calls import Usage
+from midwatch.gateway.metering.providers import Provider
 
 MILLION: Final = 1_000_000
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from midwatch.gateway.models.calls import Usage
-from midwatch.gateway.models.providers import Api
+from midwatch.gateway.metering.calls import Usage
+from midwatch.gateway.metering.providers import Api
 
 TEXT = "Ich prüfe den Plan — 你好 🌙, then I run the tests and say what I saw. " * 3
 TOOL = json.dumps({"command": "pytest -q", "why": "to see"})

@@ -7,13 +7,13 @@ import socket
 from typing import Final
 
 from midwatch.gateway.egress.moving import Wire
-from midwatch.gateway.models.asking import asked_of, way_of
-from midwatch.gateway.models.bounds import Patience, Room
-from midwatch.gateway.models.carrying import Carrying
-from midwatch.gateway.models.inside import HungUp, Inside, Shelf
-from midwatch.gateway.models.refusing import Declined
-from midwatch.gateway.models.roles import Books, Grant, Unwritten
-from midwatch.gateway.models.upstream import Upstream
+from midwatch.gateway.metering.asking import asked_of, way_of
+from midwatch.gateway.metering.bounds import Patience, Room
+from midwatch.gateway.metering.carrying import Carrying
+from midwatch.gateway.metering.inside import HungUp, Inside, Shelf
+from midwatch.gateway.metering.refusing import Declined
+from midwatch.gateway.metering.roles import Books, Grant, Unwritten
+from midwatch.gateway.metering.upstream import Upstream
 
 log = logging.getLogger(__name__)
 

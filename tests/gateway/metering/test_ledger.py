@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack
 import pytest
 
 from midwatch.errors import Corrupt, Unknown
-from midwatch.gateway.models import MemoryLedger, Refusal, Reservation, Wish
+from midwatch.gateway.metering import MemoryLedger, Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount, Ceilings, Whose
-from tests.gateway.models.lab import FarModel, answer, lab, message
+from tests.gateway.metering.lab import FarModel, answer, lab, message
 
 COST = 3 * 1000 + 15 * 2000
 """Micro-USD of 1,000 tokens in and 2,000 out."""

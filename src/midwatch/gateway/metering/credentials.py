@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from midwatch.gateway.models.providers import CREDENTIALS, CredentialKind, Provider
+from midwatch.gateway.metering.providers import CREDENTIALS, CredentialKind, Provider
 from midwatch.gateway.secrets import Secret
 
 _LOOKS: Final = {

@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from midwatch.gateway.models.calls import UNUSED, Usage
-from midwatch.gateway.models.counting.apis import EVENTS, WHOLES
-from midwatch.gateway.models.counting.decoding import Decoder, Unreadable
-from midwatch.gateway.models.counting.documents import Documents
-from midwatch.gateway.models.counting.events import Events
-from midwatch.gateway.models.counting.tally import Tally
-from midwatch.gateway.models.providers import PAID, Api
+from midwatch.gateway.metering.calls import UNUSED, Usage
+from midwatch.gateway.metering.counting.apis import EVENTS, WHOLES
+from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
+from midwatch.gateway.metering.counting.documents import Documents
+from midwatch.gateway.metering.counting.events import Events
+from midwatch.gateway.metering.counting.tally import Tally
+from midwatch.gateway.metering.providers import PAID, Api
 
 
 class Counter:

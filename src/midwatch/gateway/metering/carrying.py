@@ -9,17 +9,17 @@ from typing import Final
 import httpx
 
 from midwatch.errors import MidwatchError
-from midwatch.gateway.models.asking import Asked
-from midwatch.gateway.models.bounds import Patience, Room
-from midwatch.gateway.models.calls import UNUSED, Call, Usage
-from midwatch.gateway.models.counting import Counter
-from midwatch.gateway.models.counting.decoding import Decoder, Unreadable
-from midwatch.gateway.models.fuel import readings
-from midwatch.gateway.models.inside import HungUp, Inside
-from midwatch.gateway.models.refusing import Declined, error_body
-from midwatch.gateway.models.roles import Books, Grant, Unwritten, written
-from midwatch.gateway.models.upstream import Leaving, Progress, Upstream, parts
-from midwatch.gateway.models.veil import Veil, without
+from midwatch.gateway.metering.asking import Asked
+from midwatch.gateway.metering.bounds import Patience, Room
+from midwatch.gateway.metering.calls import UNUSED, Call, Usage
+from midwatch.gateway.metering.counting import Counter
+from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
+from midwatch.gateway.metering.fuel import readings
+from midwatch.gateway.metering.inside import HungUp, Inside
+from midwatch.gateway.metering.refusing import Declined, error_body
+from midwatch.gateway.metering.roles import Books, Grant, Unwritten, written
+from midwatch.gateway.metering.upstream import Leaving, Progress, Upstream, parts
+from midwatch.gateway.metering.veil import Veil, without
 from midwatch.rules.reserving import Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount
 

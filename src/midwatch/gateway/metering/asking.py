@@ -4,10 +4,10 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from midwatch.gateway.models.credentials import admitted, masked, presented_in
-from midwatch.gateway.models.inside import Heard
-from midwatch.gateway.models.providers import PAID, Api, Door, Provider, query_of
-from midwatch.gateway.models.refusing import Declined
+from midwatch.gateway.metering.credentials import admitted, masked, presented_in
+from midwatch.gateway.metering.inside import Heard
+from midwatch.gateway.metering.providers import PAID, Api, Door, Provider, query_of
+from midwatch.gateway.metering.refusing import Declined
 from midwatch.rules.spending import estimated_tokens, expected_output
 
 _OUTPUTS: Final[dict[Api, tuple[str, ...]]] = {

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from midwatch.gateway.models.calls import Fuel
+from midwatch.gateway.metering.calls import Fuel
 
 _UNIFIED: Final = "anthropic-ratelimit-unified-"
 _WINDOW: Final = re.compile(_UNIFIED + r"([a-z0-9_]{1,20})-(?:utilization|status|reset)", re.ASCII)

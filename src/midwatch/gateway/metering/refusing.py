@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 from midwatch.errors import Refused
-from midwatch.gateway.models.providers import Shape
+from midwatch.gateway.metering.providers import Shape
 
 _ANTHROPIC: Final = {
     400: "invalid_request_error",

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from midwatch.gateway.models import ANTHROPIC, GEMINI, OPENAI, Room
-from tests.gateway.models.lab import QUICK, SECRET, FarModel, Got, Lab, answer, lab, message
+from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Room
+from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, Lab, answer, lab, message
 
 HEAD = "POST {target} HTTP/1.1\r\nHost: {host}\r\nx-api-key: {key}\r\nContent-Length: 2\r\n\r\n{{}}"
 

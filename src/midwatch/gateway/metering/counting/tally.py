@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from midwatch.gateway.models.calls import Usage
+from midwatch.gateway.metering.calls import Usage
 
 CHARACTERS_PER_TOKEN: Final = 4
 _ABSURD: Final = 1_000_000_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.gateway.models import (
+from midwatch.gateway.metering import (
     ANTHROPIC,
     GEMINI,
     OPENAI,
@@ -20,9 +20,9 @@ from midwatch.gateway.models import (
     derived_placeholder,
     environment,
 )
-from midwatch.gateway.models.providers import CredentialKind
+from midwatch.gateway.metering.providers import CredentialKind
 from tests.gateway.egress.conftest import Authority, authority
-from tests.gateway.models.lab import FarModel, lab
+from tests.gateway.metering.lab import FarModel, lab
 
 __all__ = ["authority"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from midwatch.engine.clocks import SteppedClock
-from midwatch.gateway.models import (
+from midwatch.gateway.metering import (
     ANTHROPIC,
     Books,
     Call,

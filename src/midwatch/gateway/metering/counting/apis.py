@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from midwatch.gateway.models.counting.tally import Tally, whole
-from midwatch.gateway.models.providers import Api
+from midwatch.gateway.metering.counting.tally import Tally, whole
+from midwatch.gateway.metering.providers import Api
 
 Read = Callable[[Tally, Mapping[str, Any]], None]
 

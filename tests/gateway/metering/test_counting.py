@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.gateway.models.calls import Usage
-from midwatch.gateway.models.counting import Counter
-from midwatch.gateway.models.counting.events import Events
-from tests.gateway.models.streams import RECORDED, Recorded, messages_stream
+from midwatch.gateway.metering.calls import Usage
+from midwatch.gateway.metering.counting import Counter
+from midwatch.gateway.metering.counting.events import Events
+from tests.gateway.metering.streams import RECORDED, Recorded, messages_stream
 
 each = pytest.mark.parametrize("recorded", RECORDED, ids=lambda one: one.name)
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import httpx
 
-from midwatch.gateway.models.bounds import Patience
-from midwatch.gateway.models.refusing import Declined
+from midwatch.gateway.metering.bounds import Patience
+from midwatch.gateway.metering.refusing import Declined
 
 _IDLE: Final = 30.0
 

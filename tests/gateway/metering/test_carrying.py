@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from midwatch.gateway.models import ANTHROPIC, GEMINI, OPENAI, Credential, Provider, Unwritten, Usage
+from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Credential, Provider, Unwritten, Usage
 from midwatch.rules.spending import Amount, Ceilings, Whose
-from tests.gateway.models.lab import QUICK, SECRET, FarModel, Got, answer, lab, message
-from tests.gateway.models.streams import RECORDED, Recorded
+from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, answer, lab, message
+from tests.gateway.metering.streams import RECORDED, Recorded
 
 WAYS: dict[str, tuple[Provider, str, dict[str, object]]] = {
     "messages": (ANTHROPIC, "/v1/messages?beta=true", {"model": "claude-sonnet-4-5", "max_tokens": 9, "stream": True}),
