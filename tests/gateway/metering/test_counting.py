@@ -142,7 +142,7 @@ def test_an_event_beyond_all_bounds_is_passed_over() -> None:
     assert events.feed(b"x" * 200 + b"\n\ndata: after\n\n") == [b"after"]
 
 
-def test_counting_and_listing_cost_nothing() -> None:
+def test_counting_costs_nothing() -> None:
     one = Counter("count", "application/json")
     one.feed(b'{"input_tokens": 5, "usage": {"output_tokens": 5}}')
     assert one.usage == Usage()

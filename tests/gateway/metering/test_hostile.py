@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Room
+from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Provider, Room
+from midwatch.rules.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, Lab, answer, lab, message
 
 HEAD = "POST {target} HTTP/1.1\r\nHost: {host}\r\nx-api-key: {key}\r\nContent-Length: 2\r\n\r\n{{}}"
@@ -53,6 +54,37 @@ async def refused(one: Lab, raw: str, *status: int) -> None:
 async def test_no_other_path_leads_out(target: str) -> None:
     async with lab() as one:
         await refused(one, HEAD.format(target=target, host="127.0.0.1:8119", key=one.grant.placeholder), 404, 400)
+
+
+BY_THE_WAY = [
+    "GET /v1/models",
+    "GET /v1/models?client_version=0.142.5",
+    "GET /backend-api/wham/usage",
+    "POST /backend-api/codex/responses",
+    "POST /v1/backend-api/conversations",
+    "POST /oauth/token",
+    "POST /v1/oauth/token",
+    "GET /api/oauth/claude_cli/client_data",
+    "POST /api/event_logging/batch",
+    "HEAD /",
+]
+"""What agents ask besides: their own news, usage and logins."""
+
+
+@pytest.mark.parametrize("provider", PROVIDERS.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("asked", BY_THE_WAY)
+async def test_what_agents_ask_by_the_way_is_not_found_and_never_leaves(provider: Provider, asked: str) -> None:
+    """Nor is a credential needed: the answer is the same, and they ask some of it with none."""
+    async with lab(provider=provider, ceilings={Whose.JOB: Ceilings(requests=1)}) as one:
+        body = b'{"grant_type": "refresh_token"}' if asked.startswith("POST") else b""
+        head = f"{asked} HTTP/1.1\r\nHost: 127.0.0.1:8120\r\nContent-Length: {len(body)}\r\n\r\n"
+        heard = await one.say(head.encode() + body)
+        assert (heard.status, heard.whole) == (404, True)
+        assert "content-type: application/json" in heard.head
+        if not asked.startswith("HEAD"):
+            assert heard.json()["error"]["message"].endswith("only for what its models answer.")
+        assert (one.far.got, one.far.open, one.calls) == ([], 0, [])
+        assert one.ledger.purse(Whose.JOB, "job").reserved == Amount(), "nor is anything set aside for it"
 
 
 @pytest.mark.parametrize(

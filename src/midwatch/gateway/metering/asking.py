@@ -76,8 +76,6 @@ def way_of(provider: Provider, placeholder: str, heard: Heard) -> Way:
 def asked_of(way: Way, placeholder: str, body: bytes) -> Asked:
     """Understand the body of a request: which model, how much, and whether usage must be asked for."""
     body = masked(body, placeholder)
-    if way.door.method == "GET":
-        return Asked(way, "", b"", 0, 0)
     try:
         said: Any = json.loads(body)
     except (ValueError, RecursionError):

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlencode
 from midwatch.errors import Misuse
 
 Shape = Literal["anthropic", "openai", "gemini"]
-Api = Literal["messages", "responses", "chat", "generate", "count", "list"]
-"""The first four are answered by a model and cost money; counting and listing are free."""
+Api = Literal["messages", "responses", "chat", "generate", "count"]
+"""The first four are answered by a model and cost money; counting is free."""
 CredentialKind = Literal["api_key", "oauth", "none"]
 
 PAID: Final = frozenset({"messages", "responses", "chat", "generate"})
@@ -116,7 +116,6 @@ ANTHROPIC: Final = Provider(
     doors=(
         _door("POST", "/v1/messages", "messages", "beta"),
         _door("POST", "/v1/messages/count_tokens", "count", "beta", streams=False),
-        _door("GET", "/v1/models", "list", "beta", "limit", "after_id", "before_id", streams=False),
     ),
     key_header="x-api-key",
     asks=frozenset({"anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access", "x-app"}),
@@ -130,7 +129,6 @@ OPENAI: Final = Provider(
     doors=(
         _door("POST", "/v1/responses", "responses"),
         _door("POST", "/v1/chat/completions", "chat"),
-        _door("GET", "/v1/models", "list", "client_version", streams=False),
     ),
     key_header="authorization",
     key_scheme="Bearer ",
