@@ -81,3 +81,15 @@ def model_doors(keepers: Keepers, home: Path) -> ModelDoors:
         clock=keepers.clock,
         key=house_key(home),
     )
+
+
+async def open_doors(doors: ModelDoors | None) -> None:
+    """Make the doors to models ready, where there are any."""
+    if doors is not None:
+        await doors.open()
+
+
+async def close_doors(doors: ModelDoors | None) -> None:
+    """Leave nothing open towards the providers."""
+    if doors is not None:
+        await doors.close()

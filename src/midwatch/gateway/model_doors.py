@@ -36,6 +36,14 @@ class ModelDoors:
     """The house's own, from which placeholders are made: agents outlive the server that gave them one."""
     read: dict[str, FuelRead] = field(default_factory=dict)
 
+    async def open(self) -> None:
+        """Give back what died with another server, and load the prices beside the loop: nobody should wait for them."""
+        await asyncio.gather(self.ledger.forget_the_dead(), asyncio.to_thread(self.prices.prepare))
+
+    async def close(self) -> None:
+        """Hang up on the providers, once every doorman has gone."""
+        await self.upstream.close()
+
     def grant(self, job: str, epoch: int, purpose: str, access: ModelAccess) -> Grant:
         """Say what one attempt may ask, of whom, and what its program presents."""
         provider = PROVIDERS.get(access.provider)

@@ -15,8 +15,12 @@ PATIENCE: Final = 120.0
 class Ledger(Protocol):
     """Keeps what jobs, runs and sessions have spent and set aside. Each call happens as a whole or not at all.
 
-    A reservation that nobody will end any more, because a server died, is released by whoever starts the next one.
+    A reservation that nobody will end any more, because a server died, is given back by the next one.
     """
+
+    async def forget_the_dead(self) -> int:
+        """Give back what servers that are gone had set aside; tell how many requests that was."""
+        ...
 
     async def reserve(self, wish: Wish) -> Reservation | Refusal:
         """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
@@ -55,6 +59,10 @@ class MemoryLedger:
     def purse(self, whose: Whose, name: str) -> Purse:
         """Look into one purse."""
         return self._purses[whose, name]
+
+    async def forget_the_dead(self) -> int:
+        """Do nothing: what a server kept in memory died with it."""
+        return 0
 
     async def reserve(self, wish: Wish) -> Reservation | Refusal:
         """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
