@@ -3,17 +3,21 @@
 import os
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from midwatch.crew.housekeeping import Housekeeper
+from midwatch.crew.roster import Recruit, lent_by, muster
 from midwatch.gateway.metering import Prices, Upstream
 from midwatch.gateway.model_doors import ModelDoors
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.port import Journal, Records
+from midwatch.night.roles import Agent
 from midwatch.rules.spending import Ceilings, Whose
 from midwatch.settings import Settings
 from midwatch.store.ledger import Owners, SqlLedger
 from midwatch.store.pen import Pen
+from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow, RunRow, SessionRow
 from midwatch.terms.roles import Clock, Ids
@@ -55,6 +59,31 @@ def owners_of(records: Records, settings: Callable[[], Settings]) -> Callable[[s
     return owners
 
 
+@dataclass(slots=True)
+class Crew:
+    """Who can be given work; the same two tables all the time, since rooms far from here hold on to them."""
+
+    agents: dict[str, Agent] = field(default_factory=lambda: {"housekeeper": Housekeeper()})
+    models: dict[str, ModelAccess] = field(default_factory=dict)
+    recruits: dict[str, Recruit] = field(default_factory=dict)
+    lent: tuple[str, ...] = ()
+    fixed: bool = False
+    """A test or the demo brought its own."""
+
+    def call(self, settings: Settings) -> None:
+        """Look who is there by these settings; blocking, since programs are asked what they can do."""
+        if self.fixed:
+            return
+        self.recruits = muster(settings.agents.by_name(), frozenset(settings.secrets.by_name()))
+        ready = {name: one for name, one in self.recruits.items() if one.ready}
+        for gone in set(self.agents) - set(ready) - {"housekeeper"}:
+            del self.agents[gone]
+        self.agents.update({name: one.agent() for name, one in ready.items()})
+        self.models.clear()
+        self.models.update({name: one.access for name, one in ready.items() if one.access is not None})
+        self.lent = tuple(map(str, lent_by(self.recruits)))
+
+
 @dataclass(frozen=True, slots=True)
 class Keepers:
     """Who keeps what, for every door to a model."""
@@ -81,15 +110,3 @@ def model_doors(keepers: Keepers, home: Path) -> ModelDoors:
         clock=keepers.clock,
         key=house_key(home),
     )
-
-
-async def open_doors(doors: ModelDoors | None) -> None:
-    """Make the doors to models ready, where there are any."""
-    if doors is not None:
-        await doors.open()
-
-
-async def close_doors(doors: ModelDoors | None) -> None:
-    """Leave nothing open towards the providers."""
-    if doors is not None:
-        await doors.close()

@@ -68,9 +68,9 @@ class Commission(Protocol):
 class ModelAgent:
     """Leads one kind of program; which one, its driver knows."""
 
-    def __init__(self, driver: Driver, program: str, model: str) -> None:
+    def __init__(self, driver: Driver, program: str, model: str, *, name: str = "") -> None:
         self.driver = driver
-        self.name = driver.name
+        self.name = name or driver.name
         self._program = program
         self._model = model
 
@@ -101,6 +101,7 @@ class ModelAgent:
             conversation=task.conversation,
             schema=schema,
             tools=task.tools,
+            extra={"folder": str(task.room.inside)},
         )
         launch = self.driver.launch(brief, self._program)
         for name, content in launch.files.items():

@@ -37,8 +37,8 @@ class ModelDoors:
     read: dict[str, FuelRead] = field(default_factory=dict)
 
     async def open(self) -> None:
-        """Give back what died with another server, and load the prices beside the loop: nobody should wait for them."""
-        await asyncio.gather(self.ledger.forget_the_dead(), asyncio.to_thread(self.prices.prepare))
+        """Give back what was set aside by servers that have died since."""
+        await self.ledger.forget_the_dead()
 
     async def close(self) -> None:
         """Hang up on the providers, once every doorman has gone."""
@@ -63,7 +63,7 @@ class ModelDoors:
             settled=_Settling(self.journal, grant),
             fuel=self._fuel,
         )
-        return ModelDoorman(grant, ModelProxy(grant, books, self.upstream))
+        return ModelDoorman(grant, ModelProxy(grant, books, self.upstream), self.prices)
 
     async def _fuel(self, reading: Fuel) -> None:
         now = FuelRead(
@@ -114,9 +114,10 @@ class _Settling:
 class ModelDoorman:
     """Serves one room's door to its model until cancelled; what was asked is booked before he goes."""
 
-    def __init__(self, grant: Grant, proxy: ModelProxy) -> None:
+    def __init__(self, grant: Grant, proxy: ModelProxy, prices: Prices) -> None:
         self._grant = grant
         self._proxy = proxy
+        self._prices = prices
 
     @property
     def ports(self) -> tuple[int, ...]:
@@ -129,10 +130,13 @@ class ModelDoorman:
         return environment(self._grant)
 
     async def serve(self, listeners: list[socket.socket]) -> None:
-        """Serve until cancelled."""
+        """Serve until cancelled; whoever comes before the prices are loaded waits at the door, and nobody else."""
         try:
+            await asyncio.to_thread(self._prices.prepare)
             async with asyncio.TaskGroup() as group:
                 for listener in listeners:
                     group.create_task(self._proxy.serve(listener))
         finally:
             await asyncio.shield(self._proxy.close())
+            for listener in listeners:
+                listener.close()

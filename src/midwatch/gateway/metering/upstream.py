@@ -5,6 +5,7 @@ import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import httpx
@@ -45,14 +46,19 @@ class Upstream:
 
     def __init__(self, *, trust: ssl.SSLContext | None = None, most: int = 256) -> None:
         """Take whose certificates are trusted; those of this machine if not told."""
-        limits = httpx.Limits(max_connections=most, max_keepalive_connections=32, keepalive_expiry=_IDLE)
-        self._transport = httpx.AsyncHTTPTransport(
-            verify=trust or ssl.create_default_context(), trust_env=False, limits=limits, retries=0
-        )
+        self._trust = trust
+        self._limits = httpx.Limits(max_connections=most, max_keepalive_connections=32, keepalive_expiry=_IDLE)
+
+    @cached_property
+    def _transport(self) -> httpx.AsyncHTTPTransport:
+        """Open the way out with the first request: most houses are opened only to be looked at."""
+        trust = self._trust or ssl.create_default_context()
+        return httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=self._limits, retries=0)
 
     async def close(self) -> None:
         """Close what is open."""
-        await self._transport.aclose()
+        if "_transport" in self.__dict__:
+            await self._transport.aclose()
 
     @asynccontextmanager
     async def answer(self, leaving: Leaving, patience: Patience, progress: Progress) -> AsyncIterator[httpx.Response]:
