@@ -7,7 +7,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from midwatch.rules.reserving import Refusal, Reservation, Wish
+from midwatch.rules.reserving import Held, Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 from midwatch.store.pen import Pen
 from midwatch.store.tables import jobs, leases, reservations
@@ -74,6 +74,13 @@ class SqlLedger:
         """Give back what was set aside for a request that never left."""
         mine = reservations.delete().where(reservations.c.id == reservation.id)
         await self._pen.write(lambda tx: tx.execute(mine).rowcount)
+
+    async def held(self) -> tuple[Held, ...]:
+        """Show what is set aside for requests under way."""
+        rows = await self._pen.write(lambda tx: tx.execute(sa.select(reservations)).all())
+        return tuple(
+            Held(row.job, row.run, row.session, Amount(row.usd_micros, row.tokens, row.requests)) for row in rows
+        )
 
     async def forget_the_dead(self) -> int:
         """Give back what workers that are gone had set aside: nobody listens to the answers any more."""

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,21 +12,25 @@ from pathlib import Path
 import httpx
 
 from midwatch.compose.crew import owners_of
+from midwatch.evening.signing import orders_hash
 from midwatch.gateway.metering import Prices, Upstream
 from midwatch.gateway.model_doors import ModelDoors
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.events import Event, session
 from midwatch.journal.events.jobs import RunStarted
+from midwatch.rules.reserving import Held
+from midwatch.rules.seen import RecordsSeen
+from midwatch.rules.spending_invariants import within_ceilings
 from midwatch.settings import Settings
 from midwatch.store.engines import is_sqlite
 from midwatch.store.ids import Ulids
-from midwatch.store.ledger import SqlLedger
+from midwatch.store.ledger import Owners, SqlLedger
 from midwatch.store.migrate import migrate
 from midwatch.store.pen import Pen
 from midwatch.store.tables import leases
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.orders import Limits, Orders
-from midwatch.terms.records import JobRow
+from midwatch.terms.records import JobRow, RunRow, SessionRow
 from midwatch.terms.secrets import SecretReference
 from tests.agents.model import Model, scripted_model
 from tests.gateway.egress.lab import PATIENCE
@@ -42,7 +46,7 @@ def history(limits: Limits) -> tuple[Event, ...]:
     """A night with these limits under way, and eight jobs in it, each with a project and a run of its own."""
     orders = Orders(limits=limits)
     opened_night = session.SessionOpened(session=scenes.NIGHT, orders=orders)
-    signed = session.OrdersSigned(session=scenes.NIGHT, orders_hash=scenes.orders_hash(orders), by="ann")
+    signed = session.OrdersSigned(session=scenes.NIGHT, orders_hash=orders_hash(orders), by="ann")
     work: list[Event] = []
     for number, job in enumerate(JOBS, 1):
         contract = {"max_usd_micros": 10**9, "max_tokens": 10**9}
@@ -63,6 +67,8 @@ class SpendingNight:
     model: Model
     doors: dict[str, tuple[str, str]]
     """For each job where its door is, and what to present there."""
+    held: Callable[[], Awaitable[tuple[Held, ...]]]
+    """What is set aside just now."""
 
     async def ask(self, job: str, body: dict[str, object]) -> httpx.Response:
         """Ask as an agent would, and hear the answer to its end."""
@@ -70,14 +76,27 @@ class SpendingNight:
         async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
             return await client.post(f"{url}/v1/messages", json=body, headers={"x-api-key": key})
 
+    async def broken(self) -> list[str]:
+        """Hold the invariant of spending against what is written."""
+        find = self.store.records.find
+        seen = RecordsSeen(
+            sessions=await find(SessionRow), runs=await find(RunRow), jobs=await find(JobRow), held=await self.held()
+        )
+        return [text for text, _ in within_ceilings(await self.store.journal.entries(limit=10_000), seen)]
+
     async def jobs(self) -> list[JobRow]:
         """Read what each job has spent."""
         return list(await self.store.records.find(JobRow))
 
 
 @asynccontextmanager
-async def spending_night(url: str, folder: Path, limits: Limits, *, workers: int = 1) -> AsyncIterator[SpendingNight]:
-    """Open the night; on PostgreSQL several workers share the eight jobs, each with a line of its own."""
+async def spending_night(
+    url: str, folder: Path, limits: Limits, *, workers: int = 1, blind: bool = False
+) -> AsyncIterator[SpendingNight]:
+    """Open the night; on PostgreSQL several workers share the eight jobs, each with a line of its own.
+
+    A blind ledger knows of no ceilings.
+    """
     migrate(url)
     file = folder / "secret"
     file.touch(0o600)
@@ -87,9 +106,12 @@ async def spending_night(url: str, folder: Path, limits: Limits, *, workers: int
         store = await stack.enter_async_context(opened(url))
         model = await stack.enter_async_context(scripted_model())
         await store.journal.record(*history(limits))
-        shared = [await stack.enter_async_context(_worker(store, vault, f"w{number}")) for number in range(workers)]
+        shared = [
+            await stack.enter_async_context(_worker(store, vault, f"w{number}", blind=blind))
+            for number in range(workers)
+        ]
         group = await stack.enter_async_context(_serving())
-        night = SpendingNight(store, model, {})
+        night = SpendingNight(store, model, {}, shared[0].ledger.held)
         for number, job in enumerate(JOBS):
             doors = shared[number % workers]
             access = ModelAccess(provider="anthropic", model="m", secret="model", base_url=model.address(job))
@@ -112,12 +134,13 @@ async def _serving() -> AsyncIterator[list[asyncio.Task[None]]]:
 
 
 @asynccontextmanager
-async def _worker(store: Store, vault: Vault, name: str) -> AsyncIterator[ModelDoors]:
+async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> AsyncIterator[ModelDoors]:
     pen, upstream = Pen(store.url), Upstream()
+    owners = _unlimited if blind else owners_of(store.records, Settings)
     if not is_sqlite(store.url):
         with store.behind() as tx:
             tx.execute(leases.insert().values(executor=name, beat=store.clock.now() + timedelta(days=1)))
-    ledger = SqlLedger(pen, Ulids(store.clock), owners_of(store.records, Settings), worker=name, patience=PATIENT)
+    ledger = SqlLedger(pen, Ulids(store.clock), owners, worker=name, patience=PATIENT)
     try:
         yield ModelDoors(
             journal=store.journal,
@@ -131,3 +154,7 @@ async def _worker(store: Store, vault: Vault, name: str) -> AsyncIterator[ModelD
     finally:
         await upstream.close()
         await pen.put_away()
+
+
+async def _unlimited(job: str) -> Owners:
+    return Owners(job, f"run_{job[-1]}", scenes.NIGHT, {})

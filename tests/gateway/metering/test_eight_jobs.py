@@ -64,6 +64,7 @@ async def test_eight_jobs_spending_at_once_overshoot_by_the_requests_in_flight_a
         assert spent == statuses.count(200) * COST == len(night.model.requests()) * COST
         assert 0 <= over <= most * COST
         assert night.store.counts("reservations") == (0,)
+        assert await night.broken() == []
     with capsys.disabled():
         print(
             f"\n{kind}, {workers} worker(s), eight jobs at once: ceiling {ceiling} micro-USD, spent {spent}, "
@@ -71,3 +72,17 @@ async def test_eight_jobs_spending_at_once_overshoot_by_the_requests_in_flight_a
             f"{statuses.count(200)} left, {statuses.count(402)} were refused",
             end="",
         )
+
+
+async def test_a_ledger_that_does_not_look_is_told_by_the_invariant(database_url: str, tmp_path: Path) -> None:
+    """The witness: without ceilings in force the same night passes its line by far more than what is in flight."""
+    limits = Limits(usd=COST / 1_000_000)
+    async with spending_night(database_url, tmp_path, limits, blind=True) as night:
+        for job in JOBS[:2]:
+            night.model.play(job, Say("Gladly.", usage=USED, times=FOREVER), every=True)
+            for _ in range(2):
+                assert (await night.ask(job, FORESEEN)).status_code == 200
+                assert await night.broken() == [] or job == JOBS[1]
+        assert await night.broken() == [
+            "night 1 has spent or set aside 0.13 USD of 0.03 USD, more than one request of each job over"
+        ]

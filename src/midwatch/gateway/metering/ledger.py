@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from midwatch.errors import Corrupt, Unknown
-from midwatch.rules.reserving import Refusal, Reservation, Wish
+from midwatch.rules.reserving import Held, Refusal, Reservation, Wish
 from midwatch.rules.spending import NOTHING, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 
 PATIENCE: Final = 120.0
@@ -20,6 +20,10 @@ class Ledger(Protocol):
 
     async def forget_the_dead(self) -> int:
         """Give back what servers that are gone had set aside; tell how many requests that was."""
+        ...
+
+    async def held(self) -> tuple[Held, ...]:
+        """Show what is set aside for requests under way."""
         ...
 
     async def reserve(self, wish: Wish) -> Reservation | Refusal:
@@ -63,6 +67,15 @@ class MemoryLedger:
     async def forget_the_dead(self) -> int:
         """Do nothing: what a server kept in memory died with it."""
         return 0
+
+    async def held(self) -> tuple[Held, ...]:
+        """Show what is set aside for requests under way."""
+        found = []
+        for one in self._open.values():
+            names = dict(self._of(one.wish.job))
+            run, session = names.get(Whose.RUN, ""), names.get(Whose.SESSION, "")
+            found.append(Held(one.wish.job, run, session, one.wish.wanted))
+        return tuple(found)
 
     async def reserve(self, wish: Wish) -> Reservation | Refusal:
         """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
