@@ -8,8 +8,8 @@ from pathlib import Path
 
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.crew.roster import Recruit, lent_by, muster
+from midwatch.gateway.metering import Prices, Upstream
 from midwatch.gateway.model_doors import ModelDoors
-from midwatch.gateway.models import Prices, Upstream
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.port import Journal, Records
 from midwatch.night.roles import Agent

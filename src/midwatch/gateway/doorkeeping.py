@@ -11,8 +11,8 @@ from typing import Final, Protocol
 from midwatch.errors import Misuse
 from midwatch.gateway.egress import Caps, Connection, Egress, HeaderSource, Policy, Resolver, Route
 from midwatch.gateway.egress.policy import INSIDE, no_headers
+from midwatch.gateway.metering.environment import base_url
 from midwatch.gateway.model_doors import ModelDoorman, ModelDoors
-from midwatch.gateway.models.environment import base_url
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.journal.port import Journal

@@ -50,6 +50,11 @@ class Amount:
         return Amount(*(self.of(kind) - other.of(kind) for kind in KINDS))
 
 
+def higher(one: Amount, other: Amount) -> Amount:
+    """Give the higher of each kind."""
+    return Amount(*(max(one.of(kind), other.of(kind)) for kind in KINDS))
+
+
 NOTHING: Final = Amount()
 Spent = Amount
 """What is gone for good."""
@@ -145,7 +150,7 @@ def _judged(purse: Purse, kind: Kind, wanted: int) -> MaySpend:
     if spent >= ceiling:
         return MaySpend("no", f"The {whose.value} has used {_said(kind, spent, ceiling)}.", whose, kind)
     if reserved and spent + reserved + wanted > ceiling:
-        why = f"Requests under way may use up what the {whose.value} has left of {_amount(kind, ceiling)}."
+        why = f"Requests under way may use up what the {whose.value} has left of {amount_said(kind, ceiling)}."
         return MaySpend("wait", why, whose, kind)
     return YES
 
@@ -182,10 +187,11 @@ def expected_output(asked: int | None, answers: int = 1, *, usual: int = USUAL_O
 
 
 def _said(kind: Kind, spent: int, ceiling: int) -> str:
-    return f"{_amount(kind, spent)} of {_amount(kind, ceiling)}"
+    return f"{amount_said(kind, spent)} of {amount_said(kind, ceiling)}"
 
 
-def _amount(kind: Kind, value: int) -> str:
+def amount_said(kind: Kind, value: int) -> str:
+    """Say an amount for people."""
     if kind == "usd_micros":
         return f"{value / 1_000_000:.2f} USD"
     return f"{value} {kind if value != 1 else kind.removesuffix('s')}"
