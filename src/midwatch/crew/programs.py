@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from midwatch.errors import Misuse
@@ -47,8 +48,27 @@ def find(name: str, natives: tuple[str, ...] = ()) -> Program | None:
 
 def version_of(program: Path) -> str:
     """Ask a program which version it is; one that does not say has none."""
+    try:
+        facts = program.stat()
+    except OSError:
+        return ""
+    return _version(program, facts.st_mtime_ns, facts.st_size)
+
+
+@lru_cache(maxsize=32)
+def _version(program: Path, _changed: int, _size: int) -> str:
+    """Asked once for as long as the file stays the same: pages and lists ask often, and some programs start slowly."""
     found = NUMBER.search(_asked(program, "--version"))
     return found.group() if found else ""
+
+
+def judged(version: str, tested: tuple[str, ...]) -> str:
+    """Say in a few words what a version is worth: whether the whole matrix of tests was run with it."""
+    if not tested:
+        return "no version of it was tested"
+    if not version:
+        return f"not tested: it does not say its version, tested {', '.join(tested)}"
+    return "tested" if version in tested else f"not tested: seen {version}, tested {', '.join(tested)}"
 
 
 def help_of(program: Path) -> str:
