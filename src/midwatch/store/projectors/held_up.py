@@ -69,5 +69,3 @@ def job_stop_requested(c: sa.Connection, _: Entry, event: ev.JobStopRequested) -
     """Whoever works on it is woken by this entry."""
     clear_timer(c, timer_of(event.job))
     change(c, jobs, {"id": event.job, "state": NOT_OVER}, state=JobState.STOPPING, why=event.why)
-
-

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
-from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row, set_timer
+from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row
 from midwatch.store.projectors.sessions import call_round
 from midwatch.store.tables import jobs, missions, pull_requests, runs, sessions
 from midwatch.terms.house import SessionState
