@@ -8,6 +8,7 @@ MidwatchError
 │  ├─ Stranger  M201  exit 3, HTTP 401   we do not know who asks       the caller signs in
 │  └─ Stale     M209  exit 3, HTTP 409   the world moved on meanwhile  the caller looks again
 ├─ Exhausted    M3xx  exit 4, HTTP 409   budget, time or room is used  the night ends well
+│  ├─ NightSpent M303 exit 4, HTTP 409   the night's budget is used    the night ends well
 │  ├─ Spent     M302  exit 4, HTTP 409   a job's own budget is used    the person grants more, or not
 │  └─ Hasty     M329  exit 4, HTTP 429   too many attempts             the caller waits
 ├─ Unavailable  M4xx  exit 5, HTTP 503   busy or away                  recovery, or the person waits
@@ -105,6 +106,12 @@ class Spent(Exhausted):
     """What a job was given to spend is used up."""
 
     code = "M302"
+
+
+class NightSpent(Exhausted):
+    """What the whole night was given to spend is used up."""
+
+    code = "M303"
 
 
 class Hasty(Exhausted):

@@ -17,7 +17,7 @@ from midwatch.gateway.secrets import Vault
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.journal.port import Journal
 from midwatch.rules.egress import rules_of
-from midwatch.terms.agents import ModelAccess
+from midwatch.terms.agents import Met, ModelAccess
 
 PORT: Final = 8118
 """The door's number inside; every room has a network of its own."""
@@ -73,6 +73,10 @@ class Doorkeeper:
             return "", "", "none"
         grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
         return base_url(grant), grant.placeholder, grant.credential.kind
+
+    def met(self, job: str) -> Met | None:
+        """Tell what a job last met at the door to its model, unless it went well."""
+        return self.models.meetings.last.get(job) if self.models else None
 
 
 class Doormen:

@@ -63,6 +63,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         tell=Teller(night, job, reach.model.provider if reach.model else ""),
         conversation=job.conversation if job.stage is not Stage.PLAN else "",
         tools=settings.execution.allowed_tools,
+        met=lambda: night.doorkeeping.met(job.id),
     )
 
 

@@ -2,11 +2,12 @@
 
 from datetime import datetime, timedelta
 
-from midwatch.errors import Away, Limited, Locked, MidwatchError, Refused, Spent
+from midwatch.errors import Away, Limited, Locked, MidwatchError, NightSpent, Refused, Spent
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded, JobGranted, JobStumbled, JobWaits, JobWoken
 from midwatch.journal.events.session import AskOpened, AskWithdrawn, NoticeRaised, SessionPaused, SessionResumed
 from midwatch.night.bounds import contract_of
+from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
 from midwatch.night.wording import within
 from midwatch.rules.asks import SILENCE, deadline_at
@@ -15,6 +16,7 @@ from midwatch.rules.recovery import Cause, NextStep, back_off, classify, next_st
 from midwatch.rules.spending import more_for
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskDraft, AskKind, AskState
+from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
@@ -32,6 +34,8 @@ async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event,
             return await _ask_for_a_credential(night, job, error)
         case Spent():
             return await _ask_for_more(night, job, error)
+        case NightSpent():
+            return await _end_the_night(night, job, error)
         case Away() if next_step(Cause.TRANSIENT, job.attempt) is NextStep.RETRY:
             until = night.clock.now() + back_off(job.attempt)
             return (_waits(job, error.message, Cause.TRANSIENT.value, until=until, attempt=job.attempt + 1),)
@@ -98,6 +102,17 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
     opened = _ask(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
     told = _notice(night, job, NoticeKind.NEEDS_INPUT, question, subject=opened.ask)
     return _waits(job, error.message, "budget"), opened, told
+
+
+async def _end_the_night(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """At the night's own ceiling it is over, with the reason (RULES 3)."""
+    session = await night.records.get(SessionRow, job.session)
+    ended = JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=f"{error.message} Its work is kept.")
+    if session.state is not SessionState.AUTONOMOUS:
+        return (ended,)
+    others = [one for one in await night.records.find(JobRow, session=session.id) if one.id != job.id]
+    asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
+    return ended, *debrief_events(night, session, "the budget is used up", jobs=others, asks=asks, by="midwatch")
 
 
 def _ask(

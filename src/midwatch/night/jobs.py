@@ -5,7 +5,7 @@ import logging
 
 from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import JobClaimed, JobEnded, JobStopRequested
+from midwatch.journal.events.jobs import JobClaimed, JobEnded
 from midwatch.journal.events.session import AskWithdrawn
 from midwatch.night import held_up
 from midwatch.night.assigning import grace
@@ -110,8 +110,3 @@ async def halt(night: Night, job_id: str) -> None:
             await night.journal.record(withdrawn, key=f"ask:{ask.id}:withdrawn")
     with contextlib.suppress(Stale):
         await night.journal.record(*_stopped(job), key=f"halted:{job.id}:{job.epoch}")
-
-
-def stop_events(job: JobRow, *, by: str, why: str) -> list[Event]:
-    """What stopping a job takes; what follows from it wakes the worker or ends the wait."""
-    return [] if job.state.over else [JobStopRequested(job=job.id, by=by, why=why)]
