@@ -43,3 +43,5 @@ class Refusal:
     kind: Kind | None = None
     for_now: bool = False
     """Nothing is spent for good: requests under way hold it, and did not end in time."""
+    then: str = "No further request leaves until a person raises the ceiling."
+    """What comes next, for whoever reads why."""
