@@ -15,7 +15,8 @@ from midwatch.surfaces.web.page import fragment
 from midwatch.surfaces.web.pictures import timeline_svg
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
-from midwatch.terms.records import AskRow, JobRow, ProjectRow, ReportRow, RunRow, SessionRow
+from midwatch.terms.records import AskRow, FuelRow, JobRow, ProjectRow, ReportRow, RunRow, SessionRow
+from midwatch.views.fuel import fuel_shown
 from midwatch.views.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
 from midwatch.views.names import Names, names_after
 from midwatch.views.night_picture import PICTURED, night_picture
@@ -108,6 +109,7 @@ class Painter:
         return {
             "night": night_shown(session, **await self._said(session)),
             "gauges": gauges(session, jobs, now, asks=len(asked), attention=attention) if session and began else (),
+            "fuel": fuel_shown(await find(FuelRow), now) if "gauges" in wanted else (),
             "asks": asks_shown(asks, about, projects),
             "jobs": jobs_shown(jobs, projects, now, lines),
             "timeline": self._picture(session) if "timeline" in wanted else "",
@@ -160,7 +162,7 @@ TOUCHES: Final[dict[str, frozenset[str]]] = {
     "level": frozenset({"banner"}),
     "model": frozenset({"gauges", "jobs"}),
     "agent": frozenset({"jobs"}),
-    "tool_call": frozenset({"jobs"}),
+    "fuel": frozenset({"gauges"}),
     "pull_request": frozenset({"jobs"}),
     "message": frozenset({"banner", "controls"}),
 }
