@@ -3,17 +3,21 @@
 import os
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from midwatch.crew.housekeeping import Housekeeper
+from midwatch.crew.roster import Recruit, lent_by, muster
+from midwatch.gateway.metering import Prices, Upstream
 from midwatch.gateway.model_doors import ModelDoors
-from midwatch.gateway.models import Prices, Upstream
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.port import Journal, Records
+from midwatch.night.roles import Agent
 from midwatch.rules.spending import Ceilings, Whose
 from midwatch.settings import Settings
 from midwatch.store.ledger import Owners, SqlLedger
 from midwatch.store.pen import Pen
+from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow, RunRow, SessionRow
 from midwatch.terms.roles import Clock, Ids
@@ -42,17 +46,43 @@ def owners_of(records: Records, settings: Callable[[], Settings]) -> Callable[[s
         run = await records.get(RunRow, job.run)
         session = await records.get(SessionRow, job.session)
         bounds, limits = run.contract.constraints, session.orders.limits
-        mine = bounds.max_usd_micros
+        most, tokens = bounds.max_usd_micros + job.granted_usd_micros, bounds.max_tokens + job.granted_tokens
+        mine = most
         if job.stage is Stage.PLAN:
-            mine = min(mine, round(settings().planning.max_cost_usd * MICROS))
+            mine = min(most, round(settings().planning.max_cost_usd * MICROS) + job.granted_usd_micros)
         ceilings = {
-            Whose.JOB: Ceilings(usd_micros=mine, tokens=bounds.max_tokens),
-            Whose.RUN: Ceilings(usd_micros=bounds.max_usd_micros, tokens=bounds.max_tokens),
+            Whose.JOB: Ceilings(usd_micros=mine, tokens=tokens),
+            Whose.RUN: Ceilings(usd_micros=most, tokens=tokens),
             Whose.SESSION: Ceilings(usd_micros=round(limits.usd * MICROS), tokens=limits.tokens),
         }
         return Owners(job.id, job.run, job.session, ceilings)
 
     return owners
+
+
+@dataclass(slots=True)
+class Crew:
+    """Who can be given work; the same two tables all the time, since rooms far from here hold on to them."""
+
+    agents: dict[str, Agent] = field(default_factory=lambda: {"housekeeper": Housekeeper()})
+    models: dict[str, ModelAccess] = field(default_factory=dict)
+    recruits: dict[str, Recruit] = field(default_factory=dict)
+    lent: tuple[str, ...] = ()
+    fixed: bool = False
+    """A test or the demo brought its own."""
+
+    def call(self, settings: Settings) -> None:
+        """Look who is there by these settings; blocking, since programs are asked what they can do."""
+        if self.fixed:
+            return
+        self.recruits = muster(settings.agents.by_name(), frozenset(settings.secrets.by_name()))
+        ready = {name: one for name, one in self.recruits.items() if one.ready}
+        for gone in set(self.agents) - set(ready) - {"housekeeper"}:
+            del self.agents[gone]
+        self.agents.update({name: one.agent() for name, one in ready.items()})
+        self.models.clear()
+        self.models.update({name: one.access for name, one in ready.items() if one.access is not None})
+        self.lent = tuple(map(str, lent_by(self.recruits)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,10 @@ class Driver(Protocol):
     name: str
     governance: str
     """In one sentence: how much of what the agent does passes us."""
+    tested: tuple[str, ...]
+    """Versions the whole matrix of tests was run with."""
+    install: str
+    """How a person gets the program."""
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it; `program` is the executable that was found."""

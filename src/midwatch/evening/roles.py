@@ -1,6 +1,6 @@
 """What the evening needs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -29,4 +29,5 @@ class Evening:
     ids: Ids
     loaded: Callable[[], Loaded]
     inspector: Inspector
-    agents: tuple[str, ...]
+    agents: Collection[str]
+    """Who can be given work right now."""

@@ -161,7 +161,8 @@ async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
             raise Misuse("A piece of work needs a title of a few words.", hint=f"At most {LONGEST_TITLE} characters.")
         if ordered.agent not in evening.agents:
             raise Misuse(
-                f"The orders name an unknown agent {ordered.agent!r}.", hint=f"Agents: {', '.join(evening.agents)}."
+                f"The orders name an unknown agent {ordered.agent!r}.",
+                hint=f"Agents: {', '.join(sorted(evening.agents))}. What another lacks: midwatch agent list",
             )
     return tuple(found)
 

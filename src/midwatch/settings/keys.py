@@ -12,13 +12,20 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from pydantic import JsonValue, TypeAdapter
 
 from midwatch.errors import Misuse, Unknown
+from midwatch.settings.crew import AgentSetup, Rates
 from midwatch.settings.section import Allowed, BeforeDatabase, Reference, Section, Unspoken
 from midwatch.settings.tree import Settings
 
 PREFIX: Final = "MIDWATCH_"
 SECRETS: Final = "secrets"
-"""The one section whose fields the person names."""
+AGENTS: Final = "agents"
+PRICES: Final = "prices"
+NAMED: Final = (SECRETS, AGENTS, PRICES)
+"""The sections whose fields the person names."""
+HERE_ONLY: Final = frozenset({"program", "words", "base_url"})
+"""What an agent runs and where its credential goes: whoever may change settings from afar must not choose that."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MODEL: Final = re.compile(r"[a-z0-9_-]{1,64}/[A-Za-z0-9_.:/-]{1,128}")
 _IN_PLACE: Final = re.compile(r"(://[^/?#@:]*:)[^/?#]+(@)")
 _IN_QUERY: Final = re.compile(r"([?&]\w*password=)[^&#]+", re.IGNORECASE)
 
@@ -42,12 +49,17 @@ class Key:
     @property
     def variable(self) -> str:
         """The environment variable that sets it."""
-        return f"{PREFIX}{self.section}__{self.field}".upper()
+        return f"{PREFIX}{self.section}__{self.field.replace('.', '__')}".upper()
 
     @property
     def storable(self) -> bool:
         """Whether a stored version may hold it; what opens the database cannot lie inside it."""
-        return not self._marked(BeforeDatabase)
+        return not self._marked(BeforeDatabase) and not self.here_only
+
+    @property
+    def here_only(self) -> bool:
+        """Whether only the data folder or the environment may say it."""
+        return self.section == AGENTS and self.field.partition(".")[2] in HERE_ONLY
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -104,7 +116,7 @@ def has_password(value: object) -> bool:
 
 def key_named(name: str, where: str = "") -> Key:
     """Find a setting by its dotted key, or name the one that was probably meant."""
-    key = KEYS.get(name) or _secret(name, where)
+    key = KEYS.get(name) or _named(name, where)
     if key is not None:
         return key
     place = f" {where}" if where else ""
@@ -113,18 +125,41 @@ def key_named(name: str, where: str = "") -> Key:
     raise Unknown(f"There is no setting {name!r}{place}.", hint=hint)
 
 
-def _secret(name: str, where: str) -> Key | None:
-    """Make the key of a secret, whose name the person chose."""
+def _named(name: str, where: str) -> Key | None:
+    """Make the key of something whose name the person chose."""
     section, dot, field = name.partition(".")
-    if section != SECRETS or not dot:
+    if section not in NAMED or not dot:
         return None
-    if not _NAME.fullmatch(field):
-        place = f" {where}" if where else ""
-        raise Misuse(
-            f"A secret{place} has a name that will not do.",
-            hint="Up to 64 letters, digits, _ and -, such as deploy-key.",
-        )
+    if section == AGENTS:
+        return _agent(field, where)
+    if not (_MODEL if section == PRICES else _NAME).fullmatch(field):
+        what, hint = NAMES[section]
+        raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=hint)
+    if section == PRICES:
+        return Key(PRICES, field, "What this model costs, in USD per million tokens.", [], Rates)
     return Key(SECRETS, field, "Where this secret is kept; its value is never stored or shown.", "", Reference)
+
+
+NAMES: Final = {
+    SECRETS: ("A secret", "Up to 64 letters, digits, _ and -, such as deploy-key."),
+    AGENTS: ("An agent", "Up to 64 small letters, digits and -, such as my-agent."),
+    PRICES: ("A price", 'Name provider and model, such as "anthropic/claude-sonnet-4-5".'),
+}
+
+
+def _agent(field: str, where: str) -> Key | None:
+    """Make the key of one thing about an agent of the person's."""
+    name, _, about = field.partition(".")
+    if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}", name) or name == "housekeeper":
+        what, hint = NAMES[AGENTS]
+        raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=hint)
+    known = AgentSetup.model_fields
+    if about not in known:
+        near = get_close_matches(about, known, n=1, cutoff=0.6)
+        hint = f"Did you mean agents.{name}.{near[0]}?" if near else f"An agent has {', '.join(known)}."
+        raise Unknown(f"There is no setting 'agents.{field}'{f' {where}' if where else ''}.", hint=hint)
+    default = _neat(AgentSetup().model_dump(mode="json")[about])
+    return Key(AGENTS, field, known[about].description or "", default, _AGENT_HINTS[about])
 
 
 def parse_value(key: str, text: str) -> JsonValue:
@@ -181,5 +216,6 @@ def _keys() -> dict[str, Key]:
     return found
 
 
+_AGENT_HINTS: Final = get_type_hints(AgentSetup, include_extras=True)
 KEYS: Final[Mapping[str, Key]] = MappingProxyType(_keys())
 """All of them, in the order of the tree."""

@@ -10,7 +10,7 @@ from pydantic import JsonValue, ValidationError
 
 from midwatch.errors import Misuse
 from midwatch.settings.folder import environment
-from midwatch.settings.keys import KEYS, key_named, shown
+from midwatch.settings.keys import AGENTS, KEYS, key_named, shown
 from midwatch.settings.sources import Given, from_environment, from_file, from_flags, from_version
 from midwatch.settings.tree import Settings
 
@@ -82,10 +82,14 @@ def _loaded(given: Sequence[Given]) -> Loaded:
 
 def grown(values: Mapping[str, JsonValue], sources: Mapping[str, str]) -> Settings:
     """Make the tree from single values that are each right; together they may still contradict each other."""
-    sections: dict[str, dict[str, JsonValue]] = {}
+    sections: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         key = key_named(name)
-        sections.setdefault(key.section, {})[key.field] = value
+        table, field = sections.setdefault(key.section, {}), key.field
+        if key.section == AGENTS:  # a table in a table
+            agent, _, field = key.field.partition(".")
+            table = table.setdefault(agent, {})
+        table[field] = value
     try:
         return Settings.model_validate_json(json.dumps(sections), strict=True)
     except ValidationError as problem:

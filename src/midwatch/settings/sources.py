@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from midwatch.errors import Misuse, Unknown
-from midwatch.settings.keys import KEYS, PREFIX, SECRETS, Key, has_password, key_named
+from midwatch.settings.keys import AGENTS, KEYS, PREFIX, SECRETS, Key, has_password, key_named
 from midwatch.settings.tree import Settings
 
 FILE: Final = "midwatch.toml"
@@ -47,7 +47,7 @@ def from_environment(environ: Mapping[str, str]) -> Given:
     for name in sorted(environ):
         if not name.startswith(PREFIX) or NOT_SETTINGS.fullmatch(name):
             continue
-        key = by_variable.get(name) or _secret(name)
+        key = by_variable.get(name) or _named(name)
         if key is None:
             near = get_close_matches(name, by_variable, n=1, cutoff=0.6)
             hint = f"Did you mean {near[0]}?" if near else f"They look like {PREFIX}ASKS__SPEND_MINUTES."
@@ -56,11 +56,14 @@ def from_environment(environ: Mapping[str, str]) -> Given:
     return Given("environment", values)
 
 
-def _secret(variable: str) -> Key | None:
-    """Find the secret whose place a variable gives; there, capitals and small letters are one."""
-    before = f"{PREFIX}{SECRETS}__".upper()
-    name = variable.removeprefix(before)
-    return key_named(f"{SECRETS}.{name.lower()}", f"in {before}...") if name != variable else None
+def _named(variable: str) -> Key | None:
+    """Find the secret or the agent a variable is about; there, capitals and small letters are one."""
+    for section in (SECRETS, AGENTS):
+        before = f"{PREFIX}{section}__".upper()
+        name = variable.removeprefix(before)
+        if name != variable:
+            return key_named(f"{section}.{name.lower().replace('__', '.')}", f"in {before}...")
+    return None
 
 
 def from_flags(flags: Mapping[str, JsonValue]) -> Given:
@@ -72,6 +75,11 @@ def checked_for_storage(changes: Mapping[str, JsonValue], where: str = "") -> di
     """Check values for a stored version, which may not hold what opens the database."""
     for name in changes:
         key = key_named(name, where)
+        if key.here_only:
+            raise Misuse(
+                f"{name} says what runs here or where a credential goes; only the data folder or the environment may.",
+                hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",
+            )
         if not key.storable:
             raise Misuse(
                 f"{name} is needed before stored settings can be read.",
@@ -104,11 +112,20 @@ def _flat(tables: Mapping[str, Any], where: str) -> dict[str, JsonValue]:
     values: dict[str, JsonValue] = {}
     for name, table in tables.items():
         if isinstance(table, dict) and (table or name in Settings.model_fields):
-            values.update({f"{name}.{field}": _plain(value) for field, value in table.items()})
+            values.update({f"{name}.{field}": _plain(value) for field, value in _fields(name, table)})
         else:
             key_named(name, where)
             values[name] = _plain(table)
     return values
+
+
+def _fields(section: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Give what a table says; an agent's own table lies in the table of agents."""
+    for field, value in table.items():
+        if section == AGENTS and isinstance(value, dict):
+            yield from ((f"{field}.{inner}", deeper) for inner, deeper in value.items())
+        else:
+            yield field, value
 
 
 def _plain(value: Any) -> JsonValue:

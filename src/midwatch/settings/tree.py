@@ -1,5 +1,6 @@
 """The whole tree of settings; DESIGN 11 says where values come from."""
 
+from midwatch.settings.crew import Agents, Prices
 from midwatch.settings.house import Asks, Database, History, Notices, Review, Scores, Secrets, Server
 from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
 from midwatch.settings.section import Section
@@ -31,3 +32,5 @@ class Settings(Section):
     database: Database = Database()
     server: Server = Server()
     secrets: Secrets = Secrets()
+    agents: Agents = Agents()
+    prices: Prices = Prices()

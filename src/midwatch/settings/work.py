@@ -26,7 +26,7 @@ class Planning(Section):
     """The read-only run that makes a plan; how long a plan waits for approval is asks.approve_plan_minutes."""
 
     max_cost_usd: Usd = 1
-    """Most a planning run may cost (seed 004: planning.maxPlanningCostUsd). Has no effect yet."""
+    """Most a planning run may cost (seed 004: planning.maxPlanningCostUsd)."""
 
 
 class Execution(Section):
@@ -54,7 +54,7 @@ class Execution(Section):
         *("Read", "Edit", "Write", "Glob", "Grep"),
         *("Bash(git *)", "Bash(tsc *)", "Bash(vitest *)", "Bash(bun *)"),
     )
-    """Tools a model-driven agent may use, in its own words (seed 004: execution.allowedTools). Has no effect yet."""
+    """Tools a model-driven agent may use, in its own words (seed 004: execution.allowedTools)."""
     commit_strategy: Literal["incremental", "single"] = "incremental"
     """Whether an agent commits in pieces or once at the end (seed 004: execution.commitStrategy). Has no effect yet."""
 

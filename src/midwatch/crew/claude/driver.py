@@ -4,7 +4,7 @@ import asyncio
 
 from midwatch.crew.claude import control
 from midwatch.crew.claude.deciding import Deciding
-from midwatch.crew.claude.launching import HOW_TO_GET, TESTED, launch
+from midwatch.crew.claude.launching import INSTALL, TESTED, launch
 from midwatch.crew.claude.outcome import judge
 from midwatch.crew.claude.reading import Reader
 from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
@@ -22,8 +22,8 @@ class ClaudeDriver:
 
     name = "claude"
     governance = "Every tool call is decided by Midwatch before it runs; a call that nobody answers does not run."
-    tested = TESTED
-    how_to_get = HOW_TO_GET
+    tested: tuple[str, ...] = TESTED
+    install = INSTALL
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it."""

@@ -8,7 +8,7 @@ from midwatch.terms.agents import Errand
 
 TESTED = ("2.1.325",)
 """Versions the whole matrix of tests was run with."""
-HOW_TO_GET = f"npm install --global @anthropic-ai/claude-code@{TESTED[-1]}"
+INSTALL = f"npm install --global @anthropic-ai/claude-code@{TESTED[-1]}"
 
 ALWAYS = (
     "-p",

@@ -28,7 +28,7 @@ class CodexDriver:
         " what nobody answers does not happen."
     )
 
-    tested = TESTED
+    tested: tuple[str, ...] = TESTED
     install = f"npm install -g @openai/codex@{TESTED[-1]}"
 
     def launch(self, brief: Brief, program: str) -> Launch:

@@ -43,7 +43,7 @@ class CodexExecDriver:
         "None: this Codex has no app server, so its commands run without asking Midwatch; only the sandbox, the model"
         " proxy and the gate hold it. Planning is held to reading by Codex's own sandbox."
     )
-    tested = TESTED
+    tested: tuple[str, ...] = TESTED
     install = f"npm install -g @openai/codex@{TESTED[-1]}"
 
     def launch(self, brief: Brief, program: str) -> Launch:

@@ -4,7 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
-from midwatch.compose import DATABASE, House, database_url
+from midwatch.compose import House, database_url
+from midwatch.compose.house import DATABASE
 from midwatch.errors import MidwatchError, Refused, Unavailable
 from midwatch.settings import load_settings
 from midwatch.store.engines import is_sqlite

@@ -1,0 +1,229 @@
+"""The house: every room fitted together, and who plays which role."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from midwatch.brains.rules_brain import RulesBrain
+from midwatch.channels.log import LogChannel
+from midwatch.compose.crew import Crew, Keepers, model_doors
+from midwatch.engine.clocks import SystemClock
+from midwatch.engine.inline import InlineEngine
+from midwatch.engine.work_engine import WorkEngine
+from midwatch.errors import MidwatchError
+from midwatch.evening.people import Entrance
+from midwatch.evening.roles import Evening
+from midwatch.forges.local import LocalForge
+from midwatch.gateway.door import TracedDoor
+from midwatch.gateway.doorkeeping import Doorkeeper
+from midwatch.gateway.model_doors import ModelDoors
+from midwatch.gateway.redaction.entries import Entries
+from midwatch.gateway.redaction.redactor import Redactor
+from midwatch.gateway.secrets import Vault
+from midwatch.journal.entry import Entry
+from midwatch.journal.events.house import SettingsApplied
+from midwatch.journal.events.jobs import JobStopRequested
+from midwatch.morning import brief, receipts
+from midwatch.morning.roles import Morning
+from midwatch.night.perform import Performer
+from midwatch.night.roles import Agent, Brain, Machine, Night
+from midwatch.night.timers import TimerLoop
+from midwatch.settings import Loaded, load_settings, secret_references
+from midwatch.store.answers import SqlAnswers
+from midwatch.store.blobs import FolderBlobs
+from midwatch.store.engines import open_reader
+from midwatch.store.folds import Folds
+from midwatch.store.ids import Ulids
+from midwatch.store.journal import SqlJournal
+from midwatch.store.keys import SqlKeys
+from midwatch.store.pen import Pen
+from midwatch.store.reading import SqlRecords
+from midwatch.terms.agents import ModelAccess
+from midwatch.terms.records import SettingsRow
+from midwatch.terms.roles import Clock, Ids
+from midwatch.workshop.bench import Bench
+from midwatch.workshop.enclosure import Enclosure
+from midwatch.workshop.machine import ThisMachine
+from midwatch.workshop.standing import enclosure, stand
+from midwatch.workshop.walls.probe import Standing
+from midwatch.workshop.walls.spec import MIB, Limits
+
+log = logging.getLogger(__name__)
+DATABASE = "midwatch.db"
+GATHER_SECONDS = 0.1
+"""How late a worker may hear of another's entry: reading each one by itself would halve what a worker can record."""
+REST_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a test or the demo may replace."""
+
+    clock: Clock = field(default_factory=SystemClock)
+    ids: Ids | None = None
+    engine: WorkEngine | InlineEngine | None = None
+    brain: Brain = field(default_factory=RulesBrain)
+    agents: dict[str, Agent] | None = None
+    models: dict[str, ModelAccess] = field(default_factory=dict)
+    """Which model each model-driven agent asks."""
+    machine: Machine | None = None
+    standing: Standing | None = None
+    """Which walls to build; found out by trying where nobody says."""
+
+
+class House:
+    """Everything, fitted together."""
+
+    def __init__(self, home: Path, *, flags: dict[str, JsonValue] | None = None, parts: Parts | None = None) -> None:
+        self.home = home
+        self._flags = flags
+        self.parts = parts = parts or Parts()
+        self.loaded: Loaded = load_settings(home, flags=flags)
+        self.url = database_url(home, self.loaded)
+        self.pen, self.reader = Pen(self.url), open_reader(self.url)
+        self.clock = parts.clock
+        self.ids = parts.ids or Ulids(parts.clock)
+        self.redactor = Redactor()
+        self.vault = Vault({}, told=self.redactor.know)
+        scrub = Entries(self.redactor)
+        self.journal = SqlJournal(self.pen, self.reader, url=self.url, clock=self.clock, ids=self.ids, scrub=scrub)
+        self.records = SqlRecords(self.reader)
+        self.blobs = FolderBlobs(home / "blobs", scrub=self.redactor.redact_bytes)
+        self.folds = Folds(self.pen, self.reader)
+        self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)
+        self.crew = Crew(dict(parts.agents), parts.models, fixed=True) if parts.agents else Crew()
+        self.bench = Bench(home, self._enclosure(), reveals=self.redactor.reveals)
+        self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
+        self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
+        self.doors = self._model_doors()
+        self.night = self._night()
+        self.evening = Evening(
+            journal=self.journal,
+            records=self.records,
+            clock=self.clock,
+            ids=self.ids,
+            loaded=lambda: self.loaded,
+            inspector=self.bench,
+            agents=self.crew.agents.keys(),
+        )
+        self.entrance = self._entrance()
+        self.answers = SqlAnswers(self.pen, self.reader)
+        self.morning = Morning(
+            journal=self.journal,
+            records=self.records,
+            blobs=self.blobs,
+            clock=self.clock,
+            ids=self.ids,
+            settings=lambda: self.loaded.settings,
+        )
+        self._heard_upto = 0
+        self.pages = ""  # where a browser finds this house, while it is served
+        self.timers = TimerLoop(self.night)
+        self.performer = Performer(
+            self.night,
+            close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
+            debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+        )
+
+    def _model_doors(self) -> ModelDoors:
+        keepers = Keepers(
+            journal=self.journal,
+            records=self.records,
+            pen=self.pen,
+            ids=self.ids,
+            clock=self.clock,
+            vault=self.vault,
+            settings=lambda: self.loaded.settings,
+            worker=self.worker,
+        )
+        return model_doors(keepers, self.home)
+
+    def _night(self) -> Night:
+        return Night(
+            journal=self.journal,
+            records=self.records,
+            blobs=self.blobs,
+            clock=self.clock,
+            ids=self.ids,
+            settings=lambda: self.loaded.settings,
+            brain=self.parts.brain,
+            agents=self.crew.agents,
+            bench=self.bench,
+            forge=self.forge,
+            channel=LogChannel(self.home / "notices.log"),
+            machine=self.parts.machine or ThisMachine(self.home, lambda: self.bench.isolation),
+            door=TracedDoor(self.journal),
+            doorkeeping=Doorkeeper(self.journal, self.vault, self.doors),
+            models=self.crew.models,
+            worker=self.worker,
+        )
+
+    def _enclosure(self) -> Enclosure:
+        sandbox = self.loaded.settings.sandbox
+        limits = Limits(processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB)
+        return enclosure(
+            self.standing.isolation,
+            self.home,
+            (*sandbox.toolchains, *self.crew.lent),
+            limits=limits,
+            copies_setup=sandbox.copy_setup,
+            scrub=self.redactor.stream,
+        )
+
+    def _entrance(self) -> Entrance:
+        return Entrance(
+            journal=self.journal,
+            records=self.records,
+            keys=SqlKeys(self.pen, self.reader),
+            clock=self.clock,
+            ids=self.ids,
+            idle=lambda: timedelta(hours=self.loaded.settings.server.login_idle_hours),
+            longest=lambda: timedelta(days=self.loaded.settings.server.login_days),
+        )
+
+    async def reload_settings(self) -> None:
+        """Take stored versions into account; called at start and whenever one is applied."""
+        applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
+        stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
+        self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
+        self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
+        await asyncio.to_thread(self.crew.call, self.loaded.settings)
+        self.bench.refit(self._enclosure())
+        if self.vault.refer(secret_references(self.loaded.settings)):
+            for error in (await self.vault.unlock()).values():
+                log.warning("%s %s", error.message, error.hint)
+
+    def heard(self, entries: tuple[Entry, ...]) -> None:
+        """Something was recorded in this process."""
+        self.timers.ring()
+        for entry in entries:
+            if isinstance(entry.event, JobStopRequested):
+                self.night.bells.ring(entry.event.job)
+
+    async def listen(self, after: int) -> None:
+        """Something was recorded somewhere: ring whoever it concerns here."""
+        self._heard_upto = max(self._heard_upto, after)
+        async for entry in self.journal.tail(after=self._heard_upto, gather=GATHER_SECONDS):
+            self._heard_upto = entry.seq
+            self.heard((entry,))
+            if isinstance(entry.event, SettingsApplied):
+                with contextlib.suppress(MidwatchError):  # a broken file beside it: the settings in force stay
+                    await self.reload_settings()
+
+    async def dispose(self) -> None:
+        """Hang up on the models and close the database."""
+        await self.doors.close()
+        await self.pen.put_away()
+        await self.reader.dispose()
+
+
+def database_url(home: Path, loaded: Loaded) -> str:
+    """Tell which database the settings name; SQLite in the data folder unless they say otherwise."""
+    return loaded.settings.database.url or f"sqlite:///{home / DATABASE}"

@@ -1,0 +1,108 @@
+"""Opens the house for work, with its engine and its loops, and leaves it in good order."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from midwatch.compose.house import House, Parts, database_url
+from midwatch.engine.folder_lock import FolderLock
+from midwatch.engine.lease import Lease
+from midwatch.engine.loops import Loop, going_on
+from midwatch.engine.work_engine import SINGLE, WorkEngine
+from midwatch.errors import MidwatchError
+from midwatch.night.liveness import Patrol
+from midwatch.settings import load_settings
+from midwatch.settings.preparing import prepare_folder
+from midwatch.store.engines import is_sqlite, open_for_engine, open_lease_writer
+from midwatch.store.migrate import bring_into_shape
+
+REST_SECONDS = 1.0
+
+
+@contextlib.asynccontextmanager
+async def open_house(
+    home: Path, *, flags: dict[str, JsonValue] | None = None, parts: Parts | None = None, extra_worker: bool = False
+) -> AsyncIterator[House]:
+    """Open the house for work: lock, migrate, engine, loops; and leave it in good order.
+
+    One server per data folder; on PostgreSQL extra workers may join it.
+    """
+    prepare_folder(home)
+    loaded = load_settings(home, flags=flags)
+    url = database_url(home, loaded)
+    lock = FolderLock(home)
+    if is_sqlite(url) or not extra_worker:
+        lock.take()
+    try:
+        await asyncio.to_thread(bring_into_shape, url)
+        house = House(home, flags=flags, parts=parts)
+        try:
+            await house.reload_settings()
+            await house.doors.open()
+            house.journal.listeners.append(house.heard)
+            async with _engine(house):
+                yield house
+        except BaseExceptionGroup as group:
+            raise _the_one(group) from group
+        finally:
+            await house.dispose()
+    finally:
+        lock.release()
+
+
+def _the_one(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Find our own error among those a task group tied together: it has the sentence."""
+    ours, _ = group.split(MidwatchError)
+    while ours is not None:
+        first = ours.exceptions[0]
+        if not isinstance(first, BaseExceptionGroup):
+            return first
+        ours = first
+    return group
+
+
+@contextlib.asynccontextmanager
+async def _engine(house: House) -> AsyncIterator[None]:
+    """Start the engine and the loops around whatever the caller does."""
+    given = house.parts.engine
+    server = house.loaded.settings.server
+    postgres = not is_sqlite(house.url)
+    sync = None if given else open_for_engine(house.url)
+    executor = house.worker if postgres else SINGLE
+    engine = given or WorkEngine(sync, executor=executor, poll_seconds=server.queue_poll_seconds)  # type: ignore[arg-type]
+    lease = None
+    if postgres and isinstance(engine, WorkEngine):
+        lease = Lease(
+            open_lease_writer(house.url), executor=executor, seconds=server.lease_seconds, recover=engine.recover
+        )
+        await lease.take()
+    house.journal.queue = engine.queue
+    await engine.start(house.performer.perform)
+    try:
+        async with asyncio.TaskGroup() as loops:
+            wanted: list[Loop] = []
+            if postgres:  # on SQLite nobody else can write: this process hears its own entries at once
+                head = await house.records.head()
+                wanted.append(lambda: house.listen(head))
+            if given is None:
+                wanted += [house.timers.run, Patrol(house.night, house.performer.perform).run]
+            if lease is not None:
+                wanted.append(lease.keep)
+            running = [loops.create_task(going_on(loop)) for loop in wanted]
+            try:
+                yield
+            finally:
+                for task in running:
+                    task.cancel()
+    finally:
+        await house.performer.rest(REST_SECONDS)
+        house.performer.leave()
+        await engine.stop()
+        house.performer.left()
+        if lease is not None:
+            await lease.give_up()
+        if sync is not None:
+            sync.dispose()

@@ -1,0 +1,154 @@
+"""Who is in the crew: every agent the settings name, the program that leads it, and the model it asks."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from midwatch.crew.acp.agents import OPENCODE, AcpAgent
+from midwatch.crew.acp.driver import AcpDriver
+from midwatch.crew.claude.driver import ClaudeDriver
+from midwatch.crew.codex.choosing import fitting
+from midwatch.crew.codex.driver import CodexDriver
+from midwatch.crew.command import CommandDriver
+from midwatch.crew.driving import Driver
+from midwatch.crew.model_agent import ModelAgent
+from midwatch.crew.programs import Program, find, help_of
+from midwatch.errors import MidwatchError, Misuse
+from midwatch.settings.crew import AgentSetup
+from midwatch.terms.agents import ModelAccess
+
+Lead = Callable[[str, AgentSetup, Program | None], Driver]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is known about a vendor's program."""
+
+    provider: str
+    model: str
+    """A model to begin with, where a person names none."""
+    lead: Lead
+    natives: tuple[str, ...] = ()
+    subscribes: bool = False
+    """Whether its vendor lets this very program use a subscription; others get an API key."""
+    chats: bool = True
+    """Whether it speaks Chat Completions to OpenAI's models, as all but OpenAI's own programs do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recruit:
+    """One agent as it stands: ready to work, or what is missing."""
+
+    name: str
+    driver: Driver | None
+    program: Program | None
+    access: ModelAccess | None
+    missing: str = ""
+    """In one sentence what to do before it can work."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be given work."""
+        return not self.missing
+
+    def agent(self) -> ModelAgent:
+        """Put it to work."""
+        if self.driver is None or self.program is None:
+            raise Misuse(f"The agent {self.name} cannot work yet.", hint=self.missing)
+        model = self.access.model if self.access else ""
+        return ModelAgent(self.driver, str(self.program.path), model, name=self.name)
+
+
+def _claude(_name: str, _setup: AgentSetup, _program: Program | None) -> Driver:
+    return ClaudeDriver()
+
+
+def _codex(_name: str, _setup: AgentSetup, program: Program | None) -> Driver:
+    return fitting(help_of(program.path)) if program else CodexDriver()
+
+
+def _opencode(_name: str, _setup: AgentSetup, _program: Program | None) -> Driver:
+    return AcpDriver(OPENCODE)
+
+
+def _acp(name: str, setup: AgentSetup, _program: Program | None) -> Driver:
+    return AcpDriver(AcpAgent(name=name, words=setup.words))
+
+
+def _command(name: str, setup: AgentSetup, program: Program | None) -> Driver:
+    return CommandDriver((str(program.path) if program else name, *setup.words), name=name)
+
+
+KINDS: Mapping[str, Kind] = {
+    "claude": Kind("anthropic", "claude-sonnet-4-5", _claude, ("@anthropic-ai/claude-code-*/claude",), subscribes=True),
+    "codex": Kind(
+        "openai", "gpt-5-codex", _codex, ("@openai/codex-*/vendor/*/bin/codex",), subscribes=True, chats=False
+    ),
+    "opencode": Kind("openai", "gpt-5", _opencode, ("opencode-*/bin/opencode",)),
+    "acp": Kind("", "", _acp),
+    "command": Kind("", "", _command),
+}
+OTHERS = "Vendors keep subscriptions for their own programs."
+KNOWN = ("claude", "codex", "opencode")
+"""Whom doctor looks for even where the settings name nobody."""
+
+
+def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
+    """Find out how one agent stands; `secrets` are the names the settings know."""
+    kind = kind_of(name, setup)
+    if kind is None:
+        return Recruit(name, None, None, None, f"Say how it is led: agents.{name}.speaks = acp or command.")
+    access = _access(setup, kind)
+    try:
+        program = find(setup.program or name, kind.natives)
+    except MidwatchError as problem:
+        return Recruit(name, None, None, access, f"{problem.message} {problem.hint}")
+    driver = kind.lead(name, setup, program)
+    if program is None:
+        return Recruit(name, driver, None, access, f"{setup.program or name} is not here. {driver.install}")
+    if access is None:
+        asks_nobody = setup.speaks == "command"
+        missing = "" if asks_nobody else f"Say whose model it asks: agents.{name}.provider."
+        return Recruit(name, driver, program, None, missing)
+    if access.kind == "oauth" and not kind.subscribes:
+        return Recruit(name, driver, program, access, f"{OTHERS} Give {name} an API key: midwatch agent login {name}.")
+    return Recruit(name, driver, program, access, _unpaid(name, access, secrets))
+
+
+def kind_of(name: str, setup: AgentSetup) -> Kind | None:
+    """Tell what is known about the program that leads it; None where nobody said how it is led."""
+    return KINDS.get(setup.speaks or name)
+
+
+def _access(setup: AgentSetup, kind: Kind) -> ModelAccess | None:
+    provider = setup.provider or kind.provider
+    if not provider:
+        return None
+    return ModelAccess(
+        provider=provider,
+        model=setup.model or kind.model,
+        secret=setup.secret,
+        kind=setup.credential,
+        base_url=setup.base_url,
+    )
+
+
+def muster(setups: Mapping[str, AgentSetup], secrets: frozenset[str]) -> dict[str, Recruit]:
+    """Call everyone the settings name."""
+    return {name: recruit(name, setup, secrets) for name, setup in sorted(setups.items())}
+
+
+def lent_by(recruits: Mapping[str, Recruit]) -> tuple[Path, ...]:
+    """Name the folders rooms must be lent for those who can work."""
+    found = (one.program.lends for one in recruits.values() if one.ready and one.program)
+    return tuple(sorted({folder for folder in found if folder is not None}))
+
+
+def _unpaid(name: str, access: ModelAccess, secrets: frozenset[str]) -> str:
+    if not access.model:
+        return f"Name its model: agents.{name}.model."
+    if not access.secret:
+        return f"It has no credential: midwatch agent login {name} says how to give it one."
+    if access.secret not in secrets:
+        return f"[secrets] does not say where {access.secret} is kept: midwatch agent login {name} says how."
+    return ""
