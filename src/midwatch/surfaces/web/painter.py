@@ -104,7 +104,7 @@ class Painter:
         projects = {row.id: row for row in await find(ProjectRow)} if jobs or asks else {}
         began = session.started_at if session else None
         attention = self._house.loaded.settings.notices.daily_budget
-        lines = await lines_of(self._house, jobs, self._course) if "jobs" in wanted else {}
+        lines = await lines_of(self._house, jobs) if "jobs" in wanted else {}
         about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
         return {
             "night": night_shown(session, **await self._said(session)),
