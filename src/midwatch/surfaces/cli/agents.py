@@ -7,7 +7,7 @@ import typer
 
 from midwatch.errors import Unavailable, Unknown
 from midwatch.surfaces.cli import agent_logins, client
-from midwatch.surfaces.cli.screen import JSON_FLAG, bad, counted, good, head, line, show_json, table, wanted
+from midwatch.surfaces.cli.screen import JSON_FLAG, bad, counted, good, head, line, show_json, table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 CREDENTIALS = {"api_key": "API key", "oauth": "subscription token"}
@@ -98,16 +98,20 @@ def show_agents(rows: list[dict[str, Any]], *, as_json: bool) -> None:
         if row["set_up"]:
             typer.echo()
             _show_one(row)
-    absent = [row["name"] for row in rows if not row["set_up"]]
+    absent = [row for row in rows if not row["set_up"]]
     if absent:
         typer.echo()
-        line(f"Not set up: {', '.join(absent)}. Set one up: midwatch agent login {absent[0]}", indent="")
+        head("not set up")
+    for row in absent:
+        get = f"{row['install']}, then " if not row["program"] else ""
+        line(f"{get}midwatch agent login {row['name']}", first=f"  {row['name']:<10}  ")
 
 
 def _show_one(row: dict[str, Any]) -> None:
     head(row["name"])
     if row["program"]:
-        line(f"{row['program']} ({row['judged']})", first="  program     ")
+        version = f"version {row['version']}, " if row["version"] else ""
+        line(f"{row['program']} ({version}{row['judged']})", first="  program     ")
     if row["model"]:
         place = f" at {row['base_url']}" if row["base_url"] else ""
         line(f"{row['model']} of {row['provider']}{place}", first="  model       ")
@@ -117,7 +121,7 @@ def _show_one(row: dict[str, Any]) -> None:
     if row["governance"]:
         line(row["governance"], first="  governance  ")
     if row["missing"]:
-        line(row["missing"], first=wanted("  missing     "), indent=" " * 14)
+        line(row["missing"], first="  missing     ")
 
 
 def _state(row: dict[str, Any]) -> str:
@@ -148,7 +152,7 @@ def _show_tested(one: dict[str, Any]) -> None:
     mark = good("ok  ") if _well(one) else bad("no  ")
     typer.echo(f"{mark} {one['name']}")
     if one["program"]:
-        line(f"{one['program']} {one['version']} ({one['judged']})", indent="       ")
+        line(f"{one['program']} {one['version']}".rstrip() + f" ({one['judged']})", indent="       ")
     line(one["hello"]["sentence"], indent="       ")
 
 
