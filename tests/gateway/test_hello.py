@@ -12,7 +12,7 @@ import pytest
 from midwatch.engine.clocks import SteppedClock
 from midwatch.gateway.greeting import Greeting, Heard
 from midwatch.gateway.hello import hello
-from midwatch.gateway.models import Upstream
+from midwatch.gateway.metering import Upstream
 from midwatch.gateway.secrets import Vault
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretReference

@@ -29,7 +29,8 @@ def a_job(**more: object) -> JobRow:
     plain: dict[str, object] = dict.fromkeys(JobRow.model_fields, "")
     none = ("repository", "plan", "done", "change", "proof", "started_at", "ended_at")
     numbers = ("attempt", "epoch", "plan_version", "work_epoch", "repairs", "stumbles")
-    plain |= dict.fromkeys(none) | dict.fromkeys(numbers, 0)
+    spent = ("usd_micros", "tokens", "requests")
+    plain |= dict.fromkeys(none) | dict.fromkeys((*numbers, *spent), 0)
     fixed = {"id": "j1", "number": 1, "title": "Tidy", "state": "running", "stage": "plan", "created_at": DUSK}
     fixed |= {"isolation": "none"}
     return JobRow.model_validate(plain | fixed | more)

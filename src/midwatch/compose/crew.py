@@ -8,8 +8,8 @@ from pathlib import Path
 
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.crew.roster import Recruit, lent_by, muster
+from midwatch.gateway.metering import Prices, Upstream
 from midwatch.gateway.model_doors import ModelDoors
-from midwatch.gateway.models import Prices, Upstream
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.port import Journal, Records
 from midwatch.night.roles import Agent
@@ -46,12 +46,13 @@ def owners_of(records: Records, settings: Callable[[], Settings]) -> Callable[[s
         run = await records.get(RunRow, job.run)
         session = await records.get(SessionRow, job.session)
         bounds, limits = run.contract.constraints, session.orders.limits
-        mine = bounds.max_usd_micros
+        most, tokens = bounds.max_usd_micros + job.granted_usd_micros, bounds.max_tokens + job.granted_tokens
+        mine = most
         if job.stage is Stage.PLAN:
-            mine = min(mine, round(settings().planning.max_cost_usd * MICROS))
+            mine = min(most, round(settings().planning.max_cost_usd * MICROS) + job.granted_usd_micros)
         ceilings = {
-            Whose.JOB: Ceilings(usd_micros=mine, tokens=bounds.max_tokens),
-            Whose.RUN: Ceilings(usd_micros=bounds.max_usd_micros, tokens=bounds.max_tokens),
+            Whose.JOB: Ceilings(usd_micros=mine, tokens=tokens),
+            Whose.RUN: Ceilings(usd_micros=most, tokens=tokens),
             Whose.SESSION: Ceilings(usd_micros=round(limits.usd * MICROS), tokens=limits.tokens),
         }
         return Owners(job.id, job.run, job.session, ceilings)

@@ -102,6 +102,7 @@ class House:
         self.bench = Bench(home, self._enclosure(), reveals=self.redactor.reveals)
         self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
+        self.doors = self._model_doors()
         self.night = self._night()
         self.evening = Evening(
             journal=self.journal,
@@ -159,7 +160,7 @@ class House:
             channel=LogChannel(self.home / "notices.log"),
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.bench.isolation),
             door=TracedDoor(self.journal),
-            doorkeeping=Doorkeeper(self.journal, self.vault, self._model_doors()),
+            doorkeeping=Doorkeeper(self.journal, self.vault, self.doors),
             models=self.crew.models,
             worker=self.worker,
         )
@@ -217,7 +218,8 @@ class House:
                     await self.reload_settings()
 
     async def dispose(self) -> None:
-        """Close the database."""
+        """Hang up on the models and close the database."""
+        await self.doors.close()
         await self.pen.put_away()
         await self.reader.dispose()
 

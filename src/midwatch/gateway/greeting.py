@@ -7,8 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from midwatch.gateway.models.calls import Fuel
-from midwatch.gateway.models.veil import without
+from midwatch.gateway.metering.calls import Fuel
+from midwatch.gateway.metering.veil import without
 from midwatch.terms.agents import ModelAccess
 from midwatch.views.plain import clean
 

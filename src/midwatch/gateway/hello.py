@@ -10,13 +10,13 @@ import httpx
 
 from midwatch.errors import MidwatchError, Misuse
 from midwatch.gateway.greeting import Answer, Greeting, Heard, judge
-from midwatch.gateway.models.bounds import Patience
-from midwatch.gateway.models.counting.decoding import Decoder, Unreadable
-from midwatch.gateway.models.credentials import Keeps
-from midwatch.gateway.models.fuel import readings
-from midwatch.gateway.models.providers import PROVIDERS, Provider
-from midwatch.gateway.models.refusing import Declined
-from midwatch.gateway.models.upstream import Leaving, Progress, Upstream, parts
+from midwatch.gateway.metering.bounds import Patience
+from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
+from midwatch.gateway.metering.credentials import Keeps
+from midwatch.gateway.metering.fuel import readings
+from midwatch.gateway.metering.providers import PROVIDERS, Provider
+from midwatch.gateway.metering.refusing import Declined
+from midwatch.gateway.metering.upstream import Leaving, Progress, Upstream, parts
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.roles import Clock
 

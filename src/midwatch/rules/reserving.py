@@ -25,6 +25,16 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """What is set aside for one request under way, and whose purses it is set aside from."""
+
+    job: str
+    run: str
+    session: str
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a request may not leave, and whose ceiling says so."""
 

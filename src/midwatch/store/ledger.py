@@ -7,10 +7,10 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from midwatch.rules.reserving import Refusal, Reservation, Wish
+from midwatch.rules.reserving import Held, Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 from midwatch.store.pen import Pen
-from midwatch.store.tables import jobs, reservations
+from midwatch.store.tables import jobs, leases, reservations
 from midwatch.terms.roles import Ids
 
 PATIENCE: Final = 120.0
@@ -75,13 +75,27 @@ class SqlLedger:
         mine = reservations.delete().where(reservations.c.id == reservation.id)
         await self._pen.write(lambda tx: tx.execute(mine).rowcount)
 
-    async def forget_the_dead(self, living: tuple[str, ...] = ()) -> int:
+    async def held(self) -> tuple[Held, ...]:
+        """Show what is set aside for requests under way."""
+        rows = await self._pen.write(lambda tx: tx.execute(sa.select(reservations)).all())
+        return tuple(
+            Held(row.job, row.run, row.session, Amount(row.usd_micros, row.tokens, row.requests)) for row in rows
+        )
+
+    async def forget_the_dead(self) -> int:
         """Give back what workers that are gone had set aside: nobody listens to the answers any more."""
-        gone = reservations.delete().where(reservations.c.worker.not_in([self._worker, *living]))
-        return await self._pen.write(lambda tx: tx.execute(gone).rowcount)
+        return await self._pen.write(self._forget)
+
+    def _forget(self, tx: sa.Connection) -> int:
+        # On SQLite one server works alone and nobody holds a lease.
+        living = sa.select(leases.c.executor)
+        others = reservations.c.worker != self._worker
+        return tx.execute(reservations.delete().where(others, reservations.c.worker.not_in(living))).rowcount
 
     def _reserved(self, tx: sa.Connection, owners: Owners, wish: Wish) -> Reservation | Refusal:
         judged = may_spend(_purses(tx, owners), wish.wanted)
+        if judged.answer == "wait" and self._forget(tx):  # a worker may have died since this one began
+            judged = may_spend(_purses(tx, owners), wish.wanted)
         if judged.answer != "yes":
             return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
         reservation = Reservation(self._ids.new("rsv"), wish)

@@ -10,7 +10,7 @@ from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
 from midwatch.errors import Unknown
 from midwatch.gateway.greeting import Greeting
 from midwatch.gateway.hello import hello
-from midwatch.gateway.models import Upstream
+from midwatch.gateway.metering import Upstream
 from midwatch.gateway.secrets import Vault
 from midwatch.settings import Settings
 from midwatch.settings.crew import AgentSetup

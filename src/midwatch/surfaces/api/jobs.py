@@ -15,6 +15,8 @@ from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.night import LONGEST_WAIT, Why
 from midwatch.surfaces.api.paging import ThePage
+from midwatch.surfaces.api.standing import line_shown
+from midwatch.surfaces.job_lines import lines_of
 from midwatch.surfaces.log_reading import read_on
 from midwatch.terms.records import ConnectionRow, JobRow, PullRequestRow
 from midwatch.terms.term import Term
@@ -40,7 +42,8 @@ async def job(house: TheHouse, name: str) -> Shown:
     """Show one job whole."""
     row = await house.records.get(JobRow, name)
     pull_requests = await house.records.find(PullRequestRow, job=row.id)
-    return shown(row) | {"pull_requests": [shown(one) for one in pull_requests]}
+    line = (await lines_of(house, [row]))[row.id]
+    return shown(row) | {"pull_requests": [shown(one) for one in pull_requests], "line": line_shown(line)}
 
 
 @router.get("/jobs/{name}/log", dependencies=[Reads], response_class=PlainTextResponse)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -19,16 +18,12 @@ from midwatch.surfaces.api.paging import ThePage
 from midwatch.surfaces.checking import every_entry
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
-from midwatch.terms.jobs import JobState
 from midwatch.terms.records import (
     ActRow,
     AskRow,
     CheckInRow,
     JobRow,
     NoticeRow,
-    ProjectRow,
-    PullRequestRow,
-    ReportRow,
     RunRow,
     SessionRow,
 )
@@ -51,67 +46,6 @@ NAMING = (
     "act.judged",
 )
 """Events that bring something with a name into the world."""
-ACTIVE = tuple(state for state in JobState if not state.over)
-
-
-@router.get("/status", dependencies=[Reads])
-async def status(house: TheHouse) -> Shown:
-    """Tell how things stand, in one object."""
-    records = house.records
-    sessions = await records.find(SessionRow)
-    last = sessions[-1] if sessions else None
-    running = await records.find(JobRow, state=ACTIVE)
-    asks = await records.find(AskRow, state=AskState.OPEN)
-    pull_requests = await records.find(PullRequestRow, state="open")
-    reports = await records.find(ReportRow, session=last.id) if last else ()
-    return {
-        "now": house.clock.now().isoformat(),
-        "pages": house.pages,
-        "seq": await records.head(),
-        "projects": len(await records.find(ProjectRow, removed=False)),
-        "night": _night(last, house.clock.now()) if last else None,
-        "jobs": [_job_line(job) for job in running],
-        "asks": [shown(ask) for ask in asks],
-        "pull_requests": [{"number": pr.number, "title": pr.title, "branch": pr.branch} for pr in pull_requests],
-        "headline": reports[-1].brief.headline if reports else "",
-    }
-
-
-def _night(session: SessionRow, now: datetime) -> Shown:
-    began = session.started_at
-    limits = session.orders.limits
-    ended = session.debrief_at or session.ended_at or now
-    return {
-        "id": session.id,
-        "number": session.number,
-        "state": session.state.value,
-        "paused": session.paused,
-        "why_paused": session.why_paused,
-        "level": session.level.value,
-        "goals": list(session.orders.goals),
-        "rounds": session.rounds,
-        "max_rounds": limits.rounds,
-        "decisions": session.decisions,
-        "actions": session.actions,
-        "minutes": round((ended - began).total_seconds() / 60, 1) if began else 0,
-        "max_minutes": limits.minutes,
-        "max_usd": limits.usd,
-        "ends_at": session.ends_at.isoformat() if session.ends_at else None,
-        "next_round_at": session.next_round_at.isoformat() if session.next_round_at else None,
-        "reason": session.reason,
-    }
-
-
-def _job_line(job: JobRow) -> Shown:
-    return {
-        "id": job.id,
-        "number": job.number,
-        "title": job.title,
-        "state": job.state.value,
-        "stage": job.stage.value,
-        "agent": job.agent,
-        "isolation": job.isolation.value if job.worker else "",
-    }
 
 
 class OrdersText(Term):

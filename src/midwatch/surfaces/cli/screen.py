@@ -90,6 +90,12 @@ def day(stamp: str) -> str:
     return datetime.fromisoformat(stamp).astimezone().strftime("%A, %d %B %Y")
 
 
+def moment(stamp: str) -> str:
+    """Show a moment on this machine's clock, with its day where that is not today."""
+    at, now = datetime.fromisoformat(stamp).astimezone(), datetime.now().astimezone()
+    return at.strftime("%H:%M" if at.date() == now.date() else "%a %d %b %H:%M")
+
+
 def until(stamp: str | None, now: str) -> str:
     """Say how long is left."""
     if not stamp:

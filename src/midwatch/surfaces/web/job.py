@@ -15,6 +15,7 @@ from midwatch.night import commands
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.night import NAMING
 from midwatch.surfaces.checking import every_entry
+from midwatch.surfaces.job_lines import lines_of
 from midwatch.surfaces.web.diffs import diff_html
 from midwatch.surfaces.web.job_log import follow, read_tail
 from midwatch.surfaces.web.page import fragment, page
@@ -99,8 +100,9 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
     project = await house.records.find(ProjectRow, id=row.project)
     runs = await house.records.find(RunRow, id=row.run)
     delivered = await house.records.find(PullRequestRow, job=row.id)
+    lines = await lines_of(house, [row])
     return {
-        "job": job_shown(row, project[0] if project else None, house.clock.now()),
+        "job": job_shown(row, project[0] if project else None, house.clock.now(), lines[row.id]),
         "row": row,
         "approved_by": clean(row.approved_by, 60),
         "plan": plan_shown(row),

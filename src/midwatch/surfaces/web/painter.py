@@ -10,6 +10,7 @@ from midwatch.compose import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import SessionStarted
 from midwatch.surfaces.api.night import NAMING
+from midwatch.surfaces.job_lines import lines_of
 from midwatch.surfaces.web.page import fragment
 from midwatch.surfaces.web.pictures import timeline_svg
 from midwatch.terms.asks import AskState
@@ -98,16 +99,17 @@ class Painter:
         session = await self._session()
         asks = await find(AskRow, state=AskState.OPEN)
         asked = await find(AskRow, session=session.id) if session else ()
-        jobs = await find(JobRow, session=session.id) if session and {"jobs", "asks"} & set(wanted) else ()
+        jobs = await find(JobRow, session=session.id) if session and {"jobs", "asks", "gauges"} & set(wanted) else ()
         projects = {row.id: row for row in await find(ProjectRow)} if jobs or asks else {}
         began = session.started_at if session else None
         attention = self._house.loaded.settings.notices.daily_budget
+        lines = await lines_of(self._house, jobs, self._course) if "jobs" in wanted else {}
         about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
         return {
             "night": night_shown(session, **await self._said(session)),
-            "gauges": gauges(session, now, asks=len(asked), attention=attention) if session and began else (),
+            "gauges": gauges(session, jobs, now, asks=len(asked), attention=attention) if session and began else (),
             "asks": asks_shown(asks, about, projects),
-            "jobs": jobs_shown(jobs, projects, now),
+            "jobs": jobs_shown(jobs, projects, now, lines),
             "timeline": self._picture(session) if "timeline" in wanted else "",
             "began": began,
         }
@@ -156,6 +158,9 @@ TOUCHES: Final[dict[str, frozenset[str]]] = {
     "job": frozenset({"jobs", "asks"}),
     "run": frozenset({"banner"}),
     "level": frozenset({"banner"}),
+    "model": frozenset({"gauges", "jobs"}),
+    "agent": frozenset({"jobs"}),
+    "tool_call": frozenset({"jobs"}),
     "pull_request": frozenset({"jobs"}),
     "message": frozenset({"banner", "controls"}),
 }
