@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.standing import found
 from tests.agents.conftest import need
-from tests.agents.model import Fault, HangUp, Model, Say, Step, fuel, model_in_a_thread, usage_limit
+from tests.agents.model import FOREVER, Fault, HangUp, Model, Say, Step, fuel, model_in_a_thread, usage_limit
+from tests.conftest import missing
 from tests.surfaces.person import PATIENCE, SETTINGS, Person, Said, a_person, command
 from tools.agents import program
 
@@ -292,3 +295,27 @@ def test_the_real_programs_are_found_and_their_tested_versions_known(name: str) 
         rows = json.loads(person.types("agent", "list", "--json", PATH=f"{program(name).parent}:/usr/bin:/bin").out)
     row = next(row for row in rows if row["name"] == name)
     assert (row["judged"], [row["version"]]) == ("tested", row["tested"])
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
+def test_the_real_program_answers_behind_the_walls_of_a_room_that_is_gone_afterwards(name: str, model: Model) -> None:
+    need(name)
+    if found().isolation is not Isolation.BUBBLEWRAP:
+        missing("bwrap", found().why)
+    with a_person(up=False) as person:
+        key = model.play(name, every=True, final=Say("ready", times=FOREVER))
+        place = f'[agents.{name}]\nbase_url = "{model.url}"\nsecret = "mine"\n[secrets]\nmine = "env:MY_KEY"\n'
+        person.settles(SETTINGS + place)
+        path = f"{program(name).parent}:{os.environ['PATH']}"
+        person.types("up", "--detach", MY_KEY=key, PATH=path)
+        said = person.types("agent", "test", name, "--program", "--json", PATH=path)
+        led = said.json["agents"][0]["program_hello"]
+        assert (led["outcome"], led["answers"]) == ("ok", True), led
+        assert 'the program answers "ready"' in led["sentence"]
+        told = model.told(name)
+        assert led["tokens"] == told.total - model.requests(name)[-1].told.total  # the plain hello is not its own
+        assert [file.name for file in person.home.glob("hello-*")] == []
+        model.play(name, Fault(401), every=True)
+        refused = person.types("agent", "test", name, "--program", PATH=path, expect=5)
+        assert "does not answer" in refused.out
+        nowhere(person, key, said, refused)

@@ -37,6 +37,9 @@ def listing(*, as_json: bool = JSON_FLAG) -> None:
 def try_agents(
     names: list[str] = typer.Argument(None, help="Whom to ask; all that are set up by default."),
     *,
+    whole: bool = typer.Option(
+        False, "--program", help="Also lead the program itself to one answer behind its walls; some thousand tokens."
+    ),
     as_json: bool = JSON_FLAG,
 ) -> None:
     """Look for the program and say hello to the model; costs about a token each.
@@ -50,10 +53,12 @@ def try_agents(
             raise Unknown(f"No agent is called {name}.", hint=f"There are {', '.join(rows)}.")
     models = sum(bool(rows[name]["model"]) for name in asked)
     if models and not as_json:
-        typer.echo(f"Saying hello to {counted(models, 'model')}; each costs about a token.")
+        more = ", and some thousand more for its program" if whole else ""
+        typer.echo(f"Saying hello to {counted(models, 'model')}; each costs about a token{more}.")
     tested = []
     for name in asked:
-        tested.append(rows[name] | {"hello": greeted(name)})
+        led = {"program_hello": _led(rows[name])} if whole else {}
+        tested.append(rows[name] | {"hello": greeted(name)} | led)
         if not as_json:
             _show_tested(tested[-1])
     if as_json:
@@ -144,8 +149,21 @@ def _model(row: dict[str, Any]) -> str:
     return f"{row['model']} ({row['provider']})" if row["model"] and row["set_up"] else "-"
 
 
+def _led(row: dict[str, Any]) -> dict[str, Any]:
+    """Have the server lead the program; who asks no model has nothing to show that way."""
+    if not row["model"]:
+        return {"answers": True, "sentence": ""}
+    told: dict[str, Any] = client.send("POST", f"/agents/{client.part(row['name'])}/errand")
+    return told
+
+
 def _well(one: dict[str, Any]) -> bool:
-    return bool(one["ready"] and one["hello"]["answers"])
+    """A token that only its vendor's program may use is shown to work by that program alone."""
+    by_program = one.get("program_hello")
+    reserved = one["hello"]["heard"] == "reserved" and by_program is not None
+    return bool(
+        one["ready"] and (one["hello"]["answers"] or reserved) and (by_program is None or by_program["answers"])
+    )
 
 
 def _show_tested(one: dict[str, Any]) -> None:
@@ -154,6 +172,10 @@ def _show_tested(one: dict[str, Any]) -> None:
     if one["program"]:
         line(f"{one['program']} {one['version']}".rstrip() + f" ({one['judged']})", indent="       ")
     line(one["hello"]["sentence"], indent="       ")
+    if one.get("program_hello", {}).get("sentence"):
+        line(one["program_hello"]["sentence"], indent="       ")
+    elif one["hello"]["heard"] == "reserved":
+        line(f"Ask by the program itself: midwatch agent test {one['name']} --program", indent="       ")
 
 
 app.command("login")(agent_logins.login)
