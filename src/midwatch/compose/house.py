@@ -167,7 +167,9 @@ class House:
 
     def _enclosure(self) -> Enclosure:
         sandbox = self.loaded.settings.sandbox
-        limits = Limits(processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB)
+        limits = Limits(
+            processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB, data_bytes=sandbox.memory_mib * MIB
+        )
         return enclosure(
             self.standing.isolation,
             self.home,

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -36,14 +37,16 @@ def find(name: str, natives: tuple[str, ...] = ()) -> Program | None:
     if which is None:
         return None
     path = Path(which).resolve()
-    for folder in path.parents:
-        if folder.name != "node_modules":
-            continue
+    behind = next((native for native in _behind(path, natives) if version_of(native)), path)
+    return Program(_safe(behind))
+
+
+def _behind(launcher: Path, natives: tuple[str, ...]) -> Iterator[Path]:
+    """Give the native files of a package; it may bring several, of which not all start on this processor."""
+    for folder in (folder for folder in launcher.parents if folder.name == "node_modules"):
         for pattern in natives:
-            for native in sorted([*folder.glob(pattern), *folder.glob(f"*/node_modules/{pattern}")]):
-                if os.access(native, os.X_OK):
-                    return Program(_safe(native))
-    return Program(_safe(path))
+            found = sorted([*folder.glob(pattern), *folder.glob(f"*/node_modules/{pattern}")])
+            yield from [launcher] if launcher in found else found
 
 
 def version_of(program: Path) -> str:

@@ -79,7 +79,7 @@ class Room:
     def put(self, name: str, content: str) -> Path:
         """Lay a file into the home before anybody enters, and tell what it is called inside."""
         if self.occupant is None:  # whoever is at work has it already, and may have written over it
-            (self.home / part(name)).write_text(content, encoding="utf-8", errors="replace")
+            careful.write(self.home, name, content.encode(errors="replace"))
         return self.home_inside / name
 
     def take(self, name: str) -> bytes:
