@@ -13,6 +13,7 @@ from midwatch.settings import diff, load_settings
 from midwatch.surfaces import agents as crew
 from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown
+from midwatch.surfaces.program_hello import hello_by_program
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretPlace, SecretReference
 from midwatch.terms.term import Term
@@ -40,6 +41,14 @@ async def say_hello(house: TheHouse, name: str) -> Shown:
     """Say hello to an agent's model; costs about a token."""
     await house.reload_settings()
     return await crew.greet(house, name)
+
+
+@router.post("/agents/{name}/errand", dependencies=[Operates])
+async def lead_program(house: TheHouse, name: str) -> Shown:
+    """Lead an agent's own program through one answer behind its walls; costs some thousand tokens."""
+    await house.reload_settings()
+    _, one = await asyncio.to_thread(crew.found, house.loaded.settings, name)
+    return await hello_by_program(house, one)
 
 
 @router.post("/agents/{name}/trial", dependencies=[Governs])

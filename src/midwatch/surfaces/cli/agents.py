@@ -7,7 +7,7 @@ import typer
 
 from midwatch.errors import Unavailable, Unknown
 from midwatch.surfaces.cli import agent_logins, client
-from midwatch.surfaces.cli.screen import JSON_FLAG, bad, counted, good, head, line, show_json, table, wanted
+from midwatch.surfaces.cli.screen import JSON_FLAG, bad, counted, good, head, line, show_json, table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 CREDENTIALS = {"api_key": "API key", "oauth": "subscription token"}
@@ -37,6 +37,9 @@ def listing(*, as_json: bool = JSON_FLAG) -> None:
 def try_agents(
     names: list[str] = typer.Argument(None, help="Whom to ask; all that are set up by default."),
     *,
+    whole: bool = typer.Option(
+        False, "--program", help="Also lead the program itself to one answer behind its walls; some thousand tokens."
+    ),
     as_json: bool = JSON_FLAG,
 ) -> None:
     """Look for the program and say hello to the model; costs about a token each.
@@ -50,10 +53,12 @@ def try_agents(
             raise Unknown(f"No agent is called {name}.", hint=f"There are {', '.join(rows)}.")
     models = sum(bool(rows[name]["model"]) for name in asked)
     if models and not as_json:
-        typer.echo(f"Saying hello to {counted(models, 'model')}; each costs about a token.")
+        more = ", and some thousand more for its program" if whole else ""
+        typer.echo(f"Saying hello to {counted(models, 'model')}; each costs about a token{more}.")
     tested = []
     for name in asked:
-        tested.append(rows[name] | {"hello": greeted(name)})
+        led = {"program_hello": _led(rows[name])} if whole else {}
+        tested.append(rows[name] | {"hello": greeted(name)} | led)
         if not as_json:
             _show_tested(tested[-1])
     if as_json:
@@ -98,16 +103,20 @@ def show_agents(rows: list[dict[str, Any]], *, as_json: bool) -> None:
         if row["set_up"]:
             typer.echo()
             _show_one(row)
-    absent = [row["name"] for row in rows if not row["set_up"]]
+    absent = [row for row in rows if not row["set_up"]]
     if absent:
         typer.echo()
-        line(f"Not set up: {', '.join(absent)}. Set one up: midwatch agent login {absent[0]}", indent="")
+        head("not set up")
+    for row in absent:
+        get = f"{row['install']}, then " if not row["program"] else ""
+        line(f"{get}midwatch agent login {row['name']}", first=f"  {row['name']:<10}  ")
 
 
 def _show_one(row: dict[str, Any]) -> None:
     head(row["name"])
     if row["program"]:
-        line(f"{row['program']} ({row['judged']})", first="  program     ")
+        version = f"version {row['version']}, " if row["version"] else ""
+        line(f"{row['program']} ({version}{row['judged']})", first="  program     ")
     if row["model"]:
         place = f" at {row['base_url']}" if row["base_url"] else ""
         line(f"{row['model']} of {row['provider']}{place}", first="  model       ")
@@ -117,7 +126,7 @@ def _show_one(row: dict[str, Any]) -> None:
     if row["governance"]:
         line(row["governance"], first="  governance  ")
     if row["missing"]:
-        line(row["missing"], first=wanted("  missing     "), indent=" " * 14)
+        line(row["missing"], first="  missing     ")
 
 
 def _state(row: dict[str, Any]) -> str:
@@ -140,16 +149,33 @@ def _model(row: dict[str, Any]) -> str:
     return f"{row['model']} ({row['provider']})" if row["model"] and row["set_up"] else "-"
 
 
+def _led(row: dict[str, Any]) -> dict[str, Any]:
+    """Have the server lead the program; who asks no model has nothing to show that way."""
+    if not row["model"]:
+        return {"answers": True, "sentence": ""}
+    told: dict[str, Any] = client.send("POST", f"/agents/{client.part(row['name'])}/errand")
+    return told
+
+
 def _well(one: dict[str, Any]) -> bool:
-    return bool(one["ready"] and one["hello"]["answers"])
+    """A token that only its vendor's program may use is shown to work by that program alone."""
+    by_program = one.get("program_hello")
+    reserved = one["hello"]["heard"] == "reserved" and by_program is not None
+    return bool(
+        one["ready"] and (one["hello"]["answers"] or reserved) and (by_program is None or by_program["answers"])
+    )
 
 
 def _show_tested(one: dict[str, Any]) -> None:
     mark = good("ok  ") if _well(one) else bad("no  ")
     typer.echo(f"{mark} {one['name']}")
     if one["program"]:
-        line(f"{one['program']} {one['version']} ({one['judged']})", indent="       ")
+        line(f"{one['program']} {one['version']}".rstrip() + f" ({one['judged']})", indent="       ")
     line(one["hello"]["sentence"], indent="       ")
+    if one.get("program_hello", {}).get("sentence"):
+        line(one["program_hello"]["sentence"], indent="       ")
+    elif one["hello"]["heard"] == "reserved":
+        line(f"Ask by the program itself: midwatch agent test {one['name']} --program", indent="       ")
 
 
 app.command("login")(agent_logins.login)
