@@ -97,9 +97,8 @@ def day(stamp: str) -> str:
 
 
 def moment(stamp: str) -> str:
-    """Show a moment on this machine's clock, with its day where that is not today."""
-    at, now = datetime.fromisoformat(stamp).astimezone(), datetime.now().astimezone()
-    return at.strftime("%H:%M" if at.date() == now.date() else "%a %d %b %H:%M")
+    """Show a moment on this machine's clock, with its day: a limit may reset days from now."""
+    return datetime.fromisoformat(stamp).astimezone().strftime("%a %d %b, %H:%M")
 
 
 def until(stamp: str | None, now: str) -> str:
