@@ -1,5 +1,6 @@
 """Fits model-driven agents in: who leads which program, which model it asks, and who pays."""
 
+import asyncio
 import os
 import secrets
 from collections.abc import Awaitable, Callable
@@ -47,8 +48,7 @@ def owners_of(records: Records, settings: Callable[[], Settings], clock: Clock) 
 
     async def owners(wish: Wish) -> Owners:
         job = await records.get(JobRow, wish.job)
-        run = await records.get(RunRow, job.run)
-        session = await records.get(SessionRow, job.session)
+        run, session = await asyncio.gather(records.get(RunRow, job.run), records.get(SessionRow, job.session))
         bounds, limits = run.contract.constraints, session.orders.limits
         mine = bounds.max_usd_micros
         if job.stage is Stage.PLAN:

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 
 from midwatch.rules.fuel import YES as FULL
 from midwatch.rules.fuel import MayBurn
 from midwatch.rules.reserving import Held, Refusal, Reservation, Wish
-from midwatch.rules.spending import Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
+from midwatch.rules.spending import KINDS, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 from midwatch.store.pen import Pen
 from midwatch.store.tables import jobs, leases, reservations
 from midwatch.terms.roles import Ids
@@ -33,7 +33,10 @@ class Owners:
 
 
 class SqlLedger:
-    """Reservations are rows, spending is what the entries say; one writer at a time sees and changes both."""
+    """Reservations are rows, spending is what the entries say; one writer at a time sees and changes both.
+
+    Nobody waits for the disk with a reservation: what a power cut takes of it died with its server.
+    """
 
     def __init__(
         self,
@@ -58,7 +61,7 @@ class SqlLedger:
             return Refusal(owners.burn.why, then=_from(owners.burn))
         until = asyncio.get_running_loop().time() + self._patience
         while True:
-            answer = await self._pen.write(lambda tx: self._reserved(tx, owners, wish))
+            answer = await self._pen.write(lambda tx: self._reserved(tx, owners, wish), lasting=False)
             late = asyncio.get_running_loop().time() >= until
             if isinstance(answer, Reservation) or not answer.for_now or late:
                 return answer
@@ -79,7 +82,7 @@ class SqlLedger:
     async def release(self, reservation: Reservation) -> None:
         """Give back what was set aside for a request that never left."""
         mine = reservations.delete().where(reservations.c.id == reservation.id)
-        await self._pen.write(lambda tx: tx.execute(mine).rowcount)
+        await self._pen.write(lambda tx: tx.execute(mine).rowcount, lasting=False)
 
     async def held(self) -> tuple[Held, ...]:
         """Show what is set aside for requests under way."""
@@ -124,17 +127,24 @@ def _from(burn: MayBurn) -> str:
     return f"No request leaves before {burn.until:%H:%M}." if burn.until else "No request leaves for now."
 
 
+def _sums(table: sa.Table, job: str) -> sa.Select[Any]:
+    """Ask what stands in a table for each purse, in one look and made once: a request waits for it."""
+    columns = {Whose.JOB: table.c[job], Whose.RUN: table.c.run, Whose.SESSION: table.c.session}
+    mine = [columns[whose] == sa.bindparam(whose.value, type_=sa.Text) for whose in Whose]
+    sums = [sa.func.sum(sa.case((own, table.c[kind]), else_=0)) for own in mine for kind in KINDS]
+    return sa.select(*sums).where(sa.or_(*mine))
+
+
+_SPENT: Final = _sums(jobs, "id")
+_RESERVED: Final = _sums(reservations, "job")
+
+
 def _purses(tx: sa.Connection, owners: Owners) -> list[Purse]:
-    places = ((Whose.JOB, jobs.c.id, owners.job), (Whose.RUN, jobs.c.run, owners.run))
-    found = []
-    for whose, column, name in (*places, (Whose.SESSION, jobs.c.session, owners.session)):
-        reserved = _summed(tx, reservations, reservations.c[whose.value] == name)
-        ceilings = owners.ceilings.get(whose, Ceilings())
-        found.append(Purse(whose, ceilings, _summed(tx, jobs, column == name), reserved))
-    return found
+    spent, reserved = _summed(tx, _SPENT, owners), _summed(tx, _RESERVED, owners)
+    return [Purse(whose, owners.ceilings.get(whose, Ceilings()), spent[whose], reserved[whose]) for whose in Whose]
 
 
-def _summed(tx: sa.Connection, table: sa.Table, mine: sa.ColumnElement[bool]) -> Amount:
-    columns = [sa.func.coalesce(sa.func.sum(table.c[name]), 0) for name in ("usd_micros", "tokens", "requests")]
-    usd, tokens, requests = tx.execute(sa.select(*columns).where(mine)).one()
-    return Amount(int(usd), int(tokens), int(requests))  # PostgreSQL sums big integers into decimals
+def _summed(tx: sa.Connection, asked: sa.Select[Any], owners: Owners) -> dict[Whose, Amount]:
+    found = tx.execute(asked, {whose.value: getattr(owners, whose.value) for whose in Whose}).one()
+    counts = [int(value or 0) for value in found]  # PostgreSQL sums big integers into decimals, and nothing into null
+    return {whose: Amount(*counts[at * len(KINDS) : (at + 1) * len(KINDS)]) for at, whose in enumerate(Whose)}

@@ -59,6 +59,14 @@ def history(limits: Limits) -> tuple[Event, ...]:
     return (opened_night, signed, scenes.begin(), *work)
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """A scripted model that another process serves."""
+
+    port: int
+    provider: str = "anthropic"
+
+
 @dataclass
 class SpendingNight:
     """Eight jobs at their doors."""
@@ -91,11 +99,11 @@ class SpendingNight:
 
 @asynccontextmanager
 async def spending_night(
-    url: str, folder: Path, limits: Limits, *, workers: int = 1, blind: bool = False
+    url: str, folder: Path, limits: Limits, *, workers: int = 1, blind: bool = False, at: Elsewhere | None = None
 ) -> AsyncIterator[SpendingNight]:
     """Open the night; on PostgreSQL several workers share the eight jobs, each with a line of its own.
 
-    A blind ledger knows of no ceilings.
+    A blind ledger knows of no ceilings. A model that is elsewhere is not served here, nor can its scripts be laid down.
     """
     migrate(url)
     file = folder / "secret"
@@ -104,7 +112,7 @@ async def spending_night(
     vault = Vault({"model": SecretReference.read(f"file:{file}")})
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(opened(url))
-        model = await stack.enter_async_context(scripted_model())
+        model = Model(at.port) if at else await stack.enter_async_context(scripted_model())
         await store.journal.record(*history(limits))
         shared = [
             await stack.enter_async_context(_worker(store, vault, f"w{number}", blind=blind))
@@ -114,7 +122,8 @@ async def spending_night(
         night = SpendingNight(store, model, {}, shared[0].ledger.held)
         for number, job in enumerate(JOBS):
             doors = shared[number % workers]
-            access = ModelAccess(provider="anthropic", model="m", secret="model", base_url=model.address(job))
+            provider = at.provider if at else "anthropic"
+            access = ModelAccess(provider=provider, model="m", secret="model", base_url=model.address(job))
             grant = doors.grant(job, 1, "execute", access)
             listener = socket.create_server(("127.0.0.1", 0), backlog=100)
             night.doors[job] = f"http://127.0.0.1:{listener.getsockname()[1]}", grant.placeholder
