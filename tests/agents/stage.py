@@ -86,7 +86,9 @@ class Stage:
         """Ask for the script of this name to be played; the errand is to execute unless said otherwise."""
         kind = more.pop("kind", "api_key")
         prefix = "sk-ant-oat01-" if kind == "oauth" else "sk-ant-api03-"
-        access = Access(more.pop("base_url", self.model.url), self.model.key(name, prefix), kind)
+        access = Access(
+            base_url=more.pop("base_url", self.model.url), placeholder=self.model.key(name, prefix), kind=kind
+        )
         plain = Brief(Errand.EXECUTE, "Do what the orders say.", "claude-sonnet-4-5", access, extra={"retries": "1"})
         return replace(plain, **more)
 

@@ -16,7 +16,7 @@ from midwatch.terms.agents import Errand, Outcome
 from tests.agents.codex_stand import Stand
 from tests.agents.stage import Judge
 
-PLAIN = Access("http://127.0.0.1:1/", "sk-placeholder")
+PLAIN = Access(base_url="http://127.0.0.1:1/", placeholder="sk-placeholder")
 BRIEF = Brief(Errand.EXECUTE, "Do it.", "some-model", PLAIN, extra={"folder": "/repo"})
 AGENT = AcpAgent("someone", ("--acp", "{model}"), {"KEY": "{key}", "URL": "{base_url}/v1"})
 HELLO = ["listen", {"id": 1, "result": {"agentCapabilities": {}, "agentInfo": {"version": "9"}}}, "listen"]
@@ -194,7 +194,7 @@ def test_a_brief_without_a_folder_a_model_or_a_key_is_refused() -> None:
     launch = driver.launch(BRIEF, "/bin/someone")
     assert launch.argv == ("/bin/someone", "--acp", "some-model")
     assert launch.environment == {"KEY": "sk-placeholder", "URL": "http://127.0.0.1:1/v1"}
-    login = replace(BRIEF, access=replace(PLAIN, kind="oauth"))
+    login = replace(BRIEF, access=PLAIN.model_copy(update={"kind": "oauth"}))
     for wrong in (replace(BRIEF, extra={}), replace(BRIEF, model=""), login):
         with pytest.raises(Misuse):
             driver.launch(wrong, "/bin/someone")

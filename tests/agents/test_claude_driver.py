@@ -16,7 +16,9 @@ from tests.agents.plain_talk import PlainTalk
 from tests.agents.stage import SHAPE, Judge
 
 DRIVER = ClaudeDriver()
-BRIEF = Brief(Errand.EXECUTE, "Do it.", "some-model", Access("http://127.0.0.1:1", "sk-placeholder"))
+BRIEF = Brief(
+    Errand.EXECUTE, "Do it.", "some-model", Access(base_url="http://127.0.0.1:1", placeholder="sk-placeholder")
+)
 
 PROGRAM = """
 import json, sys
@@ -142,6 +144,24 @@ async def test_its_own_second_question_about_the_same_call_is_not_put_to_a_perso
     assert stand.heard()[1]["response"]["response"] == {"behavior": "allow", "updatedInput": {"command": "ls"}}
 
 
+async def test_relative_paths_count_from_where_its_shell_stands_and_the_model_cannot_say_otherwise(
+    stand: Stand,
+) -> None:
+    judge = Judge()
+    first = hook("q1", "call-1", command="ls")
+    first["request"]["input"]["cwd"] = "/ws/src"
+    lied = hook("q2", "call-2", command="rm x", cwd="/ws/src")
+    lied["request"]["input"]["cwd"] = "/"
+    later = request("q3", "can_use_tool", tool_name="Bash", tool_use_id="call-3", input={"command": "cat x"})
+    await stand.lead(INIT, first, "listen", lied, "listen", later, "listen", result(), "listen", decide=judge)
+    assert [(given["command"], given["cwd"]) for _, given in judge.asked] == [
+        ("ls", "/ws/src"),
+        ("rm x", "/"),
+        ("cat x", "/"),
+    ]
+    assert stand.heard()[2]["response"]["response"]["updatedInput"] == {"command": "cat x"}
+
+
 async def test_a_question_it_takes_back_is_not_answered(stand: Stand) -> None:
     asking: list[str] = []
 
@@ -265,13 +285,22 @@ async def test_what_goes_wrong_while_telling_is_raised_and_nothing_is_allowed(st
 
 def test_exactly_one_credential_of_the_right_kind_is_set() -> None:
     key = DRIVER.launch(BRIEF, "/bin/claude").environment
-    token = DRIVER.launch(Brief(Errand.PLAN, "x", "m", Access("http://x", "t", "oauth")), "/bin/claude").environment
+    token = DRIVER.launch(
+        Brief(Errand.PLAN, "x", "m", Access(base_url="http://x", placeholder="t", kind="oauth")), "/bin/claude"
+    ).environment
     names = {"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"}
     assert (names & set(key), names & set(token)) == ({"ANTHROPIC_API_KEY"}, {"CLAUDE_CODE_OAUTH_TOKEN"})
 
 
 def test_planning_is_offered_only_what_reads_whatever_the_settings_allow() -> None:
-    plan = Brief(Errand.PLAN, "x", "m", Access("http://x", "t"), schema=SHAPE, tools=("Bash(git *)", "Write"))
+    plan = Brief(
+        Errand.PLAN,
+        "x",
+        "m",
+        Access(base_url="http://x", placeholder="t"),
+        schema=SHAPE,
+        tools=("Bash(git *)", "Write"),
+    )
     words = DRIVER.launch(plan, "claude").argv
     assert words[words.index("--tools") + 1] == "Read,Grep,Glob"
     assert words[words.index("--permission-mode") + 1] == "plan"
@@ -279,7 +308,13 @@ def test_planning_is_offered_only_what_reads_whatever_the_settings_allow() -> No
 
 
 def test_working_is_offered_the_tools_of_the_settings_and_nothing_is_bypassed() -> None:
-    work = Brief(Errand.EXECUTE, "x", "m", Access("http://x", "t"), tools=("Read", "Bash(git *)", "Bash(bun *)"))
+    work = Brief(
+        Errand.EXECUTE,
+        "x",
+        "m",
+        Access(base_url="http://x", placeholder="t"),
+        tools=("Read", "Bash(git *)", "Bash(bun *)"),
+    )
     words = DRIVER.launch(work, "claude").argv
     assert words[words.index("--tools") + 1] == "Read,Bash"
     assert words[words.index("--permission-mode") + 1] == "manual"
@@ -289,7 +324,9 @@ def test_working_is_offered_the_tools_of_the_settings_and_nothing_is_bypassed() 
 
 def test_no_model_and_a_strange_credential_are_refused_with_a_hint() -> None:
     with pytest.raises(Misuse, match="no model") as nameless:
-        DRIVER.launch(Brief(Errand.PLAN, "x", "", Access("http://x", "t")), "claude")
+        DRIVER.launch(Brief(Errand.PLAN, "x", "", Access(base_url="http://x", placeholder="t")), "claude")
     assert nameless.value.hint
     with pytest.raises(Misuse, match="'cookie'"):
-        DRIVER.launch(Brief(Errand.PLAN, "x", "m", Access("http://x", "t", "cookie")), "claude")
+        DRIVER.launch(
+            Brief(Errand.PLAN, "x", "m", Access(base_url="http://x", placeholder="t", kind="cookie")), "claude"
+        )

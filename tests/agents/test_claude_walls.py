@@ -66,7 +66,7 @@ async def behind_walls(folder: Path, brief: Brief, *steps: Step) -> tuple[RunEnd
 
 
 def brief(errand: Errand, **more: object) -> Brief:
-    access = Access(f"http://127.0.0.1:{PORT}", "sk-ant-api03-script-job")
+    access = Access(base_url=f"http://127.0.0.1:{PORT}", placeholder="sk-ant-api03-script-job")
     plain: dict[str, object] = {"errand": errand, "prompt": "Do it.", "model": "claude-sonnet-4-5", "access": access}
     return Brief(**(plain | more))  # type: ignore[arg-type]
 

@@ -17,7 +17,9 @@ from midwatch.terms.agents import Errand, Outcome
 from tests.agents.codex_stand import Stand
 from tests.agents.stage import Judge
 
-BRIEF = Brief(Errand.EXECUTE, "Do it.", "some-model", Access("http://127.0.0.1:1/", "sk-placeholder"))
+BRIEF = Brief(
+    Errand.EXECUTE, "Do it.", "some-model", Access(base_url="http://127.0.0.1:1/", placeholder="sk-placeholder")
+)
 BEGIN: list[Any] = [
     *("listen", "listen", "listen"),
     {"id": 1, "result": {"userAgent": "midwatch/9.9 (x)"}},
@@ -110,6 +112,22 @@ async def test_a_question_nobody_knows_is_answered_with_an_error_that_runs_nothi
     ended = await stand.lead(*BEGIN, odd, "listen", over())
     assert ended.outcome is Outcome.OK
     assert "error" in stand.answer("x")
+
+
+async def test_more_leave_is_put_to_the_rules_and_never_given(stand: Stand) -> None:
+    judge = Judge()
+    more = {"itemId": "i", "permissions": {"network": {"enabled": True}}}
+    odd = {"id": "x", "method": "item/permissions/requestApproval", "params": OURS | more}
+    await stand.lead(*BEGIN, odd, "listen", over(), decide=judge)
+    assert judge.asked == [("RequestPermissions", {"permissions": {"network": {"enabled": True}}})]
+    assert "error" in stand.answer("x")
+    root = patch(0, "item-0")
+    root["params"]["grantRoot"] = "/"
+    part = {"path": "/repo/new", "kind": {"type": "add"}, "diff": "x"}
+    judge = Judge(no=("RequestPermissions",))
+    await stand.lead(*BEGIN, change("item-0", part), root, *steered(0), over(), decide=judge)
+    assert [tool for tool, _ in judge.asked] == ["RequestPermissions"]
+    assert stand.answer(0)["result"] == {"decision": "decline"}
 
 
 async def test_what_is_no_protocol_is_told_once_and_stops_nothing(stand: Stand) -> None:
@@ -207,6 +225,7 @@ def test_what_may_do_more_than_read_is_no_plain_reading(script: str) -> None:
 def test_the_script_inside_a_shell_is_what_would_run() -> None:
     assert unwrapped("/bin/bash -lc 'touch a.txt'") == "touch a.txt"
     assert unwrapped("bash -c 'a' b") == "bash -c 'a' b"
+    assert unwrapped("./bash -lc ls") == "./bash -lc ls"
     assert unwrapped("python -c 'x'") == "python -c 'x'"
     assert unwrapped("unbalanced 'quote") == "unbalanced 'quote"
 
@@ -216,10 +235,10 @@ def test_one_credential_of_the_right_kind_and_always_a_model() -> None:
     assert plain.environment == {"MIDWATCH_MODEL_KEY": "sk-placeholder"}
     assert plain.files == {}
     assert any('base_url="http://127.0.0.1:1/v1"' in word for word in plain.argv)
-    login = CodexDriver().launch(replace(BRIEF, access=replace(BRIEF.access, kind="oauth")), "/bin/codex")
+    login = CodexDriver().launch(replace(BRIEF, access=BRIEF.access.model_copy(update={"kind": "oauth"})), "/bin/codex")
     assert "sk-placeholder" in login.files[".codex/auth.json"]
     assert "MIDWATCH_MODEL_KEY" not in login.environment
-    for wrong in (replace(BRIEF, model=""), replace(BRIEF, access=replace(BRIEF.access, kind="other"))):
+    for wrong in (replace(BRIEF, model=""), replace(BRIEF, access=BRIEF.access.model_copy(update={"kind": "other"}))):
         with pytest.raises(Misuse):
             CodexDriver().launch(wrong, "/bin/codex")
 

@@ -50,12 +50,13 @@ def owners_of(records: Records, settings: Callable[[], Settings], clock: Clock) 
         job = await records.get(JobRow, wish.job)
         run, session = await asyncio.gather(records.get(RunRow, job.run), records.get(SessionRow, job.session))
         bounds, limits = run.contract.constraints, session.orders.limits
-        mine = bounds.max_usd_micros
+        most, tokens = bounds.max_usd_micros + job.granted_usd_micros, bounds.max_tokens + job.granted_tokens
+        mine = most
         if job.stage is Stage.PLAN:
-            mine = min(mine, round(settings().planning.max_cost_usd * MICROS))
+            mine = min(most, round(settings().planning.max_cost_usd * MICROS) + job.granted_usd_micros)
         ceilings = {
-            Whose.JOB: Ceilings(usd_micros=mine, tokens=bounds.max_tokens),
-            Whose.RUN: Ceilings(usd_micros=bounds.max_usd_micros, tokens=bounds.max_tokens),
+            Whose.JOB: Ceilings(usd_micros=mine, tokens=tokens),
+            Whose.RUN: Ceilings(usd_micros=most, tokens=tokens),
             Whose.SESSION: Ceilings(usd_micros=round(limits.usd * MICROS), tokens=limits.tokens),
         }
         burn = await burning(records, settings(), session, wish.provider, clock.now())

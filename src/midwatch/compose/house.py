@@ -35,7 +35,7 @@ from midwatch.morning.roles import Morning
 from midwatch.night.perform import Performer
 from midwatch.night.roles import Agent, Brain, Machine, Night
 from midwatch.night.timers import TimerLoop
-from midwatch.settings import Loaded, load_settings, secret_references
+from midwatch.settings import Loaded, load_settings, model_prices, secret_references
 from midwatch.store.answers import SqlAnswers
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.engines import open_reader
@@ -167,7 +167,9 @@ class House:
 
     def _enclosure(self) -> Enclosure:
         sandbox = self.loaded.settings.sandbox
-        limits = Limits(processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB)
+        limits = Limits(
+            processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB, data_bytes=sandbox.memory_mib * MIB
+        )
         return enclosure(
             self.standing.isolation,
             self.home,
@@ -196,6 +198,7 @@ class House:
         self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
         await asyncio.to_thread(self.crew.call, self.loaded.settings)
         self.bench.refit(self._enclosure())
+        self.doors.prices.override(model_prices(self.loaded.settings))
         if self.vault.refer(secret_references(self.loaded.settings)):
             for error in (await self.vault.unlock()).values():
                 log.warning("%s %s", error.message, error.hint)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from midwatch.errors import Misuse
+from midwatch.gateway.meeting import Meetings, WatchedLedger
 from midwatch.gateway.metering import Books, Credential, Grant, ModelProxy, Prices, Upstream, derived_placeholder
 from midwatch.gateway.metering.calls import Call, Fuel
 from midwatch.gateway.metering.environment import PORTS, environment
@@ -35,6 +36,7 @@ class ModelDoors:
     key: bytes = field(repr=False)
     """The house's own, from which placeholders are made: agents outlive the server that gave them one."""
     read: dict[str, FuelRead] = field(default_factory=dict)
+    meetings: Meetings = field(default_factory=Meetings)
 
     async def open(self) -> None:
         """Give back what was set aside by servers that have died since."""
@@ -56,16 +58,19 @@ class ModelDoors:
     def doorman(self, grant: Grant) -> "ModelDoorman":
         """Give a room the doorman for its model."""
         books = Books(
-            ledger=self.ledger,
+            ledger=WatchedLedger(self.ledger, self.meetings),
             vault=self.vault,
             prices=self.prices,
             clock=self.clock,
-            settled=_Settling(self.journal, grant),
-            fuel=self._fuel,
+            settled=_Settling(self.journal, grant, self.meetings),
+            fuel=_Reading(self, grant.job),
         )
         return ModelDoorman(grant, ModelProxy(grant, books, self.upstream), self.prices)
 
-    async def _fuel(self, reading: Fuel) -> None:
+    async def fuel(self, job: str, reading: Fuel) -> None:
+        """Take what the provider says is left."""
+        if reading.rejected:
+            self.meetings.limited(job, reading, reading.resets_at)
         now = FuelRead(
             provider=reading.provider,
             limit=reading.limit,
@@ -86,11 +91,22 @@ def _moved(before: FuelRead | None, now: FuelRead) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class _Reading:
+    doors: ModelDoors
+    job: str
+
+    async def __call__(self, reading: Fuel) -> None:
+        await self.doors.fuel(self.job, reading)
+
+
+@dataclass(frozen=True, slots=True)
 class _Settling:
     journal: Journal
     grant: Grant
+    meetings: Meetings
 
     async def __call__(self, call: Call) -> None:
+        self.meetings.answered(self.grant.job, call)
         await self.journal.record(
             ModelCalled(
                 reservation=call.reservation,

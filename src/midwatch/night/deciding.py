@@ -36,7 +36,7 @@ class Decider:
 
     async def __call__(self, tool: str, given: Mapping[str, Any]) -> Decision:
         """Say yes or no, and write it down before anything happens."""
-        call = ToolCall(agent=self._job.agent, tool=tool, input=given)
+        call = ToolCall(tool, given)
         exactly = shown(call)
         verdict = decide(call, await self._facts(exactly))
         self._number += 1

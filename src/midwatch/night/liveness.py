@@ -38,7 +38,8 @@ async def _unsettled(records: Records, late: datetime) -> list[Work]:
     waiting = {job.id for job in await records.find(JobRow, state=JobState.WAITING, stage=Stage.APPROVE)}
     settled = (AskState.ANSWERED, AskState.EXPIRED)
     asks = await records.find(AskRow, state=settled, kind=AskKind.APPROVE_PLAN) if waiting else ()
-    stopped = await records.find(JobRow, state=JobState.STOPPING, stage=Stage.APPROVE)
+    stopping = await records.find(JobRow, state=JobState.STOPPING)
+    stopped = [job for job in stopping if job.stage is Stage.APPROVE or job.waits_for]
     return [
         *(Work("settle", {"ask": ask.id}) for ask in asks if ask.subject in waiting and _before(ask.settled_at, late)),
         *(Work("halt", {"job": job.id}) for job in stopped),

@@ -11,7 +11,7 @@ from midwatch.rules.egress import HostRule
 from midwatch.rules.shell_words import LONGEST, Redirection, Simple, Unclear, split_commands
 from midwatch.rules.tool_addresses import judge_url
 from midwatch.rules.tool_case import Found, ToolFacts, ToolOutcome, Wish
-from midwatch.rules.tool_places import judge_read, judge_write, place
+from midwatch.rules.tool_places import in_scratch, judge_read, judge_write, place
 from midwatch.rules.visible import named
 from midwatch.terms.agents import Errand
 from midwatch.terms.english import reason
@@ -36,7 +36,8 @@ def judge_run(wish: Wish, facts: ToolFacts, rules: tuple[HostRule, ...]) -> tupl
     """Judge a command line; every finding below yes, or one yes."""
     cwd = place(wish.cwd or facts.root, facts)
     if cwd.relative is None:
-        return (_ask("call.run_elsewhere", path=named(wish.cwd), root=facts.root),)
+        elsewhere = _ask if in_scratch(cwd, facts) else _deny
+        return (elsewhere("call.run_elsewhere", path=named(wish.cwd), root=facts.root),)
     if wish.argv is not None:
         if sum(map(len, wish.argv)) > LONGEST:
             return (_deny("call.run_too_long", most=LONGEST),)

@@ -15,6 +15,7 @@ from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
 from midwatch.rules.kinds import SAYING, plain
 from midwatch.rules.levels import effective_level
 from midwatch.rules.matrix import outcome_at
+from midwatch.rules.recovery import Cause
 from midwatch.rules.seen import Found, RecordsSeen, Rule, Violation
 from midwatch.rules.spending_invariants import within_ceilings
 from midwatch.terms.acts import ActKind, Proposer
@@ -230,9 +231,12 @@ def only_agent_refs(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 
 
 def nobody_is_stranded(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """A job that waits, waits for somebody: an open ask is about it."""
+    """A job that waits, waits for somebody or some hour: an open ask is about it, or a timer wakes it."""
+    woken = {timer.subject for timer in records.timers if timer.kind == "job"}
+    held = {ask.session for ask in records.asks if (ask.kind, ask.state) == (AskKind.GUIDANCE_ERROR, AskState.OPEN)}
     for job in records.jobs:
-        if job.state is JobState.WAITING and job.id not in records.waited_for:
+        with_others = job.cause == Cause.AUTH.value and job.session in held  # one ask for all of a refused credential
+        if job.state is JobState.WAITING and job.id not in records.waited_for | woken and not with_others:
             yield f"job {job.number} waits, and nobody is asked", 0
 
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from midwatch.rules.limits import ALERT_FROM, MARKS, marks_crossed
+from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import Budget
 
 USUAL_OUTPUT: Final = 16_000
@@ -59,6 +60,15 @@ Spent = Amount
 """What is gone for good."""
 Reserved = Amount
 """What requests that are under way may still come to; it comes back when they end."""
+
+
+LEAST_MORE: Final = 1_000_000
+
+
+def more_for(granted: Constraints, planning_usd_micros: int | None = None) -> tuple[int, int]:
+    """How much a person is asked for at a job's ceiling: a quarter again, one dollar at least; and tokens alike."""
+    usd = granted.max_usd_micros if planning_usd_micros is None else planning_usd_micros
+    return max(LEAST_MORE, usd // 4), granted.max_tokens // 4
 
 
 @dataclass(frozen=True, slots=True)

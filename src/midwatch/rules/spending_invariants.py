@@ -7,6 +7,7 @@ from midwatch.journal.events.crew import ModelCalled
 from midwatch.rules.reserving import Held
 from midwatch.rules.seen import Found, RecordsSeen
 from midwatch.rules.spending import KINDS, NOTHING, Amount, Ceilings, Purse, Whose, amount_said, higher
+from midwatch.terms.contract import Constraints
 from midwatch.terms.records import JobRow
 
 MICROS = 1_000_000
@@ -41,12 +42,12 @@ def _purses(records: RecordsSeen) -> Iterator[tuple[str, Purse, list[str]]]:
     bounds = {run.id: run.contract.constraints for run in records.runs}
     for job in records.jobs:
         if job.run in bounds:
-            limit = Ceilings(usd_micros=bounds[job.run].max_usd_micros, tokens=bounds[job.run].max_tokens)
+            limit = _granted(bounds[job.run], [job])
             held = [one for one in records.held if one.job == job.id]
             yield f"job {job.number}", _purse(Whose.JOB, limit, [job], held), [job.id]
     for run in records.runs:
         jobs = [job for job in records.jobs if job.run == run.id]
-        limit = Ceilings(usd_micros=bounds[run.id].max_usd_micros, tokens=bounds[run.id].max_tokens)
+        limit = _granted(bounds[run.id], jobs)
         held = [one for one in records.held if one.run == run.id]
         yield f"run {run.id}", _purse(Whose.RUN, limit, jobs, held), [job.id for job in jobs]
     for night in records.sessions:
@@ -55,6 +56,14 @@ def _purses(records: RecordsSeen) -> Iterator[tuple[str, Purse, list[str]]]:
         limit = Ceilings(usd_micros=round(limits.usd * MICROS), tokens=limits.tokens)
         held = [one for one in records.held if one.session == night.id]
         yield f"night {night.number}", _purse(Whose.SESSION, limit, jobs, held), [job.id for job in jobs]
+
+
+def _granted(bounds: Constraints, jobs: Sequence[JobRow]) -> Ceilings:
+    """Add what a person granted to what the contract says."""
+    return Ceilings(
+        usd_micros=bounds.max_usd_micros + sum(job.granted_usd_micros for job in jobs),
+        tokens=bounds.max_tokens + sum(job.granted_tokens for job in jobs),
+    )
 
 
 def _purse(whose: Whose, limit: Ceilings, jobs: Sequence[JobRow], held: Sequence[Held]) -> Purse:

@@ -46,14 +46,11 @@ class ToolKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What an agent wants to do, in its vendor's words."""
+    """What an agent wants to do, in the words of Claude's tools, whoever made the agent."""
 
-    agent: str
-    """`claude`, `codex` or `acp`."""
     tool: str
     input: Mapping[str, Any] = field(default_factory=dict)
-    cwd: str = ""
-    """Where its shell stands, when the vendor says so beside the input."""
+    """With `cwd`, where its driver knows the folder from which relative paths count."""
 
 
 @dataclass(frozen=True, slots=True)

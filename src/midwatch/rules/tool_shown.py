@@ -8,8 +8,8 @@ from midwatch.rules.tool_case import ToolCall, ToolKind, Wish
 from midwatch.rules.tool_words import understood
 from midwatch.rules.visible import visible
 
-_OLD_AND_NEW: Final = (("old_string", "new_string"), ("oldText", "newText"), ("old_source", "new_source"))
-_WHOLE: Final = ("content", "diff", "patch", "unified_diff", "input")
+_OLD_AND_NEW: Final = (("old_string", "new_string"), ("old_source", "new_source"))
+_WHOLE: Final = (("change", ""), ("moved_from", "moved from "), ("content", "+"), ("diff", ""))
 
 
 def shown(call: ToolCall) -> str:
@@ -26,36 +26,21 @@ def shown(call: ToolCall) -> str:
 
 def _command(wish: Wish) -> str:
     """Words no shell reads are quoted one by one, so that none can pretend to be two."""
-    text = wish.command if wish.argv is None else " ".join(json.dumps(word, ensure_ascii=False) for word in wish.argv)
-    return f"$ {text}" + (f"\nin {wish.cwd}" if wish.cwd else "")
+    text = " ".join(json.dumps(word, ensure_ascii=False) for word in wish.argv or ()) or wish.command or ""
+    # Further lines are marked as a shell marks them, so that none can pretend to be the folder.
+    return "$ " + text.replace("\n", "\n> ") + (f"\nin {wish.cwd}" if wish.cwd else "")
 
 
-def _changes(given: object) -> Iterator[str]:
-    """Give the edit as lines taken out and put in, wherever the vendor keeps them."""
-    if isinstance(given, (list, tuple)):
-        for one in given:
-            yield from _changes(one)
-    if not isinstance(given, Mapping):
-        return
+def _changes(given: Mapping[str, Any]) -> Iterator[str]:
+    """Give the edit as lines taken out and put in."""
     for old, new in _OLD_AND_NEW:
         yield from _marked("-", given.get(old))
         yield from _marked("+", given.get(new))
-    for word in _WHOLE:
-        yield from _marked("+" if word == "content" else "", given.get(word))
-    yield from _nested(given)
-
-
-def _nested(given: Mapping[str, Any]) -> Iterator[str]:
-    for word in ("edits", "changes", "content", "kind", "rawInput", "update", "add", "delete"):
-        if isinstance(given.get(word), (Mapping, list, tuple)):
-            yield from _changes(given[word])
-    files = given.get("changes", given.get("fileChanges", given.get("file_changes")))
-    if isinstance(files, Mapping):
-        for path, change in files.items():
-            yield str(path)
-            yield from _changes(change)
-    elif isinstance(given.get("path"), str):
-        yield f"({given['path']})"
+    for word, mark in _WHOLE:
+        yield from _marked(mark, given.get(word))
+    edits = given.get("edits")
+    for edit in edits if isinstance(edits, (list, tuple)) else ():
+        yield from _changes(edit) if isinstance(edit, Mapping) else ()
 
 
 def _marked(mark: str, text: object) -> Iterator[str]:

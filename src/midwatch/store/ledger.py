@@ -58,7 +58,7 @@ class SqlLedger:
         """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
         owners = await self._owners(wish)
         if not owners.burn.allowed:
-            return Refusal(owners.burn.why, then=_from(owners.burn))
+            return Refusal(owners.burn.why, then=_from(owners.burn), until=owners.burn.until)
         until = asyncio.get_running_loop().time() + self._patience
         while True:
             answer = await self._pen.write(lambda tx: self._reserved(tx, owners, wish), lasting=False)

@@ -58,6 +58,16 @@ class ModelAccess(Term):
     """Another address than the provider's own."""
 
 
+class Met(Term):
+    """What went wrong last at the door to a model, as we saw it ourselves."""
+
+    outcome: Outcome
+    why: str
+    whose: str = ""
+    """Whose ceiling it was: the job's, its run's or the session's."""
+    resets_at: datetime | None = None
+
+
 class Access(Term):
     """How a program reaches its model: our proxy's address inside, and a placeholder of the right kind."""
 

@@ -170,6 +170,10 @@ class Bench:
         except MidwatchError:
             return ""
 
+    async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
+        """Commit what an agent that has ended left lying in its checkout; tell whether there was anything."""
+        return await self.checkouts.commit_leftovers(job, epoch, message)
+
     async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
         """Show what an agent at work has committed until now."""
         return await self.checkouts.diff_so_far(job, await self._where(job, epoch), base)

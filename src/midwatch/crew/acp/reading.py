@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from midwatch.crew.acp.calls import Call, calls, merged
+from midwatch.crew.acp.calls import Call, calls, merged, unknown
 from midwatch.crew.rpc import content
 from midwatch.crew.talking import parsed, shortened
 from midwatch.terms.agents import AgentEvent, Counted, RunBegan, Said, Tokens, ToolEnded, ToolRequested, TurnEnded
@@ -181,7 +181,7 @@ class Reader:
         self._worked = True
         about = self._calls[call]
         # It ran, or was refused, without asking us: that must be seen.
-        found = calls(about, self._folder) or [(str(about.get("title") or "unknown"), {})]
+        found = calls(about, self._folder) or [unknown(about)]
         yield from self.asked(call, found)
         self.unheard = status == "failed" and call in self._asked - self.allowed
         yield ToolEnded(call=call, ok=status == "completed", summary=shortened(_text(about)))

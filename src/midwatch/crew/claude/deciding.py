@@ -23,6 +23,8 @@ class Deciding:
         self._reader = reader
         self._questions = questions
         self._known: dict[str, tuple[Mapping[str, Any], Decision]] = {}
+        self._cwd = ""
+        """Where its shell stood when it last said so; a question of its own rules does not."""
 
     async def take(self, message: Mapping[str, Any]) -> None:
         """Begin to answer one control request."""
@@ -30,24 +32,25 @@ class Deciding:
         request = message.get("request")
         request = request if isinstance(request, dict) else {}
         call, tool, given = asked(request)
+        self._cwd = _cwd(request) or self._cwd
         if tool and not self._reader.own(tool):
             for event in self._reader.asked(call, tool, given):
                 await self._tell(event)
         if not await self._talk.answered(question):
-            self._questions.begin(question, self._answer(question, request))
+            self._questions.begin(question, self._answer(question, request, self._cwd))
 
-    async def _answer(self, question: str, request: Mapping[str, Any]) -> None:
+    async def _answer(self, question: str, request: Mapping[str, Any], cwd: str) -> None:
         subtype = str(request.get("subtype", "nothing"))
         call, tool, given = asked(request)
         if subtype == "hook_callback":
-            data = control.hook_answer(question, await self._verdict(call, tool, given))
+            data = control.hook_answer(question, await self._verdict(call, tool, given, cwd))
         elif subtype == "can_use_tool":
-            data = control.prompt_answer(question, await self._verdict(call, tool, given), given)
+            data = control.prompt_answer(question, await self._verdict(call, tool, given, cwd), given)
         else:
             data = control.refusal(question, subtype)
         await answer_once(self._talk, question, data)
 
-    async def _verdict(self, call: str, tool: str, given: Mapping[str, Any]) -> Decision:
+    async def _verdict(self, call: str, tool: str, given: Mapping[str, Any], cwd: str) -> Decision:
         if not tool:
             return UNREADABLE
         if self._reader.own(tool):
@@ -55,7 +58,8 @@ class Deciding:
         before = self._known.get(call) if call else None
         if before is not None and before[0] == given:
             return before[1]  # its own rules ask again about the very same call: a person is asked once
-        decision = await decided(self._decide, tool, given)
+        # The folder stands beside the input; what the model calls by that name inside it says nothing.
+        decision = await decided(self._decide, tool, {**given, "cwd": cwd})
         self._known[call] = given, decision
         # Told before it takes effect: what was allowed is on record even if we die between the two.
         await self._tell(ToolDecided(call=call, allowed=decision.allowed, why=decision.why))
@@ -75,3 +79,9 @@ def asked(request: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(tool, str) or not isinstance(given, dict):
         return "", "", {}
     return str(call or ""), tool, given
+
+
+def _cwd(request: Mapping[str, Any]) -> str:
+    about = request.get("input") if request.get("subtype") == "hook_callback" else None
+    cwd = about.get("cwd") if isinstance(about, dict) else None
+    return cwd if isinstance(cwd, str) else ""

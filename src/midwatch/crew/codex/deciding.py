@@ -13,6 +13,7 @@ from midwatch.crew.talking import Questions, decided
 from midwatch.terms.agents import ToolDecided
 
 APPROVALS = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
+MORE_LEAVE = "item/permissions/requestApproval"
 READING = ("Read", "Grep", "Glob")
 
 UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
@@ -46,8 +47,10 @@ class Deciding:
         calls: list[Call] = []
         if message["method"] in APPROVALS:
             calls = self._reading(item, asked)
-            for event in self._reader.asked(item, calls):
-                await self._tell(event)
+        elif message["method"] == MORE_LEAVE:
+            calls = [("RequestPermissions", {"permissions": asked.get("permissions")})]
+        for event in self._reader.asked(item, calls):
+            await self._tell(event)
         if not await self._talk.answered(question):
             self._questions.begin(question, self._answer(question, message, item, calls))
 
@@ -59,6 +62,8 @@ class Deciding:
 
     async def _answer(self, question: str, message: Mapping[str, Any], item: str, calls: list[Call]) -> None:
         if message["method"] not in APPROVALS:
+            if calls:
+                await self._verdict(calls)  # for the record; there is no yes to it
             await self._talk.answer(question, rpc.refusal(message["id"], str(message["method"])))
             return
         decision = await self._verdict(calls)

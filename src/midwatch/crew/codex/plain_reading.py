@@ -11,6 +11,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
+from midwatch.crew.shells import script_in
+
 Call = tuple[str, Mapping[str, Any]]
 
 _WORD = re.compile(r"""(?:[\w./,:=@%+-]+|'[^'\n]*'|"[^"$`\\\n!]*")+""", re.ASCII)
@@ -26,11 +28,9 @@ SEARCH_WORDS = {"--files", "--hidden", "--line-number", "--ignore-case", "--no-h
 def unwrapped(command: str) -> str:
     """Give the script inside `bash -lc '...'`, or the command as it is."""
     try:
-        parts = shlex.split(command)
+        return script_in(shlex.split(command)) or command
     except ValueError:
         return command
-    shell = len(parts) == 3 and PurePosixPath(parts[0]).name in {"bash", "sh", "zsh"} and parts[1] in {"-c", "-lc"}
-    return parts[2] if shell else command
 
 
 def readings(script: str, folder: str) -> list[Call] | None:

@@ -25,6 +25,8 @@ Events = Iterable[AgentEvent]
 
 BEGIN, THREAD, TURN = 1, 2, 3
 """The numbers of what we ask of it."""
+MORE_LEAVE = ("grantRoot", "additionalPermissions", "permissions")
+"""What in a question of its would widen its own sandbox beyond the one call."""
 
 
 class Reader:
@@ -80,6 +82,9 @@ class Reader:
     def calls(self, item: str, asked: Message) -> list[Call]:
         """Say what an approval is about, in the words of tools; nothing when that cannot be said exactly."""
         about = self._items.get(item, {})
+        more = {word: asked[word] for word in MORE_LEAVE if asked.get(word)}
+        if more:
+            return [("RequestPermissions", more)]
         if about.get("type") == "fileChange":
             return [call for change in about.get("changes") or () for call in _change(change)]
         command, folder = asked.get("command"), str(asked.get("cwd") or "")
@@ -213,4 +218,4 @@ def _change(change: Message) -> list[Call]:
         return [("Write", {"file_path": path, "content": change.get("diff", "")})]
     edits: list[Call] = [("Edit", {"file_path": path, "diff": change.get("diff", ""), "change": kind["type"]})]
     moved = kind.get("move_path")
-    return [*edits, ("Write", {"file_path": str(moved), "moved_from": path})] if moved else edits
+    return [*edits, ("Write", {"file_path": str(moved), "moved_from": path})] if moved is not None else edits

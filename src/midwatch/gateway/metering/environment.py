@@ -21,10 +21,14 @@ _KEYS: Final[Mapping[tuple[str, str], str]] = {
 }
 
 
+def address(grant: Grant) -> str:
+    """Say where the door to the model is, seen from inside."""
+    return f"http://127.0.0.1:{PORTS[grant.provider.name]}"
+
+
 def base_url(grant: Grant) -> str:
-    """Say where the model is, seen from inside; OpenAI's programs want the version with it."""
-    name = grant.provider.name
-    return f"http://127.0.0.1:{PORTS[name]}{'/v1' if name == 'openai' else ''}"
+    """Say it as programs expect it in their environment; OpenAI's want the version with it."""
+    return f"{address(grant)}{'/v1' if grant.provider.name == 'openai' else ''}"
 
 
 def environment(grant: Grant) -> dict[str, str]:

@@ -12,19 +12,8 @@ from midwatch.rules.spending import NOTHING, Amount, Ceilings, Crossing, Purse, 
 PATIENCE: Final = 120.0
 
 
-class Ledger(Protocol):
-    """Keeps what jobs, runs and sessions have spent and set aside. Each call happens as a whole or not at all.
-
-    A reservation that nobody will end any more, because a server died, is given back by the next one.
-    """
-
-    async def forget_the_dead(self) -> int:
-        """Give back what servers that are gone had set aside; tell how many requests that was."""
-        ...
-
-    async def held(self) -> tuple[Held, ...]:
-        """Show what is set aside for requests under way."""
-        ...
+class SettingAside(Protocol):
+    """Sets aside what a request may come to, and books what it came to. Each call happens as a whole or not at all."""
 
     async def reserve(self, wish: Wish) -> Reservation | Refusal:
         """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
@@ -36,6 +25,21 @@ class Ledger(Protocol):
 
     async def release(self, reservation: Reservation) -> None:
         """Give back what was set aside for a request that never left."""
+        ...
+
+
+class Ledger(SettingAside, Protocol):
+    """Keeps what jobs, runs and sessions have spent and set aside.
+
+    A reservation that nobody will end any more, because a server died, is given back by the next one.
+    """
+
+    async def forget_the_dead(self) -> int:
+        """Give back what servers that are gone had set aside; tell how many requests that was."""
+        ...
+
+    async def held(self) -> tuple[Held, ...]:
+        """Show what is set aside for requests under way."""
         ...
 
 

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from midwatch.errors import Corrupt
 from midwatch.gateway.metering.calls import Call, Fuel
 from midwatch.gateway.metering.credentials import Credential, Keeps
-from midwatch.gateway.metering.ledger import Ledger
+from midwatch.gateway.metering.ledger import SettingAside
 from midwatch.gateway.metering.prices import Prices
 from midwatch.gateway.metering.providers import Provider
 from midwatch.terms.roles import Clock
@@ -47,7 +47,7 @@ class FuelSeen(Protocol):
 class Books:
     """Everybody who must know: who keeps the money, the secrets, the prices, the time, and the records."""
 
-    ledger: Ledger
+    ledger: SettingAside
     vault: Keeps
     prices: Prices
     clock: Clock
