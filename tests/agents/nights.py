@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from midwatch.terms.trust import Isolation, Level
 from midwatch.workshop.standing import found
 from tests.agents.model import Model, Say, Step, scripted_model
 from tests.conftest import missing
-from tests.nights.house import TestHouse, a_house, sample_repository
+from tests.nights.house import EVENING, TestHouse, a_house, sample_repository
 from tools.agents import program
 
 PLAN = {
@@ -58,30 +59,43 @@ class AgentNight:
 
 @asynccontextmanager
 async def agent_night(
-    tmp_path: Path, agent: str, steps: Sequence[Step], *, more: str = "", files: dict[str, str] | None = None
+    tmp_path: Path,
+    agent: str,
+    steps: Sequence[Step],
+    *,
+    more: str = "",
+    login: bool = False,
+    begins: datetime = EVENING,
 ) -> AsyncIterator[AgentNight]:
     """Open a house whose settings name one agent, with the model's script laid down as `night`."""
     if found().isolation is not Isolation.BUBBLEWRAP:
         missing("bwrap", found().why)
-    source = sample_repository(tmp_path / "sample", files)
+    source = sample_repository(tmp_path / "sample")
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     async with scripted_model() as model:
         secret = tmp_path / "key"
-        secret.write_text(model.play("night", *steps, final=Say("Nothing more.")))
+        key = model.play("night", *steps, final=Say("Nothing more."))
+        secret.write_text(model.key("night", "sk-ant-oat01-") if login else key)
         secret.chmod(0o600)
-        (home / "midwatch.toml").write_text(settings(agent, model, secret) + more)
-        async with a_house(home) as house:
+        (home / "midwatch.toml").write_text(settings(agent, model, secret, login=login) + more)
+        async with a_house(home, begins=begins) as house:
             await house.project(source)
             yield AgentNight(house, model, source, agent)
 
 
-def settings(agent: str, model: Model, secret: Path) -> str:
+def settings(agent: str, model: Model, secret: Path, *, login: bool) -> str:
     """What a person writes to have this agent."""
     lines = [f'[secrets]\nmodel = "file:{secret}"', f"[agents.{agent}]", 'secret = "model"']
     lines += [f'model = "{MODELS[agent]}"', f'base_url = "{model.url}"']
+    lines += ['credential = "oauth"'] if login else []
     if agent == "command":
-        lines += ['speaks = "command"', 'provider = "anthropic"', f'program = "{sys.executable}"', f"words = {json.dumps(ASKING)}"]
+        lines += [
+            'speaks = "command"',
+            'provider = "anthropic"',
+            f'program = "{sys.executable}"',
+            f"words = {json.dumps(ASKING)}",
+        ]
     else:
         lines.append(f'program = "{program(agent)}"')
     return "\n".join(lines) + "\n"

@@ -18,10 +18,12 @@ from tests.nights.test_first_night import all_is_well
 WRITES = "echo 'evening = True' > sample/evening.py"
 COMMITS = "git add -A && git commit -q -m 'Say good evening'"
 TIDY = '[execution]\nallowed_tools = ["Read", "Glob", "Grep", "Edit", "Write", "Bash(git *)", "Bash(echo *)"]\n'
+PUSHES = Say(do=(Shell("git push origin main"),))
 BY: dict[str, tuple[Step, ...]] = {
     "claude": (
         Say(do=(Read("sample/greet.py"),)),
         Say(do=(Use("StructuredOutput", PLAN),)),
+        PUSHES,
         Say(do=(Use("Write", {"file_path": "/ws/sample/evening.py", "content": "evening = True\n"}),)),
         Say(do=(Shell("git add -A"), Shell("git commit -q -m 'Say good evening'"))),
         Say("Said good evening."),
@@ -29,12 +31,14 @@ BY: dict[str, tuple[Step, ...]] = {
     "codex": (
         Say(do=(Shell("cat sample/greet.py"),)),
         Say(json.dumps(PLAN)),
+        PUSHES,
         Say(do=(Shell(WRITES),)),
         Say("Said good evening."),
     ),
     "opencode": (
         Say(do=(Read("sample/greet.py"),)),
         Say(json.dumps(PLAN)),
+        PUSHES,
         Say(do=(Shell(WRITES),)),
         Say("Said good evening."),
     ),
@@ -79,4 +83,6 @@ async def test_a_night_with_any_agent_is_the_same_kind_of_night(tmp_path: Path, 
         *("job.claimed", "pull_request.opened", "job.ended"),
     ]
     assert {"model.called"} <= set(kinds)
+    pushed = {event.verdict for event in decided if "git push" in event.shown}
+    assert pushed == (set() if agent == "command" else {"deny"})
     assert bool(decided) is (agent != "command"), "a plain command is decided about by nobody, and says so"

@@ -30,8 +30,8 @@ async def ledger(store: Store) -> AsyncIterator[SqlLedger]:
     await pen.put_away()
 
 
-async def owners(job: str) -> Owners:
-    return Owners(job, "run_1", "ses_1", {Whose.JOB: Ceilings(usd_micros=CEILING)})
+async def owners(wanted: Wish) -> Owners:
+    return Owners(wanted.job, "run_1", "ses_1", {Whose.JOB: Ceilings(usd_micros=CEILING)})
 
 
 def wish(usd: int) -> Wish:

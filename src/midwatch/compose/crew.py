@@ -4,6 +4,7 @@ import os
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from midwatch.crew.housekeeping import Housekeeper
@@ -13,13 +14,16 @@ from midwatch.gateway.model_doors import ModelDoors
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.port import Journal, Records
 from midwatch.night.roles import Agent
+from midwatch.rules.fuel import YES, MayBurn, Reading, leave_wanted, may_burn
+from midwatch.rules.reserving import Wish
 from midwatch.rules.spending import Ceilings, Whose
 from midwatch.settings import Settings
+from midwatch.settings.zone import local_time
 from midwatch.store.ledger import Owners, SqlLedger
 from midwatch.store.pen import Pen
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import JobRow, RunRow, SessionRow
+from midwatch.terms.records import FuelRow, JobRow, RunRow, SessionRow
 from midwatch.terms.roles import Clock, Ids
 
 KEY = "house.key"
@@ -38,11 +42,11 @@ def house_key(home: Path) -> bytes:
     return file.read_bytes()
 
 
-def owners_of(records: Records, settings: Callable[[], Settings]) -> Callable[[str], Awaitable[Owners]]:
+def owners_of(records: Records, settings: Callable[[], Settings], clock: Clock) -> Callable[[Wish], Awaitable[Owners]]:
     """Tell whose purses a job is paid from: its own, its run's, its night's; planning has a smaller one of its own."""
 
-    async def owners(job_id: str) -> Owners:
-        job = await records.get(JobRow, job_id)
+    async def owners(wish: Wish) -> Owners:
+        job = await records.get(JobRow, wish.job)
         run = await records.get(RunRow, job.run)
         session = await records.get(SessionRow, job.session)
         bounds, limits = run.contract.constraints, session.orders.limits
@@ -55,9 +59,20 @@ def owners_of(records: Records, settings: Callable[[], Settings]) -> Callable[[s
             Whose.RUN: Ceilings(usd_micros=most, tokens=tokens),
             Whose.SESSION: Ceilings(usd_micros=round(limits.usd * MICROS), tokens=limits.tokens),
         }
-        return Owners(job.id, job.run, job.session, ceilings)
+        burn = await burning(records, settings(), session, wish.provider, clock.now())
+        return Owners(job.id, job.run, job.session, ceilings, burn)
 
     return owners
+
+
+async def burning(records: Records, settings: Settings, session: SessionRow, provider: str, now: datetime) -> MayBurn:
+    """Tell whether a night's orders let one more request, or one more job, draw on a provider."""
+    leave = leave_wanted(session.orders.limits, local_time(settings, session.started_at or session.created_at))
+    if leave is None:
+        return YES
+    told = await records.find(FuelRow, provider=provider)
+    readings = [Reading(one.provider, one.limit, one.remaining, one.resets_at, one.read_at) for one in told]
+    return may_burn(readings, provider, leave, local_time(settings, now))
 
 
 @dataclass(slots=True)
@@ -101,7 +116,7 @@ class Keepers:
 
 def model_doors(keepers: Keepers, home: Path) -> ModelDoors:
     """Fit the doors to models: one ledger, one table of prices, one way out for all."""
-    owners = owners_of(keepers.records, keepers.settings)
+    owners = owners_of(keepers.records, keepers.settings, keepers.clock)
     return ModelDoors(
         journal=keepers.journal,
         vault=keepers.vault,

@@ -35,7 +35,7 @@ from midwatch.morning.roles import Morning
 from midwatch.night.perform import Performer
 from midwatch.night.roles import Agent, Brain, Machine, Night
 from midwatch.night.timers import TimerLoop
-from midwatch.settings import Loaded, load_settings, secret_references
+from midwatch.settings import Loaded, load_settings, model_prices, secret_references
 from midwatch.store.answers import SqlAnswers
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.engines import open_reader
@@ -198,6 +198,7 @@ class House:
         self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
         await asyncio.to_thread(self.crew.call, self.loaded.settings)
         self.bench.refit(self._enclosure())
+        self.doors.prices.override(model_prices(self.loaded.settings))
         if self.vault.refer(secret_references(self.loaded.settings)):
             for error in (await self.vault.unlock()).values():
                 log.warning("%s %s", error.message, error.hint)

@@ -21,7 +21,9 @@ class Meetings:
 
     def refused(self, job: str, refusal: Refusal) -> None:
         """We ourselves let a request not leave."""
-        if not refusal.for_now:
+        if refusal.until is not None:
+            self.last[job] = Met(outcome=Outcome.LIMIT, why=refusal.why, resets_at=refusal.until)
+        elif not refusal.for_now:
             whose = refusal.whose.value if refusal.whose else ""
             self.last[job] = Met(outcome=Outcome.BUDGET, why=refusal.why, whose=whose)
 

@@ -135,8 +135,8 @@ async def _taken_over(night: Night, job: JobRow) -> tuple[str, int] | None:
     """A job that goes on works where it was left: in its own last checkout, or once in that of the one it follows."""
     if job.stage is Stage.PLAN:
         return None
-    if job.conversation and (job.attempt > 1 or job.waits):
-        return job.id, 0  # an agent that remembers what it did must find it done
+    if job.waits or (job.conversation and job.attempt > 1):
+        return job.id, 0  # nothing was wrong with the work; and an agent that remembers what it did must find it done
     if not job.retry_of or job.stage is not Stage.EXECUTE:
         return None
     former = await night.records.get(JobRow, job.retry_of)

@@ -112,7 +112,9 @@ async def _end_the_night(night: Night, job: JobRow, error: MidwatchError) -> tup
         return (ended,)
     others = [one for one in await night.records.find(JobRow, session=session.id) if one.id != job.id]
     asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
-    return ended, *debrief_events(night, session, "the budget is used up", jobs=others, asks=asks, by="midwatch")
+    return ended, *debrief_events(
+        night, session, "the night's budget is used up", jobs=others, asks=asks, by="midwatch"
+    )
 
 
 def _ask(

@@ -7,6 +7,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from midwatch.rules.fuel import YES as FULL
+from midwatch.rules.fuel import MayBurn
 from midwatch.rules.reserving import Held, Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 from midwatch.store.pen import Pen
@@ -26,6 +28,8 @@ class Owners:
     run: str
     session: str
     ceilings: dict[Whose, Ceilings]
+    burn: MayBurn = FULL
+    """Whether the provider may be drawn on at all."""
 
 
 class SqlLedger:
@@ -35,12 +39,12 @@ class SqlLedger:
         self,
         pen: Pen,
         ids: Ids,
-        owners: Callable[[str], Awaitable[Owners]],
+        owners: Callable[[Wish], Awaitable[Owners]],
         *,
         worker: str,
         patience: float = PATIENCE,
     ) -> None:
-        """`owners` tells whose purses a job is paid from."""
+        """`owners` tells whose purses a request is paid from, and whether its provider may be asked."""
         self._pen = pen
         self._ids = ids
         self._owners = owners
@@ -49,7 +53,9 @@ class SqlLedger:
 
     async def reserve(self, wish: Wish) -> Reservation | Refusal:
         """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
-        owners = await self._owners(wish.job)
+        owners = await self._owners(wish)
+        if not owners.burn.allowed:
+            return Refusal(owners.burn.why, then=_from(owners.burn), until=owners.burn.until)
         until = asyncio.get_running_loop().time() + self._patience
         while True:
             answer = await self._pen.write(lambda tx: self._reserved(tx, owners, wish))
@@ -60,7 +66,7 @@ class SqlLedger:
 
     async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
         """Tell which marks this request reaches; its entry books it and gives back what was set aside."""
-        owners = await self._owners(reservation.wish.job)
+        owners = await self._owners(reservation.wish)
 
         def reached(tx: sa.Connection) -> tuple[Crossing, ...]:
             before = _purses(tx, owners)
@@ -112,6 +118,10 @@ class SqlLedger:
             )
         )
         return reservation
+
+
+def _from(burn: MayBurn) -> str:
+    return f"No request leaves before {burn.until:%H:%M}." if burn.until else "No request leaves for now."
 
 
 def _purses(tx: sa.Connection, owners: Owners) -> list[Purse]:

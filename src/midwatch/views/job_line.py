@@ -21,8 +21,6 @@ PHASES: Final[dict[Stage, str]] = {
     Stage.REPAIR: "repairing",
     Stage.DELIVER: "delivering",
 }
-AGENT_AT_WORK: Final = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
-"""In these an agent works against the clock of its run."""
 
 
 class Spent(Term):
@@ -51,15 +49,19 @@ class JobLine(Term):
     usd_micros: int = 0
     max_usd_micros: int = 0
     spent: tuple[str, ...] = ()
+    waits_for: str = ""
+    """What it waits for, as a sentence; nothing, while it does not."""
+    wakes_at: datetime | None = None
     ends_at: datetime | None = None
     """When its time, or the night's, is up; nothing, while no time runs."""
     ended_by: str = ""
+    """Whose time that is."""
     minutes_left: int | None = None
 
     @property
     def said(self) -> str:
         """Say all of it in one line."""
-        return " · ".join([self.phase, *self.spent, *([self.left] if self.left else [])])
+        return " · ".join(part for part in (self.phase, *self.spent, self.left, self.waits_for) if part)
 
     @property
     def left(self) -> str:
@@ -84,12 +86,12 @@ def job_line(
     now: datetime,
     contract: RunContract | None = None,
     *,
-    taken_up: datetime | None = None,
     night_ends_at: datetime | None = None,
+    planning_usd_micros: int | None = None,
 ) -> JobLine:
-    """Say where a job stands; `taken_up` is when the attempt under way began, as its newest claim tells."""
-    most = contract.constraints.max_usd_micros if contract else 0
-    ends_at, ended_by = _end(job, contract, taken_up, night_ends_at)
+    """Say where a job stands; a plan has a smaller purse than the work, if there is one for it."""
+    most = _most(job, contract, planning_usd_micros)
+    ends_at, ended_by = _end(job, contract, now, night_ends_at)
     left = max(timedelta(0), ends_at - now) // timedelta(minutes=1) if ends_at else None
     return JobLine(
         phase=phase(job),
@@ -99,6 +101,8 @@ def job_line(
         usd_micros=job.usd_micros,
         max_usd_micros=most,
         spent=_of_most(spent_by([job]).parts, most),
+        waits_for=clean(job.waits_for, 400),
+        wakes_at=job.wakes_at,
         ends_at=ends_at,
         ended_by=ended_by,
         minutes_left=left,
@@ -114,7 +118,7 @@ def phase(job: JobRow) -> str:
     if job.state is JobState.STOPPING:
         return "stopping"
     if job.state is JobState.WAITING and job.stage is not Stage.APPROVE:
-        return "waits before it goes on"
+        return "waits"
     return PHASES[job.stage]
 
 
@@ -122,14 +126,23 @@ def _of_most(parts: tuple[str, ...], most: int) -> tuple[str, ...]:
     return (*parts[:-1], f"{parts[-1]} of {dollars(most)}") if parts and most else parts
 
 
+def _most(job: JobRow, contract: RunContract | None, planning: int | None) -> int:
+    if contract is None:
+        return 0
+    most = contract.constraints.max_usd_micros
+    own = min(most, planning) if job.stage is Stage.PLAN and planning is not None else most
+    return own + job.granted_usd_micros
+
+
 def _end(
-    job: JobRow, contract: RunContract | None, taken_up: datetime | None, night_ends_at: datetime | None
+    job: JobRow, contract: RunContract | None, now: datetime, night_ends_at: datetime | None
 ) -> tuple[datetime | None, str]:
-    """Whichever comes first; who waits for somebody is not timed."""
+    """Whichever comes first; who waits for somebody is not timed, and only an agent at work uses up its own time."""
     if job.state is not JobState.RUNNING:
         return None, ""
-    night = [(night_ends_at, "the night")] if night_ends_at else []
-    own = []
-    if contract and taken_up and job.stage in AGENT_AT_WORK:
-        own = [(taken_up + timedelta(minutes=contract.constraints.max_runtime_minutes), "its run")]
-    return min([*own, *night], default=(None, ""))
+    ends = [(night_ends_at, "the night")] if night_ends_at else []
+    if contract and job.agent_began_at:
+        minutes = timedelta(minutes=contract.constraints.max_runtime_minutes)
+        ends.append((job.agent_began_at + minutes - timedelta(seconds=job.ran_seconds), "its time"))
+    first = min(ends, default=None)
+    return (max(first[0], now), first[1]) if first else (None, "")

@@ -246,8 +246,10 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
     ledger: MemoryLedger | None = None,
     job: str = "job",
     secret: str = SECRET,
+    base: str = "",
+    prices: Prices | None = None,
 ) -> AsyncIterator[Lab]:
-    """Open a proxy before a provider on loopback, with a vault that keeps the real secret in a file."""
+    """Open a proxy before a provider on loopback (or another at `base`), with the real secret in a file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "secret"
         file.touch(0o600)
@@ -257,11 +259,11 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
         ledger.open(job, {Whose.JOB: job, Whose.RUN: "run"}, ceilings)
         upstream = Upstream()
         async with far_model(far or FarModel()) as there:
-            here = provider.at(f"http://127.0.0.1:{there.port}")
+            here = provider.at(base or f"http://127.0.0.1:{there.port}")
             grant = Grant(job, 1, here, credential, new_placeholder(provider, credential.kind))
             listener = socket.create_server(("127.0.0.1", 0), backlog=200)
             made = Lab(there, listener.getsockname()[1], grant, ledger)
-            books = Books(ledger, vault, Prices(), SteppedClock(NOW), settled=made.settled, fuel=made.burn)
+            books = Books(ledger, vault, prices or Prices(), SteppedClock(NOW), settled=made.settled, fuel=made.burn)
             made.proxy = proxy = ModelProxy(grant, books, upstream, room=room, patience=patience)
             made.serving = asyncio.create_task(proxy.serve(listener))
             try:

@@ -18,7 +18,7 @@ from midwatch.gateway.model_doors import ModelDoors
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.events import Event, session
 from midwatch.journal.events.jobs import RunStarted
-from midwatch.rules.reserving import Held
+from midwatch.rules.reserving import Held, Wish
 from midwatch.rules.seen import RecordsSeen
 from midwatch.rules.spending_invariants import within_ceilings
 from midwatch.settings import Settings
@@ -136,7 +136,7 @@ async def _serving() -> AsyncIterator[list[asyncio.Task[None]]]:
 @asynccontextmanager
 async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> AsyncIterator[ModelDoors]:
     pen, upstream = Pen(store.url), Upstream()
-    owners = _unlimited if blind else owners_of(store.records, Settings)
+    owners = _unlimited if blind else owners_of(store.records, Settings, store.clock)
     if not is_sqlite(store.url):
         with store.behind() as tx:
             tx.execute(leases.insert().values(executor=name, beat=store.clock.now() + timedelta(days=1)))
@@ -156,5 +156,5 @@ async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> Asyn
         await pen.put_away()
 
 
-async def _unlimited(job: str) -> Owners:
-    return Owners(job, f"run_{job[-1]}", scenes.NIGHT, {})
+async def _unlimited(wish: Wish) -> Owners:
+    return Owners(wish.job, f"run_{wish.job[-1]}", scenes.NIGHT, {})

@@ -10,7 +10,6 @@ from midwatch.errors import Misuse
 from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Fuel, Prices, Provider, Usage
 from midwatch.gateway.metering.credentials import new_placeholder
 from midwatch.gateway.metering.fuel import moment, readings
-from midwatch.gateway.metering.prices import Price
 from midwatch.gateway.metering.veil import Veil
 from tests.gateway.metering.lab import NOW, FarModel, answer, lab, message
 
@@ -43,7 +42,7 @@ def test_an_unknown_model_costs_as_much_as_the_dearest(provider: Provider, usage
 
 
 def test_the_houses_own_table_wins() -> None:
-    prices = Prices({"claude-x*": {"input": 1_000_000, "output": 2_000_000}, "openai/*": {"input": 0, "output": 1}})
+    prices = Prices({"claude-x*": {"input": 1, "output": 2}, "openai/*": {"input": 0, "output": 0.1}})
     usage = Usage(input=10, output=10, cache_read=10, cache_write=10, cache_write_1h=5)
     assert prices.usd_micros(ANTHROPIC, "claude-xl", usage) == 50
     assert prices.usd_micros(OPENAI, "gpt-4.1", usage) == 1
@@ -51,10 +50,54 @@ def test_the_houses_own_table_wins() -> None:
     assert prices.usd_micros(ANTHROPIC, "claude-sonnet-4-5", Usage(input=10)) == 30
 
 
-@pytest.mark.parametrize("table", [{}, {"input": 1}, {"input": 1, "output": -1}, {"input": 1, "output": 1, "odd": 1}])
-def test_a_price_that_cannot_be_read_is_refused(table: dict[str, int]) -> None:
+def test_every_kind_of_token_may_have_a_price_of_its_own() -> None:
+    table = {"input": 1.25, "output": 10, "cache_read": 0.125, "cache_write": 2.5}
+    prices = Prices({"openai/gpt-5": table})
+    kinds = [Usage(input=1000), Usage(output=1000), Usage(cache_read=1000), Usage(cache_write=1000)]
+    assert [prices.usd_micros(OPENAI, "gpt-5", one) for one in kinds] == [1250, 10_000, 125, 2500]
+    hour = Usage(cache_write=1000, cache_write_1h=1000)
+    assert prices.usd_micros(OPENAI, "gpt-5", hour) == 2500, "an hour costs the same unless told otherwise"
+    prices.override({"openai/gpt-5": {**table, "cache_write_1h": 5}})
+    assert prices.usd_micros(OPENAI, "gpt-5", hour) == 5000
+
+
+def test_a_name_written_out_wins_over_a_pattern_and_only_for_its_provider() -> None:
+    prices = Prices({"*": {"input": 9, "output": 9}, "openai/gpt-5": {"input": 1, "output": 1}})
+    assert prices.usd_micros(OPENAI, "gpt-5", Usage(input=1000)) == 1000
+    assert prices.usd_micros(ANTHROPIC, "gpt-5", Usage(input=1000)) == 9000
+
+
+def test_another_table_takes_the_place_of_the_first_as_a_whole_or_not_at_all() -> None:
+    prices = Prices({"openai/a": {"input": 1, "output": 1}})
+    with pytest.raises(Misuse, match="The price of openai/c cannot be read"):
+        prices.override({"openai/b": {"input": 1, "output": 1}, "openai/c": {"input": 1}})
+    assert (prices.knows(OPENAI, "a"), prices.knows(OPENAI, "b")) == (True, False)
+    prices.override({})
+    assert not prices.knows(OPENAI, "a")
+
+
+async def test_a_request_costs_what_the_house_says() -> None:
+    prices = Prices({"anthropic/claude-sonnet-4-5": {"input": 100, "output": 1000}})
+    async with lab(FarModel(answer(message(output=20, entry=100))), prices=prices) as one:
+        assert (await one.ask()).status == 200
+        assert (await one.call()).usd_micros == 100 * 100 + 20 * 1000
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {},
+        {"input": 1},
+        {"input": 1, "output": -1},
+        {"input": 1, "output": 1, "odd": 1},
+        {"input": float("nan"), "output": 1},
+        {"input": 1, "output": float("inf")},
+        {"input": 3_000_000, "output": 1},
+    ],
+)
+def test_a_price_that_cannot_be_read_is_refused(table: dict[str, float]) -> None:
     with pytest.raises(Misuse, match="cannot be read"):
-        Price.of(table)
+        Prices({"openai/x": table})
 
 
 def test_the_windows_of_a_subscription_are_a_fuel_gauge() -> None:

@@ -63,7 +63,7 @@ class Carrying:
         if isinstance(answer, Refusal) and answer.for_now:
             raise Declined(429, f"{answer.why} Try again when they have ended.")
         if isinstance(answer, Refusal):
-            raise Declined(402, f"{answer.why} No further request leaves until a person raises the ceiling.")
+            raise Declined(402, f"{answer.why} {answer.then}")
         return answer
 
     async def _out_and_back(self, inside: Inside, trip: "_Trip") -> None:

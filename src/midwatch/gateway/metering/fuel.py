@@ -25,7 +25,7 @@ def readings(provider: str, fields: Mapping[str, str], status: int, now: datetim
     found = [*_windows(provider, fields, now), *_counts(provider, fields, now)]
     if status == 429 and not any(one.rejected for one in found):
         wait = fields.get("retry-after", "")
-        found.append(Fuel(provider, "retry-after", remaining=0.0, resets_at=moment(wait, now), rejected=True))
+        found.append(Fuel(provider, "retry-after", resets_at=moment(wait, now), rejected=True))
     return found
 
 

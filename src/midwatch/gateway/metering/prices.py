@@ -13,6 +13,10 @@ from midwatch.gateway.metering.calls import Usage
 from midwatch.gateway.metering.providers import Provider
 
 MILLION: Final = 1_000_000
+DEAREST: Final = 1_000_000
+"""USD for a million tokens; whoever writes more has mistaken the unit."""
+Overrides = Mapping[str, Mapping[str, float]]
+"""A model as `provider/model` or a pattern (`openai/*`, `claude-*`), and USD for a million tokens of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +30,17 @@ class Price:
     cache_write_1h: int
 
     @classmethod
-    def of(cls, table: Mapping[str, int]) -> "Price":
-        """Read a price from the settings; cached tokens cost what the input costs unless told otherwise."""
+    def of(cls, model: str, table: Mapping[str, float]) -> "Price":
+        """Read a price from the settings, in USD; cached tokens cost what the input costs unless told otherwise."""
         names = {field.name for field in fields(cls)}
-        if not {"input", "output"} <= set(table) <= names or any(value < 0 for value in table.values()):
+        if not {"input", "output"} <= set(table) <= names or not all(0 <= usd <= DEAREST for usd in table.values()):
             raise Misuse(
-                "A price of a model cannot be read.",
+                f"The price of {model} cannot be read.",
                 hint=f"Give input and output, and if they differ {', '.join(sorted(names - {'input', 'output'}))}, "
-                "in micro-USD for a million tokens.",
+                "each in USD for a million tokens.",
             )
-        given = {"cache_read": table["input"], "cache_write": table["input"], **table}
+        micros = {name: round(Decimal(str(usd)) * MILLION) for name, usd in table.items()}
+        given = {"cache_read": micros["input"], "cache_write": micros["input"], **micros}
         return cls(**{"cache_write_1h": given["cache_write"], **given})
 
     def usd_micros(self, usage: Usage) -> int:
@@ -54,9 +59,15 @@ class Price:
 class Prices:
     """Knows what each model costs; never nothing for one it does not know."""
 
-    def __init__(self, overrides: Mapping[str, Mapping[str, int]] | None = None) -> None:
-        """Take the house's table: a pattern (`claude-*`, `openai/*`) to micro-USD for a million tokens of each kind."""
-        self._own = [(pattern, Price.of(table)) for pattern, table in (overrides or {}).items()]
+    def __init__(self, overrides: Overrides | None = None) -> None:
+        """Take the house's own table; a name that is written out wins over a pattern, and an earlier pattern."""
+        self._own: list[tuple[str, Price]] = []
+        self.override(overrides or {})
+
+    def override(self, overrides: Overrides) -> None:
+        """Put another table in the place of the house's own; nothing changes where one price cannot be read."""
+        read = [(pattern, Price.of(pattern, table)) for pattern, table in overrides.items()]
+        self._own = sorted(read, key=lambda one: any(letter in one[0] for letter in "*?["))
 
     def prepare(self) -> None:
         """Load the list of prices now, in a thread perhaps, rather than in the middle of the first request."""

@@ -12,11 +12,12 @@ from midwatch.evening import signing
 from midwatch.evening.orders_file import EXAMPLE, read_orders
 from midwatch.journal.entry import Entry
 from midwatch.night import commands, settling
+from midwatch.rules.visible import visible
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import ThePage
 from midwatch.surfaces.checking import every_entry
-from midwatch.terms.asks import AskState
+from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import (
     ActRow,
@@ -30,6 +31,7 @@ from midwatch.terms.records import (
 from midwatch.terms.term import Term
 from midwatch.views.describe import describe
 from midwatch.views.names import Names, names_after
+from midwatch.views.wanted import parts_of
 
 router = APIRouter()
 LONGEST_WAIT = 25.0
@@ -156,7 +158,13 @@ class AnswerGiven(Term):
 async def asks(house: TheHouse, *, all: bool = False) -> list[Shown]:  # noqa: A002  the word people type
     """List what needs a person, the most urgent first."""
     rows = await house.records.find(AskRow) if all else await house.records.find(AskRow, state=AskState.OPEN)
-    return [shown(row) for row in sorted(rows, key=lambda row: (-row.priority, row.number))]
+    return [ask_shown(row) for row in sorted(rows, key=lambda row: (-row.priority, row.number))]
+
+
+def ask_shown(row: AskRow) -> Shown:
+    """Give an ask with what is asked and exactly what would run told apart."""
+    what, exactly = parts_of(row)
+    return shown(row) | {"what": what, "exactly": visible(exactly)}
 
 
 @router.get("/asks/{name}", dependencies=[Reads])
@@ -165,7 +173,7 @@ async def ask(house: TheHouse, name: str) -> Shown:
     row = await house.records.get(AskRow, name)
     subject = await house.records.find(JobRow, id=row.subject)
     plan = subject[0].plan if subject else None
-    return shown(row) | {"plan": shown(plan) if plan else None}
+    return ask_shown(row) | {"plan": shown(plan) if plan and row.kind is AskKind.APPROVE_PLAN else None}
 
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from midwatch.compose import House
 from midwatch.surfaces.api.access import Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
+from midwatch.surfaces.api.night import ask_shown
 from midwatch.surfaces.job_lines import lines_of
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
@@ -36,7 +37,7 @@ async def status(house: TheHouse) -> Shown:
         "projects": len(await records.find(ProjectRow, removed=False)),
         "night": await _night(house, last) if last else None,
         "jobs": [_job_line(job, lines[job.id]) for job in running],
-        "asks": [shown(ask) for ask in asks],
+        "asks": [ask_shown(ask) for ask in asks],
         "pull_requests": [{"number": pr.number, "title": pr.title, "branch": pr.branch} for pr in pull_requests],
         "fuel": [shown(one) for one in fuel_shown(await records.find(FuelRow), house.clock.now())],
         "headline": reports[-1].brief.headline if reports else "",

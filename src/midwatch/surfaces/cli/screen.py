@@ -37,6 +37,12 @@ def _broken(text: str, taken: int) -> list[str]:
     return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [text]
 
 
+def exactly(text: str, *, indent: str) -> None:
+    """Print text as it is, its lines kept and none of it left out."""
+    for piece in text.splitlines():
+        typer.echo(indent + piece)
+
+
 def counted(number: int, noun: str) -> str:
     """Say how many, in one or in many."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -91,9 +97,8 @@ def day(stamp: str) -> str:
 
 
 def moment(stamp: str) -> str:
-    """Show a moment on this machine's clock, with its day where that is not today."""
-    at, now = datetime.fromisoformat(stamp).astimezone(), datetime.now().astimezone()
-    return at.strftime("%H:%M" if at.date() == now.date() else "%a %d %b %H:%M")
+    """Show a moment on this machine's clock, with its day: a limit may reset days from now."""
+    return datetime.fromisoformat(stamp).astimezone().strftime("%a %d %b, %H:%M")
 
 
 def until(stamp: str | None, now: str) -> str:

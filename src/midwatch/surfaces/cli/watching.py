@@ -6,6 +6,7 @@ import typer
 
 from midwatch.errors import Unavailable
 from midwatch.surfaces.cli import client
+from midwatch.surfaces.cli.asks import show_question
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import (
     JSON_FLAG,
@@ -48,7 +49,7 @@ def show_status(now: dict[str, Any]) -> None:
     """Print a status in a few lines, what needs the person first."""
     for ask in now["asks"]:
         typer.echo(wanted(f"Ask {ask['number']} is for you ({silence(ask, now['now'])}):"))
-        line(ask["question"])
+        show_question(ask)
         typer.echo(f"  answer: midwatch asks {ask['number']} {' | '.join(ask['options']) or '...'}")
     night = now["night"]
     if night is None:

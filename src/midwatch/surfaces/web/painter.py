@@ -15,7 +15,8 @@ from midwatch.surfaces.web.page import fragment
 from midwatch.surfaces.web.pictures import timeline_svg
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
-from midwatch.terms.records import AskRow, JobRow, ProjectRow, ReportRow, RunRow, SessionRow
+from midwatch.terms.records import AskRow, FuelRow, JobRow, ProjectRow, ReportRow, RunRow, SessionRow
+from midwatch.views.fuel import fuel_shown
 from midwatch.views.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
 from midwatch.views.names import Names, names_after
 from midwatch.views.night_picture import PICTURED, night_picture
@@ -103,11 +104,12 @@ class Painter:
         projects = {row.id: row for row in await find(ProjectRow)} if jobs or asks else {}
         began = session.started_at if session else None
         attention = self._house.loaded.settings.notices.daily_budget
-        lines = await lines_of(self._house, jobs, self._course) if "jobs" in wanted else {}
+        lines = await lines_of(self._house, jobs) if "jobs" in wanted else {}
         about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
         return {
             "night": night_shown(session, **await self._said(session)),
             "gauges": gauges(session, jobs, now, asks=len(asked), attention=attention) if session and began else (),
+            "fuel": fuel_shown(await find(FuelRow), now) if "gauges" in wanted else (),
             "asks": asks_shown(asks, about, projects),
             "jobs": jobs_shown(jobs, projects, now, lines),
             "timeline": self._picture(session) if "timeline" in wanted else "",
@@ -160,7 +162,7 @@ TOUCHES: Final[dict[str, frozenset[str]]] = {
     "level": frozenset({"banner"}),
     "model": frozenset({"gauges", "jobs"}),
     "agent": frozenset({"jobs"}),
-    "tool_call": frozenset({"jobs"}),
+    "fuel": frozenset({"gauges"}),
     "pull_request": frozenset({"jobs"}),
     "message": frozenset({"banner", "controls"}),
 }
