@@ -41,6 +41,7 @@ def seen(first: int, second: int, *, run: int = LIMIT, night: int = LIMIT, held:
         "requests": 0,
         "granted_usd_micros": 0,
         "granted_tokens": 0,
+        "granted_requests": 0,
     }
     jobs = [
         JobRow.model_validate(_filled(JobRow) | spent | {"id": f"job_{n}", "number": n, "usd_micros": usd})

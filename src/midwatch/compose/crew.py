@@ -45,17 +45,19 @@ def owners_of(settings: Callable[[], Settings], clock: Clock) -> Callable[[Payer
     """Tell what a job, its run and its night may spend; planning has a smaller purse of its own."""
 
     def owners(payers: Payers) -> Owners:
+        chosen = settings()
         job, bounds, limits = payers.job, payers.run.contract.constraints, payers.session.orders.limits
         most, tokens = bounds.max_usd_micros + job.granted_usd_micros, bounds.max_tokens + job.granted_tokens
+        asked = chosen.execution.max_requests + job.granted_requests
         mine = most
         if job.stage is Stage.PLAN:
-            mine = min(most, round(settings().planning.max_cost_usd * MICROS) + job.granted_usd_micros)
+            mine = min(most, round(chosen.planning.max_cost_usd * MICROS) + job.granted_usd_micros)
         ceilings = {
-            Whose.JOB: Ceilings(usd_micros=mine, tokens=tokens),
-            Whose.RUN: Ceilings(usd_micros=most, tokens=tokens),
-            Whose.SESSION: Ceilings(usd_micros=round(limits.usd * MICROS), tokens=limits.tokens),
+            Whose.JOB: Ceilings(usd_micros=mine, tokens=tokens, requests=asked),
+            Whose.RUN: Ceilings(usd_micros=most, tokens=tokens, requests=asked),
+            Whose.SESSION: Ceilings(round(limits.usd * MICROS), limits.tokens, chosen.limits.session_max_requests),
         }
-        burn = burning(settings(), payers.session, payers.fuel, clock.now())
+        burn = burning(chosen, payers.session, payers.fuel, clock.now())
         return Owners(job.id, job.run, job.session, ceilings, burn)
 
     return owners

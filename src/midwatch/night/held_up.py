@@ -13,7 +13,7 @@ from midwatch.night.wording import within
 from midwatch.rules.asks import SILENCE, deadline_at
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.recovery import Cause, NextStep, back_off, classify, next_step
-from midwatch.rules.spending import more_for
+from midwatch.rules.spending import Amount, more_for
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskDraft, AskKind, AskState
 from midwatch.terms.house import SessionState
@@ -90,18 +90,24 @@ async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError)
 
 async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
     """At a job's own ceiling the work is kept and the person asked (RULES 3)."""
-    contract = await contract_of(night, job)
-    planning = round(night.settings().planning.max_cost_usd * 1_000_000)
-    usd, tokens = more_for(contract.constraints, planning if job.stage is Stage.PLAN else None)
+    more = await _more(night, job)
     minutes = night.settings().asks.spend_minutes
     question = (
-        f"Job {job.number} ({job.title}) has used what it was given. May it spend {usd / 1_000_000:.2f} USD and"
-        f" {tokens:,} tokens more?"
+        f"Job {job.number} ({job.title}) has used what it was given."
+        f" May it spend {more.usd_micros / 1_000_000:.2f} USD, {more.tokens:,} tokens and {more.requests:,} requests"
+        " more?"
     )
     silence = within(SILENCE[AskKind.SPEND], minutes)
     opened = _ask(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
     told = _notice(night, job, NoticeKind.NEEDS_INPUT, question, subject=opened.ask)
     return _waits(job, error.message, "budget"), opened, told
+
+
+async def _more(night: Night, job: JobRow) -> Amount:
+    settings = night.settings()
+    planning = round(settings.planning.max_cost_usd * 1_000_000) if job.stage is Stage.PLAN else None
+    bounds = (await contract_of(night, job)).constraints
+    return more_for(bounds, settings.execution.max_requests, planning)
 
 
 async def _end_the_night(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
@@ -170,10 +176,9 @@ async def answered(night: Night, ask: AskRow, *, agreed: bool) -> tuple[Event, .
     if ask.kind is AskKind.SPEND:
         if not agreed:
             return failed(night, job, f"{job.waits_for} Nothing more was granted by {by}; its work is kept.", "budget")
-        planning = round(night.settings().planning.max_cost_usd * 1_000_000)
-        contract = await contract_of(night, job)
-        usd, tokens = more_for(contract.constraints, planning if job.stage is Stage.PLAN else None)
-        return JobGranted(job=job.id, usd_micros=usd, tokens=tokens, by=by), _woken(job, by)
+        more = await _more(night, job)
+        usd, tokens, requests = more.usd_micros, more.tokens, more.requests
+        return JobGranted(job=job.id, usd_micros=usd, tokens=tokens, requests=requests, by=by), _woken(job, by)
     return await _credential_answered(night, ask, by, agreed=agreed)
 
 

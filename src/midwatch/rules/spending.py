@@ -65,10 +65,10 @@ Reserved = Amount
 LEAST_MORE: Final = 1_000_000
 
 
-def more_for(granted: Constraints, planning_usd_micros: int | None = None) -> tuple[int, int]:
-    """How much a person is asked for at a job's ceiling: a quarter again, one dollar at least; and tokens alike."""
+def more_for(granted: Constraints, requests: int, planning_usd_micros: int | None = None) -> "Amount":
+    """How much a person is asked for at a job's ceiling: a quarter again, one dollar at least; the rest alike."""
     usd = granted.max_usd_micros if planning_usd_micros is None else planning_usd_micros
-    return max(LEAST_MORE, usd // 4), granted.max_tokens // 4
+    return Amount(max(LEAST_MORE, usd // 4), granted.max_tokens // 4, max(1, requests // 4))
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,7 @@ class JobGranted(Happening):
     job: str
     usd_micros: int
     tokens: int
+    requests: int
     by: str
 
 

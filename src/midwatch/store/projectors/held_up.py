@@ -61,6 +61,7 @@ def job_granted(c: sa.Connection, _: Entry, event: ev.JobGranted) -> None:
         {"id": event.job, "state": NOT_OVER},
         granted_usd_micros=now["granted_usd_micros"] + event.usd_micros,
         granted_tokens=now["granted_tokens"] + event.tokens,
+        granted_requests=now["granted_requests"] + event.requests,
     )
 
 

@@ -92,6 +92,7 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
         ran_seconds=0,
         granted_usd_micros=0,
         granted_tokens=0,
+        granted_requests=0,
         waits=0,
         waits_for="",
         why="",

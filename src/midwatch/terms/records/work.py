@@ -88,6 +88,7 @@ class JobRow(Term):
     granted_usd_micros: int
     """What a person let it spend beyond its contract."""
     granted_tokens: int
+    granted_requests: int
     waits: int
     """How often it has waited for something outside."""
     waits_for: str

@@ -91,7 +91,7 @@ def _held_up(event: Holding, names: Names) -> str:
         case JobWoken(by=by):
             text = f"{_name(event.job, names)} goes on at {event.stage.value} ({clean(by)})"
         case JobGranted(by=by):
-            more = f"{event.usd_micros / 1_000_000:.2f} USD and {event.tokens:,} tokens"
+            more = f"{event.usd_micros / 1_000_000:.2f} USD, {event.tokens:,} tokens and {event.requests:,} requests"
             text = f"{clean(by)} lets {_name(event.job, names)} spend {more} more"
         case _:
             assert_never(event)
