@@ -3,7 +3,7 @@
 from midwatch.compose import House
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
-from midwatch.rules.visible import visible
+from midwatch.surfaces.web.safe import marked
 from midwatch.terms.records import ActRow, JobRow
 from midwatch.views.job_story import STORY, ErrandDone, errands_of
 
@@ -32,6 +32,6 @@ async def prompt_of(house: House, job: JobRow, epoch: int) -> str:
 async def prompt_text(house: House, blob: str) -> str:
     """Read a kept prompt by its name; one that is gone must not take the rest of the story with it."""
     try:
-        return visible((await house.blobs.fetch(blob)).decode(errors="replace"))
+        return marked((await house.blobs.fetch(blob)).decode(errors="replace"))
     except Unknown as gone:
         return f"These words are not kept any more. {gone.hint}"

@@ -38,9 +38,13 @@ def _broken(text: str, taken: int) -> list[str]:
 
 
 def exactly(text: str, *, indent: str) -> None:
-    """Print text as it is, its lines kept and none of it left out."""
-    for piece in text.splitlines():
-        typer.echo(indent + piece)
+    """Print text as it is, its lines kept and none of it left out; what would not be seen is written as a number."""
+    for piece in text.rstrip("\n").split("\n") if text else ():
+        typer.echo(indent + "".join(one if one.isprintable() or one == "\t" else _number(one) for one in piece))
+
+
+def _number(one: str) -> str:
+    return f"\\u{{{ord(one):x}}}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -42,7 +42,7 @@ class ErrandShown(Term):
 async def told(house: TheHouse, name: str, epoch: Annotated[int, Path(ge=0, le=2**31)]) -> HTMLResponse:
     """Show what an agent was told; the page asks for it when somebody unfolds it."""
     row = await house.records.get(JobRow, name)
-    return HTMLResponse(fragment("_told.html", text=marked(await prompt_of(house, row, epoch))))
+    return HTMLResponse(fragment("_told.html", text=await prompt_of(house, row, epoch)))
 
 
 async def errands(house: House, row: JobRow) -> tuple[ErrandShown, ...]:

@@ -64,7 +64,7 @@ async def why(request: Request, house: TheHouse, seq: str) -> HTMLResponse:
     if asked is None:
         raise Unknown(f"The journal has no entry {clean(seq, 20)}.", hint="Follow a `why?` on the Live page.")
     told, prompt = reasons.why(here.get, number, entries), told_by(asked.event)
-    words = marked(await prompt_text(house, prompt.prompt_blob)) if prompt else ""
+    words = await prompt_text(house, prompt.prompt_blob) if prompt else ""
     shown: dict[str, Any] = {"prompt": prompt, "words": words, "exactly": _exactly(asked.event)}
     return page(request, "why.html", here="Live", told=told, at=asked.at, actor=clean(asked.actor, 60), **shown)
 
