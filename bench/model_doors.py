@@ -17,10 +17,9 @@ from midwatch.terms.orders import Limits
 from tests.agents.model import Say, scripted_model
 from tests.gateway.metering.night import JOBS, Elsewhere, spending_night
 
-ASKS = 150
+ASKS = 100
 KILOBYTES = 200
 """Of a request: the size of an agent's after a while."""
-HOLDERS = len(JOBS) - 1
 HELD = 2_000
 """So much of an answer is out when its stream is held open."""
 BAR_MS = 20.0
@@ -31,8 +30,8 @@ async def _provide() -> None:
     """Be the scripted model, in a process of its own."""
     async with scripted_model() as model:
         for job in JOBS:
-            many = Say("Soon.", usage=Tokens(input=100, output=20), times=ASKS + 1 if job == JOBS[0] else 1)
-            model.play(job, many, final=Say("A long answer. " * 2_000, hold=HELD), every=True)
+            short = Say("Soon.", usage=Tokens(input=100, output=20))
+            model.play(job, short, Say("A long answer. " * 2_000, hold=HELD), final=short, every=True)
         print(model.url.rpartition(":")[2], flush=True)
         await asyncio.to_thread(sys.stdin.read)
 
@@ -95,26 +94,26 @@ async def run() -> list[Figure]:
             await _once(*doors[job])
         server = psutil.Process(pid)
         before = server.memory_info().rss / 1e6
-        held = [(await _ask(*doors[job], b"long answer"))[1] for job in JOBS[1:]]
+        held = [(await _ask(*doors[job], b"long answer"))[1] for job in JOBS]
         after = server.memory_info().rss / 1e6
         for writer in held:
             writer.transport.abort()
         straight, through = [], []
-        for _ in range(ASKS // 2):
+        for _ in range(ASKS):
             straight.append(await _once(f"http://127.0.0.1:{int(port)}/s/{JOBS[0]}", ""))
             through.append(await _once(*doors[JOBS[0]]))
     return _figures(straight, through, before, after)
 
 
 async def _once(url: str, key: str) -> float:
-    first, writer = await _ask(url, key, b"message_stop")
+    first, writer = await _ask(url, key, b"0\r\n\r\n")  # which comes when the request is booked
     writer.transport.abort()
     return first
 
 
 def _figures(straight: list[float], through: list[float], before: float, after: float) -> list[Figure]:
     added, added_99 = median(through) - median(straight), p99(through) - p99(straight)
-    each = (after - before) / HOLDERS
+    each = (after - before) / len(JOBS)
     return [
         Figure(
             f"door to a model, first byte, {KILOBYTES} kB request",
@@ -124,7 +123,7 @@ def _figures(straight: list[float], through: list[float], before: float, after: 
             added < BAR_MS,
         ),
         Figure(
-            f"doors to models, memory of {HOLDERS} open streams",
+            f"doors to models, memory of {len(JOBS)} open streams",
             f"+{each:.2f} MB RSS per job",
             f"{before:.0f} MB before, {after:.0f} MB with them",
             f"< {BAR_MB:.0f} MB per job",
