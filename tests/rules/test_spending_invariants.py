@@ -1,5 +1,6 @@
 """No purse is passed by more than what was in flight: each kind of purse, to the last micro-dollar."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -33,7 +34,14 @@ def seen(first: int, second: int, *, run: int = LIMIT, night: int = LIMIT, held:
     bounds = Constraints(max_usd_micros=run, max_tokens=10**9)
     contract = run_row.contract.model_copy(update={"constraints": bounds})
     orders = Orders(limits=Limits(usd=night / 1_000_000))
-    spent = {"run": "run_1", "session": "ses_1", "tokens": 0, "requests": 0}
+    spent = {
+        "run": "run_1",
+        "session": "ses_1",
+        "tokens": 0,
+        "requests": 0,
+        "granted_usd_micros": 0,
+        "granted_tokens": 0,
+    }
     jobs = [
         JobRow.model_validate(_filled(JobRow) | spent | {"id": f"job_{n}", "number": n, "usd_micros": usd})
         for n, usd in ((1, first), (2, second))
@@ -74,6 +82,12 @@ def test_what_is_set_aside_counts_and_is_itself_in_flight() -> None:
     assert told([], seen(LIMIT - 1, 0, held=10**9)) == [], "alone in its purse, as long as anything is left"
     assert told([], seen(LIMIT, 0, held=500)) == []
     assert told([], seen(LIMIT + 1, 0, held=500)) == ["job 1", "run run_1", "night 3"]
+
+
+def test_what_a_person_granted_may_be_spent_by_that_job_and_not_by_its_night() -> None:
+    records = seen(LIMIT + 50, 0)
+    granted = records.jobs[0].model_copy(update={"granted_usd_micros": 50})
+    assert told([], replace(records, jobs=(granted, records.jobs[1]))) == ["night 3"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["job_1", "job_2"]), st.integers(0, 400_000)), max_size=30))

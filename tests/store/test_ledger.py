@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from midwatch.journal.events.crew import ModelCalled
+from midwatch.journal.events.jobs import RunStarted
 from midwatch.rules.reserving import Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount, Ceilings, Whose
 from midwatch.store.ids import Ulids
-from midwatch.store.ledger import Owners, SqlLedger
+from midwatch.store.ledger import Owners, Payers, SqlLedger
 from midwatch.store.pen import Pen
 from midwatch.store.tables import leases
 from midwatch.terms.agents import Tokens
@@ -24,14 +25,15 @@ CEILING = 1_000_000
 
 @pytest.fixture
 async def ledger(store: Store) -> AsyncIterator[SqlLedger]:
-    await store.journal.record(*UNDER_WAY, scenes.job())
+    run = scenes.of(RunStarted, run="run_1", session=scenes.NIGHT, project="prj_1")
+    await store.journal.record(*UNDER_WAY, run, scenes.job())
     pen = Pen(store.url)
     yield SqlLedger(pen, Ulids(store.clock), owners, worker="w1", patience=0.6)
     await pen.put_away()
 
 
-async def owners(wanted: Wish) -> Owners:
-    return Owners(wanted.job, "run_1", "ses_1", {Whose.JOB: Ceilings(usd_micros=CEILING)})
+def owners(payers: Payers) -> Owners:
+    return Owners(payers.job.id, "run_1", "ses_1", {Whose.JOB: Ceilings(usd_micros=CEILING)})
 
 
 def wish(usd: int) -> Wish:

@@ -8,7 +8,9 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +19,12 @@ from midwatch.workshop.standing import found
 from tests.agents.conftest import need
 from tests.agents.model import FOREVER, Fault, HangUp, Model, Say, Step, fuel, model_in_a_thread, usage_limit
 from tests.conftest import missing
-from tests.surfaces.person import PATIENCE, SETTINGS, Person, Said, a_person, command
+from tests.surfaces import person as at_home
+from tests.surfaces.person import PATIENCE, Person, Said, a_person, command
 from tools.agents import program
 
 SOON = int(time.time()) + 3600
+SETTINGS = at_home.SETTINGS.replace("[server]", "[server]\nport = 0")  # several houses at once, and no pages
 VERSION = "#!/bin/sh\necho '{} (Claude Code)'\n"
 TABLES = """\
 [agents.claude]
@@ -297,25 +301,50 @@ def test_the_real_programs_are_found_and_their_tested_versions_known(name: str) 
     assert (row["judged"], [row["version"]]) == ("tested", row["tested"])
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
-def test_the_real_program_answers_behind_the_walls_of_a_room_that_is_gone_afterwards(name: str, model: Model) -> None:
+@contextmanager
+def with_the_real(name: str, model: Model) -> Iterator[tuple[Person, str, dict[str, Any]]]:
+    """Somebody whose agent is the real program, asking the scripted model by a key from the environment."""
     need(name)
     if found().isolation is not Isolation.BUBBLEWRAP:
         missing("bwrap", found().why)
+    key = model.key(name)
+    place = f'[agents.{name}]\nbase_url = "{model.url}"\nsecret = "mine"\n[secrets]\nmine = "env:MY_KEY"\n'
     with a_person(up=False) as person:
-        key = model.play(name, every=True, final=Say("ready", times=FOREVER))
-        place = f'[agents.{name}]\nbase_url = "{model.url}"\nsecret = "mine"\n[secrets]\nmine = "env:MY_KEY"\n'
         person.settles(SETTINGS + place)
-        path = f"{program(name).parent}:{os.environ['PATH']}"
-        person.types("up", "--detach", MY_KEY=key, PATH=path)
-        said = person.types("agent", "test", name, "--program", "--json", PATH=path)
+        around: dict[str, Any] = {"MY_KEY": key, "PATH": f"{program(name).parent}:{os.environ['PATH']}"}
+        person.types("up", "--detach", **around)
+        yield person, key, around
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
+def test_the_real_program_answers_behind_the_walls_of_a_room_that_is_gone_afterwards(name: str, model: Model) -> None:
+    with with_the_real(name, model) as (person, key, around):
+        model.play(name, every=True, final=Say("ready", times=FOREVER))
+        said = person.types("agent", "test", name, "--program", "--json", **around)
         led = said.json["agents"][0]["program_hello"]
         assert (led["outcome"], led["answers"]) == ("ok", True), led
         assert 'the program answers "ready"' in led["sentence"]
-        told = model.told(name)
-        assert led["tokens"] == told.total - model.requests(name)[-1].told.total  # the plain hello is not its own
+        plain = next(asked for asked in model.requests(name) if "Hello" in json.dumps(asked.body)[:200])
+        assert led["tokens"] == model.told(name).total - plain.told.total
         assert [file.name for file in person.home.glob("hello-*")] == []
-        model.play(name, Fault(401), every=True)
-        refused = person.types("agent", "test", name, "--program", PATH=path, expect=5)
-        assert "does not answer" in refused.out
-        nowhere(person, key, said, refused)
+        nowhere(person, key, said)
+
+
+@pytest.mark.slow
+def test_a_token_that_only_the_program_may_use_is_shown_to_work_by_the_program(model: Model) -> None:
+    reserved = Fault(400, "This credential is only authorized for use with Claude Code", times=1)
+    with with_the_real("claude", model) as (person, key, around):
+        around |= {"MIDWATCH_AGENTS__CLAUDE__CREDENTIAL": "oauth"}
+        person.types("down")
+        person.types("up", "--detach", **around)
+        model.play("claude", reserved, every=True)
+        plain = person.types("agent", "test", "claude", expect=5, **around)
+        assert "midwatch agent test claude --program" in plain.out
+        model.play("claude", Say("ready"), every=True, final=reserved)
+        said = person.types("agent", "test", "claude", "--program", **around)
+        assert 'the program answers "ready"' in said.out
+        model.play("claude", Fault(401), every=True)
+        refused = person.types("agent", "test", "claude", "--program", expect=5, **around)
+        assert "Behind its walls the program does not answer" in refused.out
+        nowhere(person, key, plain, said, refused)

@@ -135,7 +135,6 @@ class House:
     def _model_doors(self) -> ModelDoors:
         keepers = Keepers(
             journal=self.journal,
-            records=self.records,
             pen=self.pen,
             ids=self.ids,
             clock=self.clock,

@@ -14,9 +14,9 @@ from midwatch.compose import House
 from midwatch.crew.driving import Access, Brief
 from midwatch.crew.roster import Recruit
 from midwatch.errors import MidwatchError, Misuse
-from midwatch.gateway.metering import Books, Call, Credential, Fuel, Grant, MemoryLedger, ModelProxy, Prices, Upstream
+from midwatch.gateway.metering import Books, Call, Credential, Fuel, Grant, MemoryLedger, ModelProxy, Upstream
 from midwatch.gateway.metering.credentials import new_placeholder
-from midwatch.gateway.metering.environment import PORTS
+from midwatch.gateway.metering.environment import address
 from midwatch.gateway.metering.providers import PROVIDERS
 from midwatch.gateway.model_doors import ModelDoorman
 from midwatch.night.rooms import Lodging, Place
@@ -79,14 +79,13 @@ async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream
     assert one.program is not None  # noqa: S101
     assert one.driver is not None  # noqa: S101
     grant = _grant(one.access)
-    door = f"http://127.0.0.1:{PORTS[grant.provider.name]}"
     room = await asyncio.to_thread(_room, house, folder)
     place = Workplace(room, _lodging(_doorman(house, grant, heard, upstream)), folder / "agent.log")
     brief = Brief(
         errand=Errand.EXECUTE,
         prompt=PROMPT,
         model=one.access.model,
-        access=Access(base_url=door, placeholder=grant.placeholder, kind=grant.credential.kind),
+        access=Access(base_url=address(grant), placeholder=grant.placeholder, kind=grant.credential.kind),
         max_turns=1,
         extra={"folder": str(place.inside), "retries": "1", "timeout_ms": "60000"},
     )
@@ -111,7 +110,7 @@ def _grant(access: ModelAccess) -> Grant:
 
 def _doorman(house: House, grant: Grant, heard: _Heard, upstream: Upstream) -> ModelDoorman:
     """Stand at the one door; what is spent is told to the person who asked, and belongs to no job."""
-    ledger, prices = MemoryLedger(), Prices()
+    ledger, prices = MemoryLedger(), house.doors.prices
     ledger.open(JOB, {Whose.JOB: JOB}, {Whose.JOB: CEILINGS})
     books = Books(ledger, house.vault, prices, house.clock, heard.settled, heard.fuel)
     return ModelDoorman(grant, ModelProxy(grant, books, upstream), prices)

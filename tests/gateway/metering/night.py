@@ -18,13 +18,13 @@ from midwatch.gateway.model_doors import ModelDoors
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.events import Event, session
 from midwatch.journal.events.jobs import RunStarted
-from midwatch.rules.reserving import Held, Wish
+from midwatch.rules.reserving import Held
 from midwatch.rules.seen import RecordsSeen
 from midwatch.rules.spending_invariants import within_ceilings
 from midwatch.settings import Settings
 from midwatch.store.engines import is_sqlite
 from midwatch.store.ids import Ulids
-from midwatch.store.ledger import Owners, SqlLedger
+from midwatch.store.ledger import Owners, Payers, SqlLedger
 from midwatch.store.migrate import migrate
 from midwatch.store.pen import Pen
 from midwatch.store.tables import leases
@@ -59,6 +59,14 @@ def history(limits: Limits) -> tuple[Event, ...]:
     return (opened_night, signed, scenes.begin(), *work)
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """A scripted model that another process serves."""
+
+    port: int
+    provider: str = "anthropic"
+
+
 @dataclass
 class SpendingNight:
     """Eight jobs at their doors."""
@@ -91,11 +99,11 @@ class SpendingNight:
 
 @asynccontextmanager
 async def spending_night(
-    url: str, folder: Path, limits: Limits, *, workers: int = 1, blind: bool = False
+    url: str, folder: Path, limits: Limits, *, workers: int = 1, blind: bool = False, at: Elsewhere | None = None
 ) -> AsyncIterator[SpendingNight]:
     """Open the night; on PostgreSQL several workers share the eight jobs, each with a line of its own.
 
-    A blind ledger knows of no ceilings.
+    A blind ledger knows of no ceilings. A model that is elsewhere is not served here, nor can its scripts be laid down.
     """
     migrate(url)
     file = folder / "secret"
@@ -104,7 +112,7 @@ async def spending_night(
     vault = Vault({"model": SecretReference.read(f"file:{file}")})
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(opened(url))
-        model = await stack.enter_async_context(scripted_model())
+        model = Model(at.port) if at else await stack.enter_async_context(scripted_model())
         await store.journal.record(*history(limits))
         shared = [
             await stack.enter_async_context(_worker(store, vault, f"w{number}", blind=blind))
@@ -114,7 +122,8 @@ async def spending_night(
         night = SpendingNight(store, model, {}, shared[0].ledger.held)
         for number, job in enumerate(JOBS):
             doors = shared[number % workers]
-            access = ModelAccess(provider="anthropic", model="m", secret="model", base_url=model.address(job))
+            provider = at.provider if at else "anthropic"
+            access = ModelAccess(provider=provider, model="m", secret="model", base_url=model.address(job))
             grant = doors.grant(job, 1, "execute", access)
             listener = socket.create_server(("127.0.0.1", 0), backlog=100)
             night.doors[job] = f"http://127.0.0.1:{listener.getsockname()[1]}", grant.placeholder
@@ -136,7 +145,7 @@ async def _serving() -> AsyncIterator[list[asyncio.Task[None]]]:
 @asynccontextmanager
 async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> AsyncIterator[ModelDoors]:
     pen, upstream = Pen(store.url), Upstream()
-    owners = _unlimited if blind else owners_of(store.records, Settings, store.clock)
+    owners = _unlimited if blind else owners_of(Settings, store.clock)
     if not is_sqlite(store.url):
         with store.behind() as tx:
             tx.execute(leases.insert().values(executor=name, beat=store.clock.now() + timedelta(days=1)))
@@ -156,5 +165,5 @@ async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> Asyn
         await pen.put_away()
 
 
-async def _unlimited(wish: Wish) -> Owners:
-    return Owners(wish.job, f"run_{wish.job[-1]}", scenes.NIGHT, {})
+def _unlimited(payers: Payers) -> Owners:
+    return Owners(payers.job.id, payers.run.id, payers.session.id, {})

@@ -14,6 +14,7 @@ from midwatch.surfaces import agents as crew
 from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown
 from midwatch.surfaces.program_hello import hello_by_program
+from midwatch.surfaces.secret_names import COMMANDS
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretPlace, SecretReference
 from midwatch.terms.term import Term
@@ -90,8 +91,6 @@ async def take_credential(house: TheHouse, person: Person, name: str) -> Shown:
     return told | {"still_from": source, "shared_with": sorted(others)}
 
 
-COMMANDS = "-command"
-"""Ends the names of secrets that a command prints: those stand in the file, and what is stored would overrule it."""
 _ABOUT = ("secret", "credential", "model")
 
 

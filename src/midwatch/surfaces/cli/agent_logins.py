@@ -9,8 +9,9 @@ import typer
 from midwatch.errors import MidwatchError, Misuse, Refused, Unavailable, Unknown
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.screen import good, line
-from midwatch.surfaces.cli.secret_command import COMMANDS, CommandLine
+from midwatch.surfaces.cli.secret_command import CommandLine
 from midwatch.surfaces.cli.stored_secret import StoredSecret
+from midwatch.surfaces.secret_names import COMMANDS
 
 HOW = {
     "claude": (

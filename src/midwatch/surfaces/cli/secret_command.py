@@ -9,8 +9,6 @@ from pathlib import Path
 from midwatch.errors import Misuse
 
 FILE = "midwatch.toml"
-COMMANDS = "-command"
-"""Ends the names of such secrets: what a stored version says under the agent's own name would overrule the file."""
 HEADER = re.compile(r"^\[secrets\][ \t]*(?:#.*)?$", re.MULTILINE)
 
 
