@@ -163,6 +163,52 @@ async def test_an_agent_that_says_nothing_is_stopped_with_a_plain_sentence(lodge
     assert (left.exit_code, left.sentence) == (125, "The agent was stopped because it had said nothing for too long.")
 
 
+async def test_an_agent_that_waits_for_us_is_not_stopped_for_its_silence(lodge: Lodge) -> None:
+    room = await lodge.room(replace(lodge.stay, idle=timedelta(seconds=1)))
+    async with room.talk(python("input(); print('heard', flush=True); import time; time.sleep(600)"), {}) as talk:
+        async with room.waiting(timedelta(minutes=5)):
+            assert await asyncio.wait_for(_still_there(room), 30)
+            await talk.say(b"go on\n")
+            await until(room.log, "heard")
+        assert (await talk.left()).exit_code == 125
+
+
+async def _still_there(room: Workplace) -> bool:
+    """Be patient for longer than it may be silent."""
+    await asyncio.sleep(2)
+    return "heard" not in room.log.read_text()
+
+
+async def test_an_answer_is_given_once_whichever_server_gives_it(lodge: Lodge) -> None:
+    code = (
+        "import sys\nfor line in sys.stdin:\n    print(line.strip(), flush=True)\n    line == 'end\\n' and sys.exit()"
+    )
+    first = await lodge.room()
+    begun = asyncio.Event()
+
+    async def leave() -> None:
+        async with first.talk(python(code), {}) as talk:
+            assert not await talk.answered("q")
+            await talk.answer("q", b"yes\n")
+            await until(first.log, "yes")
+            begun.set()
+            await asyncio.Event().wait()
+
+    server = asyncio.create_task(leave())
+    await begun.wait()
+    server.cancel()
+    await asyncio.wait([server])
+    again = await lodge.room(lodge.stay.at(2))
+    async with again.talk(python(code), {}) as talk:
+        assert await talk.answered("q")
+        await talk.answer("q", b"twice\n")
+        await talk.answer("r", b"end\n")
+        left = await talk.left()
+        await talk.answer("s", b"to nobody\n")
+        assert await talk.answered("s")
+    assert left.tail == "yes\nend\n"
+
+
 async def test_an_agent_that_is_to_stop_gets_its_grace(lodge: Lodge) -> None:
     room = await lodge.room()
     code = "import os, signal, time\nsignal.signal(15, lambda *_: (os.write(1, b'good end\\n'), os._exit(0)))\n"

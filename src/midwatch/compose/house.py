@@ -30,6 +30,7 @@ from midwatch.gateway.secrets import Vault
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.house import SettingsApplied
 from midwatch.journal.events.jobs import JobStopRequested
+from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
 from midwatch.morning import brief, receipts
 from midwatch.morning.roles import Morning
 from midwatch.night.perform import Performer
@@ -208,6 +209,8 @@ class House:
         for entry in entries:
             if isinstance(entry.event, JobStopRequested):
                 self.night.bells.ring(entry.event.job)
+            elif isinstance(entry.event, AskAnswered | AskExpired | AskWithdrawn):
+                self.night.bells.ring(entry.event.ask)
 
     async def listen(self, after: int) -> None:
         """Something was recorded somewhere: ring whoever it concerns here."""

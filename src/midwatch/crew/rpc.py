@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.driving import Talk
-from midwatch.crew.talking import line
+from midwatch.crew.talking import answer_once, line
 
 NO_SUCH_METHOD = -32601
 
@@ -32,8 +32,7 @@ def refusal(number: Any, method: str) -> bytes:
 
 async def once(talk: Talk, name: str, data: bytes) -> None:
     """Write what must not be written again after a restart."""
-    if not await talk.answered(name):
-        await talk.answer(name, data)
+    await answer_once(talk, name, data)
 
 
 def content(message: Mapping[str, Any], *keys: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         idle=lodging.idle,
         told=await _told(night, job, contract, commit),
         access=_access(night, reach),
-        decide=Decider(night, job, contract, ERRANDS[job.stage], str(room.inside)),
+        decide=Decider(night, job, contract, ERRANDS[job.stage], room),
         tell=Teller(night, job, reach.model.provider if reach.model else ""),
         conversation=job.conversation if job.stage is not Stage.PLAN else "",
         tools=settings.execution.allowed_tools,

@@ -3,11 +3,11 @@
 import contextlib
 import logging
 
-from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
+from midwatch.errors import MidwatchError, Stale, Unavailable
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobEnded
-from midwatch.journal.events.session import AskWithdrawn
 from midwatch.night import held_up
+from midwatch.night.asking import withdraw, withdraw_calls
 from midwatch.night.assigning import grace
 from midwatch.night.roles import Night
 from midwatch.night.stages import STAGES
@@ -59,6 +59,7 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         night.bells.put_away(job.id, bell)
     try:
         await night.journal.record(*events, key=f"stage:{job.id}:{epoch}", actor=night.worker)
+        await withdraw_calls(night, job.id)
         # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
         await night.bench.put_away(job.id)
     except Stale as fenced:
@@ -105,8 +106,6 @@ async def halt(night: Night, job_id: str) -> None:
     if job.state is not JobState.STOPPING or not (job.stage is Stage.APPROVE or job.waits_for):
         return
     for ask in await night.records.find(AskRow, subject=job.id, state=AskState.OPEN):
-        with contextlib.suppress(Stale, Refused):
-            withdrawn = AskWithdrawn(ask=ask.id, why="the job was stopped")
-            await night.journal.record(withdrawn, key=f"ask:{ask.id}:withdrawn")
+        await withdraw(night, ask, "the job was stopped")
     with contextlib.suppress(Stale):
         await night.journal.record(*_stopped(job), key=f"halted:{job.id}:{job.epoch}")

@@ -77,6 +77,10 @@ class Room(Protocol):
         """Have a program at work that is spoken with over its pipes."""
         ...
 
+    def waiting(self, span: timedelta) -> AbstractAsyncContextManager[None]:
+        """Have whoever is at work wait for us: at most for so long, its silence is not counted."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:

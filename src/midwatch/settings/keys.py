@@ -83,7 +83,7 @@ class Key:
         """Read a value from text as people type it, lists with commas."""
         adapter = _adapter(self.name)
         try:
-            value: object = _listed(text) if get_origin(self.hint) is tuple else text.strip()
+            value: object = _listed(text) if get_origin(_bare(self.hint)) is tuple else text.strip()
             return _neat(adapter.dump_python(adapter.validate_python(value), mode="json"))
         except (TypeError, ValueError):
             raise self.refusal(text, where) from None
@@ -165,6 +165,11 @@ def _agent(field: str, where: str) -> Key | None:
 def parse_value(key: str, text: str) -> JsonValue:
     """Read what a person typed for a setting."""
     return key_named(key).read(text)
+
+
+def _bare(hint: Any) -> Any:
+    """Give the type itself, without its bounds and words."""
+    return get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
 
 
 def _listed(text: str) -> list[object]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from midwatch.errors import Exhausted
+from midwatch.errors import Exhausted, Refused, Stale, Unavailable
 from midwatch.terms.term import Term
 from midwatch.workshop import disk
 from midwatch.workshop.doorman import Doorman, serving
@@ -28,7 +28,6 @@ from midwatch.workshop.walls.spec import Walls
 WALL, IDLE, STOPPED = 124, 125, 143
 BEAT_SECONDS = 60.0
 AGENT_LOG = 64 * 1024**2
-ANSWERS = "answers"
 LONGEST_LINE = 32 * 1024**2
 
 
@@ -93,7 +92,7 @@ class RoomTalk:
         self._stop = stop
         self._written = asyncio.Event()
         self._tail = ""
-        self._answers = room.place / ANSWERS
+        self._waits: list[float] = []
         self.full: list[str] = []
 
     async def lines(self) -> AsyncIterator[bytes]:
@@ -110,17 +109,38 @@ class RoomTalk:
 
     async def say(self, data: bytes) -> None:
         """Write to its stdin; to one that has ended, nothing more is said."""
-        if isinstance(self._held, Held):
-            await self._held.say(data)
+        await self.answer("", data)
 
     async def answered(self, question: str) -> bool:
-        """Whether this question was answered before a restart."""
-        return question in await asyncio.to_thread(_lines_of, self._answers)
+        """Whether this question was answered before a restart; one that has ended waits for no answer."""
+        try:
+            return not isinstance(self._held, Held) or await self._held.said(question)
+        except Unavailable:
+            return True
 
     async def answer(self, question: str, data: bytes) -> None:
-        """Answer a question, and remember it: an answer given twice is ignored, one never given is waited for."""
-        await self.say(data)
-        await asyncio.to_thread(_add_line, self._answers, question)
+        """Answer a question once: the holder that writes it also remembers it, so no crash comes between the two."""
+        if isinstance(self._held, Held):
+            with contextlib.suppress(Unavailable, Refused):  # what one that has gone does not hear, its end explains
+                await self._held.say(data, once=question)
+
+    @contextlib.asynccontextmanager
+    async def waiting(self, span: timedelta) -> AsyncIterator[None]:
+        """Keep the idle clock still while the agent waits for us, at most so long; the wall clock goes on.
+
+        Whoever is cut off leaves it still, because a server that goes comes back and waits on.
+        """
+        until = time.monotonic() + span.total_seconds()
+        self._waits.append(until)
+        await self._rest()
+        yield
+        self._waits.remove(until)
+        await self._rest()
+
+    async def _rest(self) -> None:
+        if isinstance(self._held, Held):
+            with contextlib.suppress(Unavailable, Refused, Stale):
+                await self._held.rest(max(0.0, max(self._waits, default=0.0) - time.monotonic()))
 
     async def stop(self) -> None:
         """Ask it to end, with the usual grace, then by force."""
@@ -161,15 +181,6 @@ class RoomTalk:
             await asyncio.to_thread(log.close)
         finally:
             log.leave()
-
-
-def _lines_of(file: Path) -> frozenset[str]:
-    return frozenset(file.read_text().splitlines()) if file.exists() else frozenset()
-
-
-def _add_line(file: Path, line: str) -> None:
-    with file.open("a") as out:
-        out.write(f"{line}\n")
 
 
 async def _held(room: Room, errand: Errand, doorman: Doorman | None) -> tuple[Held | Ended, int]:

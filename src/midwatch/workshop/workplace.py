@@ -1,8 +1,8 @@
 """An agent's workplace: a room with its terms, where a program is started and the only way it is."""
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -72,6 +72,7 @@ class Workplace:
         self.inside = room.inside
         self.home_inside = room.home_inside
         self.epoch = room.epoch
+        self._talk: RoomTalk | None = None
 
     def put(self, name: str, content: str) -> Path:
         """Lay a file into the agent's home, and tell what it is called inside."""
@@ -90,9 +91,19 @@ class Workplace:
         """Have a program at work that is spoken with over its pipes; wait for its end before leaving."""
         return self._occupied(argv, environment, talks=True)
 
-    def _occupied(
+    @asynccontextmanager
+    async def waiting(self, span: timedelta) -> AsyncIterator[None]:
+        """Have whoever is at work here wait for us: at most for so long, its silence is not counted."""
+        if self._talk is None:
+            yield
+            return
+        async with self._talk.waiting(span):
+            yield
+
+    @asynccontextmanager
+    async def _occupied(
         self, argv: tuple[str, ...], environment: Mapping[str, str], *, talks: bool
-    ) -> AbstractAsyncContextManager[RoomTalk]:
+    ) -> AsyncIterator[RoomTalk]:
         lodging = self._lodging
         errand = Errand(
             argv=argv,
@@ -107,4 +118,6 @@ class Workplace:
         )
         watch = Watch(self.tree.parent.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
         scrub = self._room.enclosure.scrub
-        return occupied(self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, watch=watch)
+        work = occupied(self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, watch=watch)
+        async with work as self._talk:
+            yield self._talk

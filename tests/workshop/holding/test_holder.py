@@ -9,8 +9,9 @@ import pytest
 
 from midwatch.errors import Exhausted, Misuse, Refused, Unavailable
 from midwatch.workshop.holding import records
-from midwatch.workshop.holding.adoption import launch
+from midwatch.workshop.holding.adoption import adopt, launch
 from midwatch.workshop.holding.ending import wall_clock
+from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.log_file import read_piece
 from midwatch.workshop.holding.spec import MEBIBYTE, Caps, Limits, Spec
 from tests.workshop.holding import agents
@@ -73,6 +74,38 @@ async def test_a_limit_ends_an_agent_that_ignores_term(agent: MakeSpec, mark: st
 async def test_a_silent_server_is_no_reason_before_the_night_is_over(agent: MakeSpec) -> None:
     limits = Limits(night_ends=wall_clock() + 3600, dead_man=0.0, wall=1.5, grace=0.2)
     assert (await (await launch(agent(agents.QUIET, limits=limits))).wait()).how == "wall"
+
+
+async def test_an_agent_that_waits_for_us_is_not_called_idle_but_the_wall_stands(agent: MakeSpec) -> None:
+    held = await launch(agent(agents.QUIET, limits=Limits(idle=1.0, wall=3.0, grace=0.2)))
+    await held.rest(60.0)
+    assert (await held.wait()).how == "wall"
+
+
+async def test_once_the_waiting_is_over_silence_counts_again(agent: MakeSpec) -> None:
+    held = await launch(agent(agents.QUIET, limits=Limits(idle=1.0, wall=60.0, grace=0.2)))
+    await held.rest(60.0)
+    await held.rest(0.0)
+    assert (await held.wait()).how == "idle"
+    forgotten = await launch(agent(agents.QUIET, epoch=2, limits=Limits(idle=0.3, wall=60.0, grace=0.2)))
+    await forgotten.rest(0.5)
+    assert (await forgotten.wait()).how == "idle"
+
+
+async def test_what_is_said_under_a_name_is_said_once_whoever_says_it(agent: MakeSpec) -> None:
+    code = "import sys\nfor line in sys.stdin:\n    print(line, end='', flush=True)"
+    held = await launch(agent(code, takes_input=True))
+    assert not await held.said("first")
+    await held.say(b"one\n", once="first")
+    await held.say(b"again\n", once="first")
+    assert await held.said("first")
+    later = await adopt(held.place.parent, epoch=2)
+    assert isinstance(later, Held)
+    assert await later.said("first")
+    await later.say(b"after a restart\n", once="first")
+    await later.say(b"plain\n")
+    await later.say(b"plain\n", ends=True)
+    assert await everything(later) == b"one\nplain\nplain\n"
 
 
 async def test_beats_keep_the_dead_man_away(agent: MakeSpec) -> None:

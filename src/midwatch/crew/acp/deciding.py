@@ -45,7 +45,7 @@ class Deciding:
 
     async def _answer(self, question: str, message: Mapping[str, Any], call: str, found: list[Call]) -> None:
         if message["method"] != "session/request_permission":
-            await self._talk.answer(question, rpc.refusal(message["id"], str(message["method"])))
+            await rpc.once(self._talk, question, rpc.refusal(message["id"], str(message["method"])))
             return
         options = rpc.content(message, "params").get("options")
         known = self._known.get(call)
@@ -63,7 +63,7 @@ class Deciding:
             self.reasons.append(decision.why)
         chosen = _option(options, "allow_once" if decision.allowed else "reject_once")
         outcome = {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
-        await self._talk.answer(question, rpc.result(message["id"], {"outcome": outcome}))
+        await rpc.once(self._talk, question, rpc.result(message["id"], {"outcome": outcome}))
 
     async def _verdict(self, found: list[Call], once: str) -> Decision:
         """Ask about each part; one no is a no to all of it."""

@@ -64,7 +64,7 @@ class Deciding:
         if message["method"] not in APPROVALS:
             if calls:
                 await self._verdict(calls)  # for the record; there is no yes to it
-            await self._talk.answer(question, rpc.refusal(message["id"], str(message["method"])))
+            await rpc.once(self._talk, question, rpc.refusal(message["id"], str(message["method"])))
             return
         decision = await self._verdict(calls)
         # Told before it takes effect: what was allowed is on record even if we die between the two.
@@ -72,7 +72,7 @@ class Deciding:
         if not decision.allowed:
             await self._explain(f"why-{question}", decision)
         answer = rpc.result(message["id"], {"decision": "accept" if decision.allowed else "decline"})
-        await self._talk.answer(question, answer)
+        await rpc.once(self._talk, question, answer)
 
     def taken(self, name: object) -> None:
         """Note that a reason of ours has arrived, or was not wanted."""

@@ -60,6 +60,8 @@ class ToolCallDecided(Happening):
     why: str
     by: str = ""
     """Who said so where a person was asked."""
+    taints: bool = False
+    """From here on the run has read strangers' text."""
 
 
 class AgentLimited(Happening):

@@ -60,11 +60,22 @@ class Held:
             yield piece
             after = piece.after
 
-    async def say(self, data: bytes, *, ends: bool = False) -> None:
-        """Give the agent input; `ends` closes it afterwards (on a terminal, say Ctrl-D instead)."""
+    async def say(self, data: bytes, *, ends: bool = False, once: str = "") -> None:
+        """Give the agent input; `ends` closes it afterwards (on a terminal, say Ctrl-D instead).
+
+        Under a name it is said `once`, whoever says it again: the holder remembers for as long as the agent lives.
+        """
         if len(data) > INPUT_ROOM:
             raise Misuse(f"{len(data)} bytes are too much input at once.", hint=f"Send at most {INPUT_ROOM} at a time.")
-        await self._ask({"do": "say", "data": base64.b64encode(data).decode(), "ends": ends})
+        await self._ask({"do": "say", "data": base64.b64encode(data).decode(), "ends": ends, "once": once})
+
+    async def said(self, once: str) -> bool:
+        """Whether something was said under this name."""
+        return bool((await self._ask({"do": "said", "once": once})).get("said"))
+
+    async def rest(self, seconds: float) -> None:
+        """Have the idle clock stand still for so long, or go on with 0; the wall clock never stands still."""
+        await self._ask({"do": "rest", "seconds": seconds})
 
     async def beat(self) -> None:
         """Let the holder know that the server is there."""
@@ -110,13 +121,13 @@ class Held:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._holder, number)
 
-    async def _ask(self, request: dict[str, Any], *, epoch: int | None = None) -> None:
-        try:
+    async def _ask(self, request: dict[str, Any], *, epoch: int | None = None) -> dict[str, Any]:
+        answer: dict[str, Any] = {}
+        with contextlib.suppress(TimeoutError, ValueError, ConnectionError):
             async with asyncio.timeout(ANSWER_SECONDS), self._call(request, epoch) as line:
                 answer = json.loads(await line.readline() or b"{}") if line else {}
-        except (TimeoutError, ValueError, ConnectionError):
-            answer = {}
         _judge(answer)
+        return answer
 
     async def _borrow_doors(self) -> tuple[dict[str, Any], list[socket.socket]]:
         try:

@@ -35,6 +35,10 @@ class Holder:
         self._selector = selectors.DefaultSelector()
         self._began = self._spoke = time.monotonic()
         self._touched = _uptime()
+        self._still_until = 0.0
+        """Until then the agent waits for us, and its silence is not counted."""
+        self._said: set[str] = set()
+        """Names of what it was told once; whoever asks again after a restart must not tell it twice."""
         self._logs = {
             name: LogWriter(place / name, spec.caps.head, spec.caps.tail) for name in (records.OUT, records.ERR)
         }
@@ -103,7 +107,10 @@ class Holder:
 
     def _patience(self) -> float:
         limits, now = self._spec.limits, time.monotonic()
-        return max(0.0, min(self._began + limits.wall - now, self._spoke + limits.idle - now, 1.0))
+        return max(0.0, min(self._began + limits.wall - now, self._silent_from() + limits.idle - now, 1.0))
+
+    def _silent_from(self) -> float:
+        return max(self._spoke, self._still_until)
 
     def _watch_the_time(self) -> None:
         limits, now = self._spec.limits, time.monotonic()
@@ -111,7 +118,7 @@ class Holder:
             self._stop("wall")
         elif self._doors.failed():
             self._stop("no_doors")
-        elif now >= self._spoke + limits.idle:
+        elif now >= self._silent_from() + limits.idle:
             self._stop("idle")
         elif limits.night_ends is not None and wall_clock() >= limits.night_ends:
             self._watch_for_the_server(limits.dead_man)
@@ -156,35 +163,46 @@ class Holder:
             return {"ok": False, "why": "stale"}
         self._epoch = int(request["epoch"])  # whoever speaks for an older one has been replaced
         self._touched = _uptime()
-        match request["do"]:
-            case "stop":
-                self._grace = self._spec.limits.grace if request["grace"] is None else float(request["grace"])
-                self._stop("stopped")
-            case "say":
-                return self._take_input(decode(request["data"]), ends=bool(request["ends"]))
-            case "doors":
-                return self._lend_doors()
-            case "resize" if self._spec.terminal is not None:
-                agents.set_window(self._agent.out, int(request["rows"]), int(request["columns"]))
-            case "resize":
-                return {"ok": False, "why": "it has no terminal"}
-            case _:  # beat and follow: being in touch is all
-                pass
-        return {"ok": True}
+        served = {
+            "stop": self._asked_to_stop,
+            "say": self._take_input,
+            "said": lambda asked: {"said": asked["once"] in self._said},
+            "rest": self._rest,
+            "doors": lambda _: self._lend_doors(),
+            "resize": self._resize,
+        }.get(request["do"])  # beat and follow: being in touch is all
+        return {"ok": True, **((served(request) if served else None) or {})}
 
-    def _take_input(self, data: bytes, *, ends: bool) -> dict[str, Any]:
-        why = self._intake.take(data, ends=ends)
+    def _asked_to_stop(self, request: dict[str, Any]) -> None:
+        self._grace = self._spec.limits.grace if request["grace"] is None else float(request["grace"])
+        self._stop("stopped")
+
+    def _rest(self, request: dict[str, Any]) -> None:
+        self._still_until = time.monotonic() + float(request["seconds"])
+
+    def _resize(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self._spec.terminal is None:
+            return {"ok": False, "why": "it has no terminal"}
+        agents.set_window(self._agent.out, int(request["rows"]), int(request["columns"]))
+        return {}
+
+    def _take_input(self, request: dict[str, Any]) -> dict[str, Any]:
+        data, once = decode(request["data"]), str(request["once"])
+        if once in self._said:
+            return {}
+        why = self._intake.take(data, ends=bool(request["ends"]))
         if why:
             return {"ok": False, "why": why}
+        self._said |= {once} - {""}
         self._spoke = time.monotonic()
-        return {"ok": True}
+        return {}
 
     def _lend_doors(self) -> dict[str, Any]:
         if not self._spec.ports:
             return {"ok": False, "why": "it has no doors"}
         if self._doors.pending:
             return {"ok": False, "why": NOT_YET}
-        return {"ok": True, FILES: self._doors.lend()}
+        return {FILES: self._doors.lend()}
 
     def _living(self) -> list[tree.Found]:
         self._agent.bury()

@@ -1,0 +1,238 @@
+"""Calls that wait for a person: held, answered once, found again after a restart, taken back with the job (A6, N27)."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midwatch.errors import Unavailable
+from midwatch.journal.events.crew import ToolCallDecided
+from midwatch.night import commands, jobs, settling
+from midwatch.night.rooms import Assignment
+from midwatch.terms.agents import Decision
+from midwatch.terms.asks import AskKind, AskState
+from midwatch.terms.jobs import Done, JobState, Plan, Stage
+from midwatch.terms.records import AskRow, JobRow
+from tests.nights.house import TestHouse, a_house, orders, sample_repository
+from tests.nights.scripted import ScriptedAgent
+from tests.nights.test_behind_walls import LATER, killed
+from tests.nights.test_first_night import all_is_well
+
+Call = tuple[str, Mapping[str, Any]]
+INSTALL: Call = ("Bash", {"command": "npm install left-pad\nnpm test", "cwd": "/ws"})
+FETCH: Call = ("WebFetch", {"url": "https://docs.example.org/x"})
+QUESTION = "May job 1 use Bash?\n$ npm install left-pad\n> npm test\nin /ws"
+
+
+class Caller(ScriptedAgent):
+    """Asks about each call of a list, one after the other or all at once, and remembers what it was told."""
+
+    def __init__(self, *calls: Call, at_once: bool = False, stays: bool = False) -> None:
+        super().__init__(lambda tree: (tree / "sample" / "new.py").write_text("x = 1\n") and None)
+        self.calls = calls
+        self.at_once = at_once
+        self.stays = stays
+        self.told: list[Decision] = []
+
+    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+        inside = str(assignment.room.inside)
+        asking = [
+            assignment.decide(tool, {key: value.replace("/ws", inside) for key, value in given.items()})
+            for tool, given in self.calls
+        ]
+        if self.at_once:
+            self.told += await asyncio.gather(*asking)
+        else:
+            for one in asking:
+                self.told.append(await one)
+        if self.stays:
+            await asyncio.Event().wait()
+        return await super().execute(assignment, plan)
+
+
+async def asks(house: TestHouse, *states: AskState) -> tuple[AskRow, ...]:
+    found = await house.house.records.find(AskRow, kind=AskKind.CONFIRM_ACT, state=states or tuple(AskState))
+    return tuple(row for row in found if row.subject.startswith("job_"))
+
+
+async def held(house: TestHouse, source: Path, number: int = 1) -> tuple[asyncio.Task[None], tuple[AskRow, ...]]:
+    """Let a night run until so many calls are held, and leave it there."""
+    await house.project(source)
+    await house.begin(orders("Look at it"))
+    night = asyncio.create_task(house.pass_time(hours=1))
+    return night, await opened(house, number)
+
+
+async def opened(house: TestHouse, number: int = 1) -> tuple[AskRow, ...]:
+    async with asyncio.timeout(60):
+        while len(found := await asks(house, AskState.OPEN)) < number:  # noqa: ASYNC110 - the night is another task
+            await asyncio.sleep(0.02)
+    return found
+
+
+async def decided(house: TestHouse) -> list[tuple[str, str, str]]:
+    entries = await house.house.journal.entries(kinds=("tool_call.decided",))
+    events = [entry.event for entry in entries]
+    return [(one.verdict, one.code, one.by) for one in events if isinstance(one, ToolCallDecided)]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return sample_repository(tmp_path / "sample")
+
+
+async def test_the_person_sees_exactly_what_would_run_and_a_yes_lets_it(tmp_path: Path, source: Path) -> None:
+    agent = Caller(INSTALL)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        night, (ask,) = await held(house, source)
+        where = ask.question.rpartition("\nin ")[2]
+        assert ask.question.replace(where, "/ws") == QUESTION
+        await settling.answer(house.house.night, ask.id, "yes", by="ann", shown=ask.shown_hash)
+        await night
+        assert [(one.allowed, one.why) for one in agent.told] == [(True, "ann said yes.")]
+        assert await decided(house) == [("ask", "call.run_unlisted", ""), ("allow", "call.run_unlisted", "ann")]
+        await all_is_well(house)
+
+
+async def test_a_no_is_remembered_word_for_word(tmp_path: Path, source: Path) -> None:
+    agent = Caller(INSTALL, INSTALL)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        night, (ask,) = await held(house, source)
+        await settling.answer(house.house.night, ask.id, "no", by="ann")
+        await night
+        assert [one.allowed for one in agent.told] == [False, False]
+        assert "do not ask for it again" in agent.told[1].why
+        assert len(await asks(house)) == 1
+        await all_is_well(house)
+
+
+async def test_silence_at_the_deadline_is_a_no(tmp_path: Path, source: Path) -> None:
+    agent = Caller(INSTALL)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        night, (ask,) = await held(house, source)
+        assert ask.due_at is not None
+        house.clock.jump_to(ask.due_at)
+        await house.house.timers.serve_due()
+        await night
+        assert [(one.allowed, one.why) for one in agent.told] == [(False, "Nobody answered in time, so: no.")]
+        assert [row.state for row in await asks(house)] == [AskState.EXPIRED]
+        await all_is_well(house)
+
+
+async def test_the_same_call_twice_at_once_is_two_questions(tmp_path: Path, source: Path) -> None:
+    agent = Caller(INSTALL, INSTALL, at_once=True)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        night, (first, second) = await held(house, source, 2)
+        await settling.answer(house.house.night, first.id, "yes", by="ann")
+        await settling.answer(house.house.night, second.id, "no", by="ann")
+        await night
+        assert sorted(one.allowed for one in agent.told) == [False, True]
+        entries = await house.house.journal.entries(kinds=("tool_call.decided",))
+        calls = [entry.event.call for entry in entries if isinstance(entry.event, ToolCallDecided)]
+        assert sorted(calls) == sorted([*set(calls)] * 2), "each is asked and answered under its own name"
+        await all_is_well(house)
+
+
+async def test_after_a_restart_the_open_question_is_found_again(tmp_path: Path, source: Path) -> None:
+    first, second = Caller(INSTALL), Caller(INSTALL)
+    async with a_house(tmp_path / "home", agents={"housekeeper": first}) as house:
+        night, (ask,) = await held(house, source)
+        await killed(night)
+        job = (await house.house.records.find(JobRow))[-1]
+    soon = ask.created_at + timedelta(minutes=1)
+    async with a_house(tmp_path / "home", begins=soon, agents={"housekeeper": second}) as house:
+        again = asyncio.create_task(jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1))
+        await decided_times(house, 2)
+        assert [row.id for row in await asks(house)] == [ask.id]
+        await settling.answer(house.house.night, ask.id, "yes", by="ann")
+        await again
+        assert [one.allowed for one in second.told] == [True]
+        assert [row.id for row in await asks(house)] == [ask.id]
+        await house.to_the_brief()
+        await all_is_well(house)
+
+
+async def decided_times(house: TestHouse, number: int) -> None:
+    async with asyncio.timeout(60):
+        while len(await decided(house)) < number:  # noqa: ASYNC110 - the night is another task
+            await asyncio.sleep(0.02)
+
+
+async def stop(house: TestHouse) -> None:
+    job = (await house.house.records.find(JobRow))[-1]
+    await commands.stop_job(house.house.night, job, by="ann", why="enough")
+
+
+async def end(house: TestHouse) -> None:
+    session = (await house.house.records.find(JobRow))[-1].session
+    await settling.debrief(house.house.night, session, "enough", actor="ann")
+
+
+@pytest.mark.parametrize(("leave", "state"), [(stop, AskState.WITHDRAWN), (end, AskState.EXPIRED)])
+async def test_what_nobody_waits_for_is_taken_back_and_the_agent_hears_no(
+    tmp_path: Path, source: Path, leave: Callable[[TestHouse], Any], state: AskState
+) -> None:
+    agent = Caller(INSTALL)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        night, _ = await held(house, source)
+        await leave(house)
+        await night
+        assert [one.allowed for one in agent.told] == [False]
+        assert [row.state for row in await asks(house)] == [state]
+        assert (await decided(house))[-1][0] == "deny"
+        await house.to_the_brief()
+        assert (await house.house.records.find(JobRow))[-1].state is JobState.STOPPED
+        await all_is_well(house)
+
+
+class Gone(Caller):
+    """Ends while a call of its is held."""
+
+    house: TestHouse
+
+    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+        async with asyncio.TaskGroup() as group:
+            asking = group.create_task(super().execute(assignment, plan))
+            await opened(self.house)
+            asking.cancel()
+        raise Unavailable("It ended.")
+
+
+async def test_a_question_of_an_agent_that_has_gone_is_taken_back(tmp_path: Path, source: Path) -> None:
+    agent = Gone(INSTALL)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        agent.house = house
+        await house.project(source)
+        await house.begin(orders("Look at it"))
+        await house.to_the_brief()
+        assert {row.state for row in await asks(house)} == {AskState.WITHDRAWN}
+        await all_is_well(house)
+
+
+async def test_who_read_strangers_text_stays_tainted_across_a_restart(tmp_path: Path, source: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / "midwatch.toml").write_text('[sandbox]\ndomains = ["docs.example.org"]\n')
+    helper: Call = ("Task", {"prompt": "x"})
+    first, second = Caller(helper, FETCH, helper, stays=True), Caller(helper, INSTALL)
+    async with a_house(home, agents={"housekeeper": first}) as house:
+        await house.project(source)
+        await house.begin(orders("Look at it"))
+        night = asyncio.create_task(house.pass_time(hours=1))
+        await decided_times(house, 3)
+        await killed(night)
+        job = (await house.house.records.find(JobRow))[-1]
+        assert [one.allowed for one in first.told] == [True, True, False]
+        entries = await house.house.journal.entries(kinds=("tool_call.decided",))
+        assert [entry.event.taints for entry in entries if isinstance(entry.event, ToolCallDecided)] == [
+            False,
+            True,
+            False,
+        ]
+    async with a_house(home, begins=LATER, agents={"housekeeper": second}) as house:
+        await jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
+        assert [one.allowed for one in second.told] == [False, False]
+        assert await asks(house) == ()
