@@ -20,7 +20,7 @@ ASKED: Final[dict[AskKind, str]] = {
 }
 LONGEST: Final = 20_000
 """More than this of what would run is not shown at once, and the reader is told so."""
-_HELD: Final = re.compile(r"(May job \d+ use .+?\?) (.+)", re.DOTALL)
+_HELD: Final = re.compile(r"(May job \d+ use .+?\?)\s(.+)", re.DOTALL)
 """How a held tool call is asked: the question, then exactly what would run."""
 _WITHIN: Final = "If you do not answer"
 
