@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.journal.events.crew import AgentEnded, ModelCalled, ToolCallDecided
+from midwatch.journal.events.crew import AgentBegan, AgentEnded, ModelCalled, ToolCallDecided
 from midwatch.terms.agents import Outcome
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import PullRequestRow
@@ -60,6 +60,11 @@ async def whole_night(night: AgentNight) -> list[str]:
     assert job.usd_micros == sum(event.usd_micros for event in paid) > 0
     assert len(await night.house.house.records.find(PullRequestRow)) == 1
     await all_is_well(night.house)
+    plan, execute = [event for event in events if isinstance(event, AgentBegan)]
+    told = [(await night.house.house.blobs.fetch(event.prompt_blob)).decode() for event in (plan, execute)]
+    assert [event.template for event in (plan, execute)] == ["plan", "execute"]
+    assert all("Say good evening" in text and "Last commits" in text and "\nBegin\n" in text for text in told)
+    assert "The approved plan" in told[1]
     assert git(night.source, "show", f"agent/{job.id}:sample/evening.py") == "evening = True"
     return [event.kind for event in events]
 

@@ -72,6 +72,7 @@ async def test_a_usage_limit_is_waited_out_and_the_agent_goes_on_where_it_was(tm
         assert began[1].conversation == began[2].conversation, "resumed by the agent's own name for it"
         last = json.dumps(night.model.requests("night", main=True)[-1].body)
         assert "evening = True" in last, "it remembers what it did"
+        assert "You were interrupted" in last
         assert job.attempt == 1
 
 

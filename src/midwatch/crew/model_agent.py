@@ -174,4 +174,9 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         ),
         plan=plan,
         failure=failure,
+        said=told.said,
+        signals=told.signals,
+        priorities=told.priorities,
+        commits=told.commits,
+        interrupted=told.interrupted and errand is not Errand.PLAN,
     )

@@ -5,13 +5,14 @@ from datetime import timedelta
 from midwatch.errors import Exhausted, Misuse, Stale
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.deciding import Decider
+from midwatch.night.informing import tell_about
 from midwatch.night.roles import Agent, Night
 from midwatch.night.rooms import Assignment, Doorman, Lodging, Place, Reach
 from midwatch.night.telling import Teller
-from midwatch.terms.agents import Access, Errand, Told
+from midwatch.terms.agents import Access, Errand
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import JobRow, ProjectRow, SessionRow
+from midwatch.terms.records import JobRow, SessionRow
 
 MIB = 1024**2
 LEAST_TIME = timedelta(seconds=30)
@@ -57,7 +58,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         most_files=scope.max_files_changed or 0,
         most_lines=scope.max_diff_lines or 0,
         idle=lodging.idle,
-        told=await _told(night, job, contract, commit),
+        told=await tell_about(night, job, contract, commit),
         access=_access(night, reach),
         decide=Decider(night, job, contract, ERRANDS[job.stage], room),
         tell=Teller(night, job, reach.model.provider if reach.model else ""),
@@ -73,23 +74,6 @@ ERRANDS = {Stage.PLAN: Errand.PLAN, Stage.EXECUTE: Errand.EXECUTE, Stage.REPAIR:
 def _access(night: Night, reach: Reach) -> Access:
     base_url, placeholder, kind = night.doorkeeping.access(reach)
     return Access(base_url=base_url, placeholder=placeholder, kind=kind)
-
-
-async def _told(night: Night, job: JobRow, contract: RunContract, commit: str) -> Told:
-    session = await night.records.get(SessionRow, job.session)
-    project = await night.records.get(ProjectRow, job.project)
-    return Told(
-        objective=contract.objective,
-        goals=session.orders.goals,
-        success_criteria=contract.success_criteria,
-        notes=session.orders.notes,
-        project=project.name,
-        purpose=project.purpose,
-        branch=project.branch,
-        base=commit,
-        setup=project.setup,
-        minutes=contract.constraints.max_runtime_minutes,
-    )
 
 
 def base_of(job: JobRow) -> str:

@@ -98,6 +98,15 @@ class Told(Term):
     base: str = ""
     setup: str = ""
     minutes: int = 0
+    said: str = ""
+    """What the person said meanwhile."""
+    signals: tuple[str, ...] = ()
+    """What was last heard of the project."""
+    priorities: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    """Subjects of the last commits, newest first; strangers may have written them."""
+    interrupted: bool = False
+    """Whether it was at this before, in this very checkout."""
 
 
 class Prompted(Term):
