@@ -1,7 +1,6 @@
 """The model proxy of one job epoch: the only way from its sandbox to a model."""
 
 import asyncio
-import errno
 import logging
 import socket
 from typing import Final
@@ -14,17 +13,12 @@ from midwatch.gateway.metering.inside import HungUp, Inside, Shelf
 from midwatch.gateway.metering.refusing import Declined
 from midwatch.gateway.metering.roles import Books, Grant, Unwritten
 from midwatch.gateway.metering.upstream import Upstream
+from midwatch.gateway.receiving import Reception
 
 log = logging.getLogger(__name__)
 
-_BUSY: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED, errno.EINTR})
-_PAUSE: Final = 0.2
 _LARGE: Final = 512 * 1024
 """Bodies beyond this are read in a thread: others must not wait for them."""
-
-
-class _Closing(Exception):
-    """The proxy is being closed."""
 
 
 class ModelProxy:
@@ -47,49 +41,16 @@ class ModelProxy:
         self._room = room or Room()
         self._patience = patience or Patience()
         self._carrying = Carrying(grant, books, upstream, self._room, self._patience)
-        self._slots = asyncio.Semaphore(self._room.at_once)
+        self._reception = Reception(self._attend, at_once=self._room.at_once)
         self._shelf = Shelf(self._room)
-        self._closing = asyncio.Event()
-        self._serving = 0
-        self._silent = asyncio.Event()
-        self._silent.set()
 
     async def serve(self, listener: socket.socket) -> None:
         """Serve a listening socket until close; the socket is ours from now on, and closed with us."""
-        listener.settimeout(0)
-        self._serving += 1
-        self._silent.clear()
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._accept(listener, group))
-                await self._closing.wait()
-                raise _Closing  # noqa: TRY301 - the way to end a group of tasks
-        except* _Closing:
-            pass
-        finally:
-            listener.close()
-            self._serving -= 1
-            if not self._serving:
-                self._silent.set()
+        await self._reception.serve(listener)
 
     async def close(self) -> None:
         """Cut every request, book what each has used, and wait until nothing of this epoch moves."""
-        self._closing.set()
-        await self._silent.wait()
-
-    async def _accept(self, listener: socket.socket, group: asyncio.TaskGroup) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            await self._slots.acquire()
-            try:
-                caller, _ = await loop.sock_accept(listener)
-            except OSError as problem:
-                self._slots.release()
-                if problem.errno not in _BUSY:
-                    raise
-                await asyncio.sleep(_PAUSE)
-                continue
-            group.create_task(self._attend(caller))
+        await self._reception.close()
 
     async def _attend(self, caller: socket.socket) -> None:
         """See one connection through, from its first byte to its end."""
@@ -103,8 +64,6 @@ class ModelProxy:
         finally:
             if wire is not None:
                 wire.cut()
-            caller.close()
-            self._slots.release()
 
     async def _see_through(self, inside: Inside) -> None:
         try:
