@@ -4,7 +4,20 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from bench import adoption, disk, idle, model_proxy, record, redaction, sense, startup, status, viewers
+from bench import (
+    adoption,
+    agent_start,
+    disk,
+    idle,
+    model_doors,
+    model_proxy,
+    record,
+    redaction,
+    sense,
+    startup,
+    status,
+    viewers,
+)
 from bench.figure import Figure
 
 BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -18,6 +31,8 @@ BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "disk": disk.run,
     "redaction": redaction.run,
     "model_proxy": model_proxy.run,
+    "model_doors": model_doors.run,
+    "agent_start": agent_start.run,
 }
 
 

@@ -14,7 +14,7 @@ import psutil
 
 from bench.figure import Figure, median, p99
 from midwatch.engine.clocks import SystemClock
-from midwatch.gateway.models import (
+from midwatch.gateway.metering import (
     ANTHROPIC,
     Books,
     Call,

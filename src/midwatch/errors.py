@@ -4,16 +4,22 @@ MidwatchError
 ├─ Misuse       M1xx  exit 2, HTTP 400   wrong request or setting      the caller
 │  └─ Unknown   M104  exit 2, HTTP 404   nothing has that name         the caller
 ├─ Refused      M2xx  exit 3, HTTP 403   a rule said no                nobody, or the person
+│  ├─ Locked    M202  exit 3, HTTP 403   a credential was refused      the person mends it
 │  ├─ Stranger  M201  exit 3, HTTP 401   we do not know who asks       the caller signs in
 │  └─ Stale     M209  exit 3, HTTP 409   the world moved on meanwhile  the caller looks again
 ├─ Exhausted    M3xx  exit 4, HTTP 409   budget, time or room is used  the night ends well
+│  ├─ NightSpent M303 exit 4, HTTP 409   the night's budget is used    the night ends well
+│  ├─ Spent     M302  exit 4, HTTP 409   a job's own budget is used    the person grants more, or not
 │  └─ Hasty     M329  exit 4, HTTP 429   too many attempts             the caller waits
 ├─ Unavailable  M4xx  exit 5, HTTP 503   busy or away                  recovery, or the person waits
+│  ├─ Limited   M429  exit 5, HTTP 503   the provider's limit is met   the clock, until it resets
+│  └─ Away      M430  exit 5, HTTP 503   the provider does not answer  recovery, after a pause
 ├─ Broken       M5xx  exit 5, HTTP 502   outside, for good             the item is parked
 └─ Corrupt      M9xx  exit 6, HTTP 500   our own promise is broken     stop, wake the person
 """
 
 import errno
+from datetime import datetime
 from typing import ClassVar
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -75,6 +81,12 @@ class Stranger(Refused):
     status = 401
 
 
+class Locked(Refused):
+    """A credential was refused."""
+
+    code = "M202"
+
+
 class Stale(Refused):
     """The world has moved on since this was decided."""
 
@@ -90,6 +102,18 @@ class Exhausted(MidwatchError):
     status = 409
 
 
+class Spent(Exhausted):
+    """What a job was given to spend is used up."""
+
+    code = "M302"
+
+
+class NightSpent(Exhausted):
+    """What the whole night was given to spend is used up."""
+
+    code = "M303"
+
+
 class Hasty(Exhausted):
     """Too many attempts in a short time."""
 
@@ -103,6 +127,23 @@ class Unavailable(MidwatchError):
     code = "M400"
     exit_code = 5
     status = 503
+
+
+class Limited(Unavailable):
+    """The provider's usage limit is met."""
+
+    code = "M429"
+
+    def __init__(self, message: str = "", *, hint: str = "", until: datetime | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.until = until
+        """When it resets, as the provider says."""
+
+
+class Away(Unavailable):
+    """The provider does not answer, or has too much to do."""
+
+    code = "M430"
 
 
 class Broken(MidwatchError):

@@ -7,13 +7,17 @@ Cases live in modules named `<something>_cases.py` beside this file and are foun
     @case("codex", "plan")
     async def plan(stage: Stage) -> None: ...           # asserts; raises where something is wrong
 
-and `test_<agent>_cli.py` runs them under pytest: `@pytest.mark.parametrize("case", cases_of("codex"), ids=str)`.
+and `test_<agent>_cli.py` runs them under pytest: `@pytest.mark.parametrize("case", cases_of("codex"))`.
 """
 
 import importlib
+import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
 
 from tests.agents.sealed import Sealed
 from tests.agents.stage import Stage, open_stage
@@ -60,6 +64,16 @@ def find() -> list[Case]:
     return CASES
 
 
-def cases_of(agent: str) -> list[Case]:
-    """Give one agent's cases."""
-    return [one for one in find() if one.agent == agent]
+ALWAYS = (
+    *("plan with structured", "deny", "ask, held", "edit and commit", "resume by conversation"),
+    *("401 credential", "usage limit", "ceiling"),
+)
+
+
+def cases_of(agent: str, *, always: tuple[str, ...] = ALWAYS, sample: int = 5) -> list[ParameterSet]:
+    """Give one agent's cases as parameters: some always, some of the rest by seed, and all of them in a sweep."""
+    mine = [one for one in find() if one.agent == agent]
+    rest = [one for one in mine if not any(word in one.name for word in always)]
+    chosen = random.Random(f"{agent} 4").sample(rest, min(sample, len(rest)))  # noqa: S311 - the same every time
+    left = [one for one in rest if one not in chosen]
+    return [pytest.param(one, id=one.name, marks=[pytest.mark.sweep] if one in left else []) for one in mine]

@@ -9,6 +9,6 @@ from tests.agents.sealed import Sealed
 
 
 @pytest.mark.usefixtures("claude")
-@pytest.mark.parametrize("case", cases_of("claude"), ids=str)
+@pytest.mark.parametrize("case", cases_of("claude"))
 async def test_claude(case: Case, tmp_path: Path, sealed: Sealed) -> None:
     await case.run(tmp_path, sealed)

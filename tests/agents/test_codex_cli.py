@@ -9,6 +9,6 @@ from tests.agents.sealed import Sealed
 
 
 @pytest.mark.usefixtures("codex")
-@pytest.mark.parametrize("case", cases_of("codex"), ids=str)
+@pytest.mark.parametrize("case", cases_of("codex"))
 async def test_codex(case: Case, tmp_path: Path, sealed: Sealed) -> None:
     await case.run(tmp_path, sealed)

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Householder, shot
 from tests.browser.looker import PATIENCE, Looker, Seen
 from tests.nights.house import CHECK, sample_repository
+from tests.surfaces.doings import COMMAND, PROMPT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -115,6 +116,7 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     expect(page.locator(".jobs .wanted").first).to_be_visible()
     looker.looks("live-ask")
     guest(browser, looker, ann)
+    agent(looker, ann)
     looker.opens("/tonight")
     looker.looks("tonight-running")
     looker.opens("/morning")
@@ -138,6 +140,28 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     expect(page.locator("#kept h2")).to_be_visible()
     looker.looks("job-done")
     kept(looker, ann)
+
+
+def agent(looker: Looker, ann: Householder) -> None:
+    """An agent that asks a model spends, is refused, meets a limit, and is held in the middle of a call."""
+    ann.types("down")
+    worked = [sys.executable, "-m", "tests.browser.crew_at_work", str(ann.home)]
+    subprocess.run(worked, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=60)
+    ann.starts()
+    page = looker.opens("/live")
+    held = page.locator("section.ask", has_text="May job 1 use Bash?")
+    expect(held.locator("pre")).to_have_text(COMMAND)
+    looker.looks("live-held")
+    page = looker.opens("/jobs/1")
+    page.get_by_text("What it was told").first.click()
+    expect(page.locator("details.told pre")).to_have_text(PROMPT)
+    looker.looks("job-agent")
+    began, *_ = (one["seq"] for one in ann.types("replay", "--json").json if one.get("kind") == "agent.began")
+    looker.opens(f"/why/{began}")
+    looker.looks("why-told")
+    page = looker.opens("/live")
+    held.get_by_role("button", name="No").click()
+    expect(held).to_have_count(0)
 
 
 def kept(looker: Looker, ann: Householder) -> None:

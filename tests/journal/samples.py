@@ -1,7 +1,7 @@
 """Events of every kind: one that is always the same, and all those hypothesis can think of."""
 
 import types
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from enum import Enum
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -21,6 +21,7 @@ PLAIN: dict[Any, Any] = {
     bool: True,
     datetime: THEN,
     timedelta: timedelta(minutes=5),
+    time: time(8),
     type(None): None,
     JsonValue: {"deep": [1, 2.5, "three", None, True]},
 }
@@ -28,6 +29,7 @@ PLAIN_STRATEGIES: dict[Any, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
     str: st.text(max_size=8),
     datetime: st.datetimes(min_value=datetime(1970, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001  made aware
+    time: st.times(),
     timedelta: st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=9)),
     type(None): st.none(),
     JsonValue: st.recursive(

@@ -38,7 +38,7 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, Work("tell", {"notice": "n"})),
 ]
 NAMES = {"stage", *(work.name for _, _, work in OTHERS)}
-WORKERS = {kind for kind, _, _ in STAGES} | {kind for kind, _, _ in OTHERS} | {ev.JobStumbled}
+WORKERS = {kind for kind, _, _ in STAGES} | {kind for kind, _, _ in OTHERS} | {ev.JobStumbled, ev.JobWoken}
 
 
 @pytest.mark.parametrize(("kind", "given", "stage"), STAGES)
@@ -51,6 +51,12 @@ def test_each_stage_event_queues_exactly_the_next_stage(kind: type[Event], given
 def test_a_stumble_queues_the_same_stage_once_more(stage: Stage) -> None:
     event = sample(ev.JobStumbled, job="job_1", stage=stage, attempt=4)
     assert follows(event) == (Work("stage", {"job": "job_1", "stage": stage.value, "attempt": 5}),)
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_a_job_that_wakes_goes_on_at_its_stage(stage: Stage) -> None:
+    event = sample(ev.JobWoken, job="job_1", stage=stage, attempt=2)
+    assert follows(event) == (Work("stage", {"job": "job_1", "stage": stage.value, "attempt": 2}),)
 
 
 @pytest.mark.parametrize(("kind", "given", "work"), OTHERS)

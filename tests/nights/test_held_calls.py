@@ -27,7 +27,7 @@ FETCH: Call = ("WebFetch", {"url": "https://docs.example.org/x"})
 QUESTION = "May job 1 use Bash?\n$ npm install left-pad\n> npm test\nin /ws"
 
 
-def _write(tree: Path) -> None:
+def _writes(tree: Path) -> None:
     (tree / "sample" / "new.py").write_text("x = 1\n")
 
 
@@ -35,7 +35,7 @@ class Caller(ScriptedAgent):
     """Asks about each call of a list, one after the other or all at once, and remembers what it was told."""
 
     def __init__(self, *calls: Call, at_once: bool = False, stays: bool = False) -> None:
-        super().__init__(_write)
+        super().__init__(_writes)
         self.calls = calls
         self.at_once = at_once
         self.stays = stays

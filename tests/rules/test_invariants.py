@@ -13,7 +13,8 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
 from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
-from midwatch.rules.invariants import RULES, RecordsSeen, check
+from midwatch.rules.invariants import RULES, check
+from midwatch.rules.seen import RecordsSeen
 from midwatch.terms import records as rows
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskDraft, AskKind, AskState
@@ -214,6 +215,12 @@ def test_a_paused_night_and_a_round_under_way_need_no_timer(waiting: Seen) -> No
         assert broken(waiting.entries, replace(waiting.records, timers=timers, sessions=sessions)) == set()
 
 
+def test_a_job_that_spent_past_its_ceilings_is_told(ended: Seen) -> None:
+    (job, *others), run = ended.records.jobs, ended.records.runs[0]
+    spent = job.model_copy(update={"usd_micros": run.contract.constraints.max_usd_micros + 1})
+    assert broken(ended.entries, replace(ended.records, jobs=(spent, *others))) == {"within_ceilings"}
+
+
 def test_two_pull_requests_for_one_job_are_told_from_the_records_too(ended: Seen) -> None:
     (only,) = ended.records.pull_requests
     other = only.model_copy(update={"id": "pr_other", "number": 2})
@@ -264,5 +271,5 @@ def test_an_act_that_waits_for_an_open_ask_may_outlive_the_autonomous_part(night
 
 
 def test_every_promise_is_broken_somewhere_in_this_file() -> None:
-    told = {rule for rule, _ in CORRUPTIONS} | {"deadlines_have_timers", "nights_stay_awake", "nobody_is_stranded"}
-    assert told == set(RULES)
+    from_records = {"deadlines_have_timers", "nights_stay_awake", "nobody_is_stranded", "within_ceilings"}
+    assert {rule for rule, _ in CORRUPTIONS} | from_records == set(RULES)

@@ -2,34 +2,38 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
 from midwatch.journal.events.crew import ModelCalled
+from midwatch.journal.events.jobs import RunStarted
 from midwatch.rules.reserving import Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount, Ceilings, Whose
 from midwatch.store.ids import Ulids
-from midwatch.store.ledger import Owners, SqlLedger
+from midwatch.store.ledger import Owners, Payers, SqlLedger
 from midwatch.store.pen import Pen
+from midwatch.store.tables import leases
 from midwatch.terms.agents import Tokens
 from midwatch.terms.records import JobRow
 from tests.store import scenes
-from tests.store.conftest import Store
-from tests.store.test_transitions import UNDER_WAY
+from tests.store.opened import Store
+from tests.store.scenes import UNDER_WAY
 
 CEILING = 1_000_000
 
 
 @pytest.fixture
 async def ledger(store: Store) -> AsyncIterator[SqlLedger]:
-    await store.journal.record(*UNDER_WAY, scenes.job())
+    run = scenes.of(RunStarted, run="run_1", session=scenes.NIGHT, project="prj_1")
+    await store.journal.record(*UNDER_WAY, run, scenes.job())
     pen = Pen(store.url)
     yield SqlLedger(pen, Ulids(store.clock), owners, worker="w1", patience=0.6)
     await pen.put_away()
 
 
-async def owners(job: str) -> Owners:
-    return Owners(job, "run_1", "ses_1", {Whose.JOB: Ceilings(usd_micros=CEILING)})
+def owners(payers: Payers) -> Owners:
+    return Owners(payers.job.id, "run_1", "ses_1", {Whose.JOB: Ceilings(usd_micros=CEILING)})
 
 
 def wish(usd: int) -> Wish:
@@ -39,9 +43,19 @@ def wish(usd: int) -> Wish:
 async def paid(store: Store, reservation: Reservation, usd: int) -> None:
     """Write the entry that books a request."""
     tokens = Tokens(input=60, output=40)
-    named = {"provider": "anthropic", "model": "m", "api": "messages", "status": 200}
-    called = ModelCalled(reservation=reservation.id, job="job_1", epoch=1, tokens=tokens, usd_micros=usd, **named)
-    await store.journal.record(called)
+    await store.journal.record(
+        ModelCalled(
+            reservation=reservation.id,
+            job="job_1",
+            epoch=1,
+            provider="anthropic",
+            model="m",
+            api="messages",
+            status=200,
+            tokens=tokens,
+            usd_micros=usd,
+        )
+    )
 
 
 async def test_what_is_spent_is_what_the_entries_say(store: Store, ledger: SqlLedger) -> None:
@@ -90,13 +104,33 @@ async def test_eight_at_once_overshoot_by_one_request_at_most(store: Store, ledg
     assert CEILING <= row.usd_micros < CEILING + 150_000
 
 
-async def test_what_a_dead_server_had_set_aside_comes_back(store: Store, ledger: SqlLedger) -> None:
+@asynccontextmanager
+async def another(store: Store, worker: str) -> AsyncIterator[SqlLedger]:
+    """Open the ledger as another worker does."""
     pen = Pen(store.url)
     try:
-        other = SqlLedger(pen, Ulids(store.clock), owners, worker="w2", patience=0.1)
-        assert isinstance(await other.reserve(wish(900_000)), Reservation)
-        assert await ledger.forget_the_dead(("w2",)) == 0
-        assert await ledger.forget_the_dead() == 1
+        yield SqlLedger(pen, Ulids(store.clock), owners, worker=worker, patience=0.1)
     finally:
         await pen.put_away()
-    assert isinstance(await ledger.reserve(wish(900_000)), Reservation)
+
+
+async def test_what_a_dead_server_had_set_aside_comes_back(store: Store, ledger: SqlLedger) -> None:
+    async with another(store, "w2") as other:
+        assert isinstance(await other.reserve(wish(900_000)), Reservation)
+    assert isinstance(await ledger.reserve(wish(50_000)), Reservation)
+    assert await ledger.forget_the_dead() == 1
+    assert store.counts("reservations") == (1,), "its own stays"
+
+
+async def test_a_worker_that_holds_its_lease_is_not_dead(store: Store, ledger: SqlLedger) -> None:
+    """On PostgreSQL several work at once; a lease that nobody beats any more is taken away by the others."""
+    with store.behind() as tx:
+        tx.execute(leases.insert().values(executor="w2", beat=store.clock.now()))
+    async with another(store, "w2") as other:
+        assert isinstance(await other.reserve(wish(900_000)), Reservation)
+    assert await ledger.forget_the_dead() == 0
+    assert isinstance(await ledger.reserve(wish(200_000)), Refusal), "it may still be spent"
+    with store.behind() as tx:
+        tx.execute(leases.delete())
+    assert isinstance(await ledger.reserve(wish(200_000)), Reservation), "found dead by whoever had to wait"
+    assert store.counts("reservations") == (1,)

@@ -3,10 +3,12 @@
 import asyncio
 import threading
 
+import pytest
 import sqlalchemy as sa
 
 from midwatch.journal.entry import Entry
 from midwatch.store.migrate import migrate
+from midwatch.store.tables import leases
 from tests.store import scenes
 from tests.store.opened import Store, opened
 
@@ -57,3 +59,27 @@ async def test_what_was_begun_is_finished_and_heard_though_its_writer_is_gone(st
     go.set()
     await rang.wait()
     assert heard == [await store.journal.entries()]
+
+
+async def test_what_need_not_last_is_written_all_the_same_and_the_next_one_lasts_again(store: Store) -> None:
+    def mode(tx: sa.Connection) -> str:
+        sqlite = tx.dialect.name == "sqlite"
+        return str(tx.exec_driver_sql("PRAGMA synchronous" if sqlite else "SHOW synchronous_commit").scalar_one())
+
+    def note(tx: sa.Connection) -> str:
+        tx.execute(leases.insert().values(executor="w1", beat=store.clock.now()))
+        return mode(tx)
+
+    kept = await store.pen.write(mode)
+    brief = await store.pen.write(note, lasting=False)
+    assert (kept, brief) in {("2", "1"), ("on", "off")}
+    assert store.counts("leases") == (1,)
+
+    def fail(tx: sa.Connection) -> None:
+        tx.execute(leases.delete())
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await store.pen.write(fail, lasting=False)
+    assert store.counts("leases") == (1,), "undone as a whole"
+    assert await store.pen.write(mode) == kept

@@ -13,7 +13,7 @@ from typing import Any
 from midwatch.errors import MidwatchError
 from midwatch.evening.signing import orders_hash
 from midwatch.journal.entry import Entry
-from midwatch.journal.events import Event, house, jobs, morning, people, session, workshop
+from midwatch.journal.events import Event, crew, house, jobs, morning, people, session, workshop
 from midwatch.terms.asks import AskDraft, AskKind
 from midwatch.terms.jobs import Stage
 from midwatch.terms.orders import Orders
@@ -144,6 +144,7 @@ def beside_a_night(day: Day) -> Sequence[Event]:
         session.AskOpened(ask="ask_extra", session=ids["session"], draft=question, due_at=due),
         *(_made(kind, ids) for kind in of_night),
         *_reached_out(ids["job"]),
+        *_asked_models(ids),
         *_at_the_door(),
     )
 
@@ -152,12 +153,17 @@ def at_work(day: Day) -> Sequence[Event]:
     """What goes wrong while an agent works."""
     ids = day.ids()
     epoch = max(one.event.epoch for one in day.until(jobs.JobExecuted) if isinstance(one.event, jobs.JobClaimed))
-    stumbled = sample(jobs.JobStumbled, job=ids["job"], epoch=epoch, stage=Stage.EXECUTE, attempt=1)
+    held_up = {"job": ids["job"], "epoch": epoch, "stage": Stage.EXECUTE, "attempt": 1}
+    stumbled = sample(jobs.JobStumbled, **held_up)
     ended = sample(jobs.JobEnded, job=ids["job"], epoch=epoch, state="failed")
     draft = AskDraft(kind=AskKind.GUIDANCE_ERROR, question="What now?", options=("go on",), subject=ids["job"])
     return (
         sample(workshop.SetupFinished, job=ids["job"], project=ids["project"], epoch=epoch),
         *_reached_out(ids["job"]),
+        *_asked_models(ids),
+        sample(jobs.JobGranted, job=ids["job"]),
+        sample(jobs.JobWaits, until=None, **held_up),
+        sample(jobs.JobWoken, **held_up),
         stumbled,
         session.SessionPaused(session=ids["session"], why="A pause"),
         session.SessionResumed(session=ids["session"]),
@@ -208,6 +214,30 @@ def _reached_out(job: str) -> Sequence[Event]:
     return (*tried, workshop.ConnectionSeen(job=job, epoch=1, host="far", port=1, verdict="allowed", why="it may"))
 
 
+def _asked_models(ids: dict[str, str]) -> Sequence[Event]:
+    """What an agent that asks a model does: its tools, its commands and what a provider says are strangers' words."""
+    told = {"job": ids["job"], "epoch": 1}
+    calls = [
+        sample(crew.ToolCallDecided, verdict=verdict, shown=f"run {number}", tool="a tool", **told)
+        for number, verdict in enumerate(("allow", "deny", "ask") * 5)
+    ]
+    held = AskDraft(
+        kind=AskKind.CONFIRM_ACT,
+        question="exactly",
+        options=("yes", "no"),
+        rationale="It leaves the checkout",
+        subject=ids["job"],
+    )
+    kinds = (crew.AgentBegan, crew.ModelCalled, crew.AgentLimited, crew.AgentEnded)
+    return (
+        *(sample(kind, **told) for kind in kinds),
+        *calls,
+        session.AskOpened(ask="ask_held", session=ids["session"], draft=held, due_at=None),
+        crew.FuelRead(provider="a provider", limit="a limit", remaining=0.4),
+        crew.FuelRead(provider="a provider", limit="another", remaining=0, rejected=True),
+    )
+
+
 def _at_the_door() -> Sequence[Event]:
     known = {"person": "per_x", "token": "tok_x"}
     kinds = (people.PersonAdded, people.TokenIssued, people.PersonEntered, people.PersonRefused, people.PersonInvited)
@@ -245,9 +275,12 @@ async def a_house_of(
             opened.clock.jump_to(max(entry.at, opened.clock.now()))
             await opened.house.journal.record(event, actor=words.of(entry.actor), because=entry.because)
             taken.add(event.kind)
+        prompt = await opened.house.blobs.keep((_log() if words.hostile else CALM_LOG).encode())
         for event in more:
             try:
-                await opened.house.journal.record(words.told(event), actor=words.of("somebody"), because=(1, 2))
+                await opened.house.journal.record(
+                    _held(words.told(event), words, prompt), actor=words.of("somebody"), because=(1, 2)
+                )
             except MidwatchError:
                 continue  # not in this state of the night; the test asks in the end what no house took
             taken.add(event.kind)
@@ -256,6 +289,16 @@ async def a_house_of(
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_log() if words.hostile else CALM_LOG, newline="")
         yield opened, taken
+
+
+def _held(event: Event, words: Words, prompt: str) -> Event:
+    """What an agent was told is a blob that is there; a held call is asked in our words around its own."""
+    if isinstance(event, crew.AgentBegan):
+        return event.model_copy(update={"prompt_blob": prompt})
+    if isinstance(event, session.AskOpened) and event.ask == "ask_held":
+        question = f"May job 1 use {words.of('a tool')}? {words.of('exactly')}"
+        return event.model_copy(update={"draft": event.draft.model_copy(update={"question": question})})
+    return event
 
 
 def _log() -> str:

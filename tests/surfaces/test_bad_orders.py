@@ -29,6 +29,13 @@ BAD_ORDERS = {
     ),
     "work without a title": ('[[work]]\nproject = "repo"\n', 2, "line 1: 'work.0.title' is missing"),
     "until without a zone": ("until = 2030-01-01T07:00:00\n", 2, "line 1: until has no time zone"),
+    "an hour without a share": ('[limits]\nleave_at = "08:00"\n', 2, "line 2: leave_at says when"),
+    "a share of too much": ("[limits]\nleave_percent = 140\n", 2, "line 2: limits.leave_percent: "),
+    "an hour in another zone": (
+        '[limits]\nleave_percent = 40\nleave_at = "08:00+02:00"\n',
+        2,
+        "line 3: leave_at is on your own clock",
+    ),
     "until in the past": ("until = 2020-01-01T07:00:00Z\n", 2, "The orders end in the past."),
     "an unknown project": ('[[work]]\nproject = "nope"\ntitle = "x"\n', 2, "unknown project 'nope'"),
     "an unknown agent": ('[[work]]\nproject = "repo"\ntitle = "x"\nagent = "gpt"\n', 2, "unknown agent 'gpt'"),

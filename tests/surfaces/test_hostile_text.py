@@ -53,7 +53,7 @@ NEVER_TOLD = {
 PARTS = ("goals", "work", "limits", "permissions", "text", "sign", "estimate", "wont")
 PAGES = (
     *("/", "/live", "/tonight", "/morning", "/morning?night=1", "/morning/diff/1", "/jobs/1", "/jobs/1/now", "/login"),
-    "/jobs/1/kept",
+    *("/jobs/1/kept", "/jobs/1/told/1"),
     *("/welcome?key=", "/healthz", "/readyz", "/favicon.ico", "/tonight/level", "/tonight/level/edit"),
     "/tonight/orders/text/example",
     *(f"/tonight/orders/{part}" for part in PARTS),
@@ -65,7 +65,7 @@ LISTS = (
     *("morning", "orders", "orders/example", "people", "projects", "projects/sample", "pull_requests", "rehearse"),
     *("replay", "runs", "sessions", "sessions/1", "settings", "settings/proposals", "settings/proposals/1/diff"),
     *("status", "tokens", "why/5", "work", "jobs/1/log", "jobs/1/log?from=0"),
-    *("jobs/1/connections", "jobs/1/checkouts"),
+    *("jobs/1/connections", "jobs/1/checkouts", "jobs/1/errands", "jobs/1/told/1", "agents"),
 )
 RAW = ("jobs/1/diff",)
 """What a person gives to git: bytes as they are, as text/plain that no browser guesses about."""
@@ -141,6 +141,23 @@ async def test_every_page_has_the_shape_it_has_with_harmless_words(tmp_path: Pat
         assert "onx=1" in (await hostile.get("/live")).text, "the words never reached the page"
         for seq in range(1, await house.house.records.head() - 5, 4):  # the last few are how each owner came in
             assert await compared(hostile, calm, f"/why/{seq}") == 200
+
+
+@pytest.mark.parametrize("which", ["under way", "at work"])
+async def test_what_an_agent_wanted_to_run_is_shown_as_text_and_whole(tmp_path: Path, day: Day, which: str) -> None:
+    async with twins(tmp_path, day, which) as (hostile, calm, _, __):
+        page = (await hostile.get("/jobs/1")).text
+        calls = page[page.index('id="agent-head"') : page.index('id="reach-head"')]
+        assert calls.count('<pre class="exactly"') == 16, "fifteen calls, and what it was told"
+        assert calls.count("⟨U+202E⟩") >= 15, "what hides is shown"
+        live = (await hostile.get("/live")).text
+        assert live.count('<pre class="exactly"') == 1
+        told = await hostile.get("/jobs/1/told/1")
+        assert told.status_code == 200
+        assert "⟨U+202E⟩" in told.text
+        assert not Shape(told.text).seen
+        for path in ("/jobs/1", "/live", "/jobs/1/told/1"):
+            assert await compared(hostile, calm, path) == 200
 
 
 async def test_hosts_an_agent_made_up_are_shown_as_text(tmp_path: Path, day: Day) -> None:

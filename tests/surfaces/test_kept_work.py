@@ -10,7 +10,7 @@ from midwatch.errors import Misuse
 from midwatch.evening import house as by_day
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.night import commands
-from midwatch.surfaces.web.job import Reaching
+from midwatch.surfaces.web.job import Doings
 from midwatch.terms.jobs import JobState
 from midwatch.terms.people import Role
 from midwatch.terms.records import JobRow, ProjectRow
@@ -141,7 +141,7 @@ async def test_the_page_shows_the_walls_what_it_may_reach_and_what_it_tried(tmp_
 async def test_the_page_of_a_running_job_moves_when_it_reaches_out(tmp_path: Path) -> None:
     async with a_night(tmp_path) as house:
         job = await the_job(house)
-        reaching = Reaching(house.house, job.id, await house.house.records.head())
+        reaching = Doings(house.house, job.id, await house.house.records.head())
         assert await reaching.count() == 0
         await house.house.journal.record(seen(job, "a.example"), seen(job.model_copy(update={"id": "other"}), "b"))
         assert await reaching.count() == 1

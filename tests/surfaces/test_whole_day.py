@@ -25,10 +25,11 @@ WRITING = (
     ("settings", "propose", "rounds.interval_seconds=90"),
     ("review", "--usefulness", "4", "--trust", "4", "--brevity", "4"),
 )
-STATUS_KEYS = {"now", "pages", "seq", "projects", "night", "jobs", "asks", "pull_requests", "headline"}
+STATUS_KEYS = {"now", "pages", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel", "headline"}
 NIGHT_KEYS = {
     "id", "number", "state", "paused", "why_paused", "level", "goals", "rounds", "max_rounds", "decisions", "actions",
-    "minutes", "max_minutes", "max_usd", "ends_at", "next_round_at", "reason",
+    "minutes", "max_minutes", "usd_micros", "max_usd", "tokens", "max_tokens", "spent", "ends_at", "next_round_at",
+    "reason",
 }  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def test_the_names_in_status_json_are_stable(day: Day) -> None:
     status = day.said["asked json"].json
     assert set(status) == STATUS_KEYS
     assert set(status["night"]) == NIGHT_KEYS
-    assert set(status["jobs"][0]) == {"id", "number", "title", "state", "stage", "agent", "isolation"}
+    assert set(status["jobs"][0]) == {"id", "number", "title", "state", "stage", "agent", "isolation", "line"}
     assert set(day.said["ended"].json["pull_requests"][0] if day.said["ended"].json["pull_requests"] else {}) <= {
         "number", "title", "branch",
     }  # fmt: skip

@@ -26,10 +26,9 @@ def at(minutes: float, event: Event, seq: int) -> Entry:
 
 
 def a_job(**more: object) -> JobRow:
-    plain: dict[str, object] = dict.fromkeys(JobRow.model_fields, "")
-    none = ("repository", "plan", "done", "change", "proof", "started_at", "ended_at")
-    numbers = ("attempt", "epoch", "plan_version", "work_epoch", "repairs", "stumbles")
-    plain |= dict.fromkeys(none) | dict.fromkeys(numbers, 0)
+    """A job with nothing in it: no words, no numbers, and None where that is allowed."""
+    empty: dict[object, object] = {str: "", int: 0}
+    plain = {name: empty.get(info.annotation) for name, info in JobRow.model_fields.items()}
     fixed = {"id": "j1", "number": 1, "title": "Tidy", "state": "running", "stage": "plan", "created_at": DUSK}
     fixed |= {"isolation": "none"}
     return JobRow.model_validate(plain | fixed | more)

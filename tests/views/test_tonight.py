@@ -209,7 +209,10 @@ orders_given = st.builds(
         tokens=st.integers(0, 10**12),
         minutes=st.integers(1, 100_000),
         rounds=st.integers(1, 1_000_000),
-    ),
+        leave_percent=st.integers(1, 100),
+        leave_at=st.none() | st.times(),
+    )
+    | st.builds(Limits, leave_percent=st.integers(0, 100)),
     permissions=st.builds(
         Permissions, tools=several, domains=several, external=several, silence_approves=st.booleans()
     ),

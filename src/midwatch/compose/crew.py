@@ -2,24 +2,27 @@
 
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.crew.roster import Recruit, lent_by, muster
+from midwatch.gateway.metering import Prices, Upstream
 from midwatch.gateway.model_doors import ModelDoors
-from midwatch.gateway.models import Prices, Upstream
 from midwatch.gateway.secrets import Vault
-from midwatch.journal.port import Journal, Records
+from midwatch.journal.port import Journal
 from midwatch.night.roles import Agent
+from midwatch.rules.fuel import YES, MayBurn, Reading, leave_wanted, may_burn
 from midwatch.rules.spending import Ceilings, Whose
 from midwatch.settings import Settings
-from midwatch.store.ledger import Owners, SqlLedger
+from midwatch.settings.zone import local_time
+from midwatch.store.ledger import Owners, Payers, SqlLedger
 from midwatch.store.pen import Pen
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import JobRow, RunRow, SessionRow
+from midwatch.terms.records import FuelRow, SessionRow
 from midwatch.terms.roles import Clock, Ids
 
 KEY = "house.key"
@@ -38,25 +41,35 @@ def house_key(home: Path) -> bytes:
     return file.read_bytes()
 
 
-def owners_of(records: Records, settings: Callable[[], Settings]) -> Callable[[str], Awaitable[Owners]]:
-    """Tell whose purses a job is paid from: its own, its run's, its night's; planning has a smaller one of its own."""
+def owners_of(settings: Callable[[], Settings], clock: Clock) -> Callable[[Payers], Owners]:
+    """Tell what a job, its run and its night may spend; planning has a smaller purse of its own."""
 
-    async def owners(job_id: str) -> Owners:
-        job = await records.get(JobRow, job_id)
-        run = await records.get(RunRow, job.run)
-        session = await records.get(SessionRow, job.session)
-        bounds, limits = run.contract.constraints, session.orders.limits
-        mine = bounds.max_usd_micros
+    def owners(payers: Payers) -> Owners:
+        chosen = settings()
+        job, bounds, limits = payers.job, payers.run.contract.constraints, payers.session.orders.limits
+        most, tokens = bounds.max_usd_micros + job.granted_usd_micros, bounds.max_tokens + job.granted_tokens
+        asked = chosen.execution.max_requests + job.granted_requests
+        mine = most
         if job.stage is Stage.PLAN:
-            mine = min(mine, round(settings().planning.max_cost_usd * MICROS))
+            mine = min(most, round(chosen.planning.max_cost_usd * MICROS) + job.granted_usd_micros)
         ceilings = {
-            Whose.JOB: Ceilings(usd_micros=mine, tokens=bounds.max_tokens),
-            Whose.RUN: Ceilings(usd_micros=bounds.max_usd_micros, tokens=bounds.max_tokens),
-            Whose.SESSION: Ceilings(usd_micros=round(limits.usd * MICROS), tokens=limits.tokens),
+            Whose.JOB: Ceilings(usd_micros=mine, tokens=tokens, requests=asked),
+            Whose.RUN: Ceilings(usd_micros=most, tokens=tokens, requests=asked),
+            Whose.SESSION: Ceilings(round(limits.usd * MICROS), limits.tokens, chosen.limits.session_max_requests),
         }
-        return Owners(job.id, job.run, job.session, ceilings)
+        burn = burning(chosen, payers.session, payers.fuel, clock.now())
+        return Owners(job.id, job.run, job.session, ceilings, burn)
 
     return owners
+
+
+def burning(settings: Settings, session: SessionRow, fuel: Sequence[FuelRow], now: datetime) -> MayBurn:
+    """Tell whether a night's orders let one more request, or one more job, draw on the provider these rows are of."""
+    leave = leave_wanted(session.orders.limits, local_time(settings, session.started_at or session.created_at))
+    if leave is None or not fuel:
+        return YES
+    readings = [Reading(one.provider, one.limit, one.remaining, one.resets_at, one.read_at) for one in fuel]
+    return may_burn(readings, fuel[0].provider, leave, local_time(settings, now))
 
 
 @dataclass(slots=True)
@@ -89,7 +102,6 @@ class Keepers:
     """Who keeps what, for every door to a model."""
 
     journal: Journal
-    records: Records
     pen: Pen
     ids: Ids
     clock: Clock
@@ -100,7 +112,7 @@ class Keepers:
 
 def model_doors(keepers: Keepers, home: Path) -> ModelDoors:
     """Fit the doors to models: one ledger, one table of prices, one way out for all."""
-    owners = owners_of(keepers.records, keepers.settings)
+    owners = owners_of(keepers.settings, keepers.clock)
     return ModelDoors(
         journal=keepers.journal,
         vault=keepers.vault,

@@ -36,7 +36,7 @@ from midwatch.morning.roles import Morning
 from midwatch.night.perform import Performer
 from midwatch.night.roles import Agent, Brain, Machine, Night
 from midwatch.night.timers import TimerLoop
-from midwatch.settings import Loaded, load_settings, secret_references
+from midwatch.settings import Loaded, load_settings, model_prices, secret_references
 from midwatch.store.answers import SqlAnswers
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.engines import open_reader
@@ -103,6 +103,7 @@ class House:
         self.bench = Bench(home, self._enclosure(), reveals=self.redactor.reveals)
         self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
+        self.doors = self._model_doors()
         self.night = self._night()
         self.evening = Evening(
             journal=self.journal,
@@ -135,7 +136,6 @@ class House:
     def _model_doors(self) -> ModelDoors:
         keepers = Keepers(
             journal=self.journal,
-            records=self.records,
             pen=self.pen,
             ids=self.ids,
             clock=self.clock,
@@ -160,14 +160,16 @@ class House:
             channel=LogChannel(self.home / "notices.log"),
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.bench.isolation),
             door=TracedDoor(self.journal),
-            doorkeeping=Doorkeeper(self.journal, self.vault, self._model_doors()),
+            doorkeeping=Doorkeeper(self.journal, self.vault, self.doors),
             models=self.crew.models,
             worker=self.worker,
         )
 
     def _enclosure(self) -> Enclosure:
         sandbox = self.loaded.settings.sandbox
-        limits = Limits(processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB)
+        limits = Limits(
+            processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB, data_bytes=sandbox.memory_mib * MIB
+        )
         return enclosure(
             self.standing.isolation,
             self.home,
@@ -196,6 +198,7 @@ class House:
         self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
         await asyncio.to_thread(self.crew.call, self.loaded.settings)
         self.bench.refit(self._enclosure())
+        self.doors.prices.override(model_prices(self.loaded.settings))
         if self.vault.refer(secret_references(self.loaded.settings)):
             for error in (await self.vault.unlock()).values():
                 log.warning("%s %s", error.message, error.hint)
@@ -220,7 +223,8 @@ class House:
                     await self.reload_settings()
 
     async def dispose(self) -> None:
-        """Close the database."""
+        """Hang up on the models and close the database."""
+        await self.doors.close()
         await self.pen.put_away()
         await self.reader.dispose()
 

@@ -41,6 +41,7 @@ async def open_house(
         house = House(home, flags=flags, parts=parts)
         try:
             await house.reload_settings()
+            await house.doors.open()
             house.journal.listeners.append(house.heard)
             async with _engine(house):
                 yield house

@@ -69,14 +69,15 @@ class CommandDriver:
 
 def judge(brief: Brief, left: Left, said: list[str]) -> RunEnded:
     """Say how it ended, by the only thing there is."""
-    last = shortened((said or [""])[-1], 300)
+    last = (said or [""])[-1]
+    complaint = shortened((left.tail.strip().splitlines() or [last])[-1], 300)
     structured = None
     if left.stopped:
         outcome, why = Outcome.CANCELLED, "It was stopped."
     elif left.exit_code < 0 or left.exit_code >= 128:
         outcome, why = Outcome.CRASHED, left.sentence
     elif left.exit_code:
-        outcome, why = Outcome.FAILED, f"{left.sentence} {last}".strip()
+        outcome, why = Outcome.FAILED, f"{left.sentence} {complaint}".strip()
     else:
         outcome, why = Outcome.OK, ""
     if outcome is Outcome.OK and brief.schema is not None:

@@ -1,6 +1,6 @@
 """A model-driven agent: one program led by its driver through a plan, its execution or a repair."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -8,21 +8,25 @@ from midwatch.crew.driving import Access, Brief, Decide, Driver, Talk, Tell
 from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
-from midwatch.errors import Broken, Exhausted, MidwatchError, Refused, Unavailable
-from midwatch.terms.agents import AgentEvent, Errand, Outcome, Prompted, RunEnded, Said, Told
+from midwatch.errors import Away, Broken, Limited, Locked, MidwatchError, NightSpent, Spent, Unavailable
+from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said, Told
 from midwatch.terms.jobs import Done, Plan
 
 WRONG: dict[Outcome, tuple[type[MidwatchError], str]] = {
     Outcome.FAILED: (Broken, "Look at its log for what it tried."),
     Outcome.MAX_TURNS: (Broken, "Ask for less at once, or allow more turns."),
-    Outcome.BUDGET: (Exhausted, "Raise the ceiling, or ask for less."),
-    Outcome.LIMIT: (Unavailable, "It goes on when the provider's limit resets."),
-    Outcome.AUTH: (Refused, "Check its credential: midwatch agent test."),
-    Outcome.NETWORK: (Unavailable, "It is tried again; look at the provider's status page."),
+    Outcome.BUDGET: (Spent, "Raise the ceiling, or ask for less."),
+    Outcome.LIMIT: (Limited, "It goes on when the provider's limit resets."),
+    Outcome.AUTH: (Locked, "Check its credential: midwatch agent test."),
+    Outcome.NETWORK: (Away, "It is tried again; look at the provider's status page."),
     Outcome.CANCELLED: (Unavailable, "Its checkout is kept."),
     Outcome.CRASHED: (Broken, "Look at its log for its last words."),
 }
 """Who must act next when a run did not end well."""
+
+
+VAGUE = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.NETWORK})
+"""Outcomes behind which there may be another that we saw at the door."""
 
 
 class Room(Protocol):
@@ -51,6 +55,8 @@ class Commission(Protocol):
     def tell(self) -> Tell: ...  # noqa: D102
     @property
     def conversation(self) -> str: ...  # noqa: D102
+    @property
+    def met(self) -> Callable[[], Met | None]: ...  # noqa: D102
     @property
     def tools(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
@@ -109,26 +115,45 @@ class ModelAgent:
         await task.tell(
             Prompted(errand=facts.errand, text=prompt.text, template=prompt.template, version=prompt.version)
         )
-        last = _LastWords(task.tell)
+        last = _LastWords(task.tell, task.met)
         async with task.room.talk(launch.argv, launch.environment) as talk:
-            ended = await self.driver.drive(talk, brief, task.decide, last)
+            ended = last.seen(await self.driver.drive(talk, brief, task.decide, last))
         if ended.outcome is not Outcome.OK:
-            kind, hint = WRONG[ended.outcome]
-            raise kind(ended.why or f"{self.name} ended without a word.", hint=hint)
+            raise _wrong(ended, self.name, task.met())
         return ended, last.text or "It said nothing about what it did."
+
+
+def _wrong(ended: RunEnded, name: str, met: Met | None) -> MidwatchError:
+    kind, hint = WRONG[ended.outcome]
+    why = ended.why or f"{name} ended without a word."
+    if kind is Spent and met is not None and met.whose == "session":
+        return NightSpent(met.why)
+    if kind is Limited:
+        return Limited(why, hint=hint, until=ended.resets_at)
+    return kind(why, hint=hint)
 
 
 class _LastWords:
     """Passes everything on, and remembers what was said last: that is the agent's own summary."""
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Tell, met: Callable[[], Met | None]) -> None:
         self._tell = tell
+        self._met = met
         self.text = ""
 
     async def __call__(self, event: AgentEvent) -> None:
         if isinstance(event, Said):
             self.text = event.text
-        await self._tell(event)
+        await self._tell(self.seen(event) if isinstance(event, RunEnded) else event)
+
+    def seen(self, ended: RunEnded) -> RunEnded:
+        """Say how it really ended: an agent that only says that something failed was there when we saw what it was."""
+        met = self._met()
+        if met is None or ended.outcome not in VAGUE | {met.outcome}:
+            return ended
+        why = met.why if ended.outcome in VAGUE else ended.why or met.why
+        found = {"outcome": met.outcome, "why": why, "resets_at": ended.resets_at or met.resets_at}
+        return ended.model_copy(update=found)
 
 
 def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failure: str = "") -> PromptFacts:
@@ -149,4 +174,9 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         ),
         plan=plan,
         failure=failure,
+        said=told.said,
+        signals=told.signals,
+        priorities=told.priorities,
+        commits=told.commits,
+        interrupted=told.interrupted and errand is not Errand.PLAN,
     )

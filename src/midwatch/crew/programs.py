@@ -4,7 +4,9 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from midwatch.errors import Misuse
@@ -35,20 +37,41 @@ def find(name: str, natives: tuple[str, ...] = ()) -> Program | None:
     if which is None:
         return None
     path = Path(which).resolve()
-    for folder in path.parents:
-        if folder.name != "node_modules":
-            continue
+    behind = next((native for native in _behind(path, natives) if version_of(native)), path)
+    return Program(_safe(behind))
+
+
+def _behind(launcher: Path, natives: tuple[str, ...]) -> Iterator[Path]:
+    """Give the native files of a package; it may bring several, of which not all start on this processor."""
+    for folder in (folder for folder in launcher.parents if folder.name == "node_modules"):
         for pattern in natives:
-            for native in sorted([*folder.glob(pattern), *folder.glob(f"*/node_modules/{pattern}")]):
-                if os.access(native, os.X_OK):
-                    return Program(_safe(native))
-    return Program(_safe(path))
+            found = sorted([*folder.glob(pattern), *folder.glob(f"*/node_modules/{pattern}")])
+            yield from [launcher] if launcher in found else found
 
 
 def version_of(program: Path) -> str:
     """Ask a program which version it is; one that does not say has none."""
+    try:
+        facts = program.stat()
+    except OSError:
+        return ""
+    return _version(program, facts.st_mtime_ns, facts.st_size)
+
+
+@lru_cache(maxsize=32)
+def _version(program: Path, _changed: int, _size: int) -> str:
+    """Asked once for as long as the file stays the same: pages and lists ask often, and some programs start slowly."""
     found = NUMBER.search(_asked(program, "--version"))
     return found.group() if found else ""
+
+
+def judged(version: str, tested: tuple[str, ...]) -> str:
+    """Say in a few words what a version is worth: whether the whole matrix of tests was run with it."""
+    if not tested:
+        return "no version of it was tested"
+    if not version:
+        return f"not tested: it does not say its version, tested {', '.join(tested)}"
+    return "tested" if version in tested else f"not tested: seen {version}, tested {', '.join(tested)}"
 
 
 def help_of(program: Path) -> str:

@@ -29,6 +29,10 @@ class Kind:
     """A model to begin with, where a person names none."""
     lead: Lead
     natives: tuple[str, ...] = ()
+    subscribes: bool = False
+    """Whether its vendor lets this very program use a subscription; others get an API key."""
+    chats: bool = True
+    """Whether it speaks Chat Completions to OpenAI's models, as all but OpenAI's own programs do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,41 +80,57 @@ def _command(name: str, setup: AgentSetup, program: Program | None) -> Driver:
 
 
 KINDS: Mapping[str, Kind] = {
-    "claude": Kind("anthropic", "claude-sonnet-4-5", _claude, ("@anthropic-ai/claude-code-*/claude",)),
-    "codex": Kind("openai", "gpt-5-codex", _codex, ("@openai/codex-*/vendor/*/bin/codex",)),
+    "claude": Kind("anthropic", "claude-sonnet-4-5", _claude, ("@anthropic-ai/claude-code-*/claude",), subscribes=True),
+    "codex": Kind(
+        "openai", "gpt-5-codex", _codex, ("@openai/codex-*/vendor/*/bin/codex",), subscribes=True, chats=False
+    ),
     "opencode": Kind("openai", "gpt-5", _opencode, ("opencode-*/bin/opencode",)),
     "acp": Kind("", "", _acp),
     "command": Kind("", "", _command),
 }
+OTHERS = "Vendors keep subscriptions for their own programs."
 KNOWN = ("claude", "codex", "opencode")
 """Whom doctor looks for even where the settings name nobody."""
 
 
 def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
     """Find out how one agent stands; `secrets` are the names the settings know."""
-    kind = KINDS.get(setup.speaks or name)
+    kind = kind_of(name, setup)
     if kind is None:
         return Recruit(name, None, None, None, f"Say how it is led: agents.{name}.speaks = acp or command.")
+    access = _access(setup, kind)
     try:
         program = find(setup.program or name, kind.natives)
     except MidwatchError as problem:
-        return Recruit(name, None, None, None, f"{problem.message} {problem.hint}")
+        return Recruit(name, None, None, access, f"{problem.message} {problem.hint}")
     driver = kind.lead(name, setup, program)
     if program is None:
-        return Recruit(name, driver, None, None, f"{setup.program or name} is not here. {driver.install}")
-    provider = setup.provider or kind.provider
-    if not provider:
+        return Recruit(name, driver, None, access, f"{setup.program or name} is not here. {driver.install}")
+    if access is None:
         asks_nobody = setup.speaks == "command"
         missing = "" if asks_nobody else f"Say whose model it asks: agents.{name}.provider."
         return Recruit(name, driver, program, None, missing)
-    access = ModelAccess(
+    if access.kind == "oauth" and not kind.subscribes:
+        return Recruit(name, driver, program, access, f"{OTHERS} Give {name} an API key: midwatch agent login {name}.")
+    return Recruit(name, driver, program, access, _unpaid(name, access, secrets))
+
+
+def kind_of(name: str, setup: AgentSetup) -> Kind | None:
+    """Tell what is known about the program that leads it; None where nobody said how it is led."""
+    return KINDS.get(setup.speaks or name)
+
+
+def _access(setup: AgentSetup, kind: Kind) -> ModelAccess | None:
+    provider = setup.provider or kind.provider
+    if not provider:
+        return None
+    return ModelAccess(
         provider=provider,
         model=setup.model or kind.model,
         secret=setup.secret,
         kind=setup.credential,
         base_url=setup.base_url,
     )
-    return Recruit(name, driver, program, access, _unpaid(name, access, secrets))
 
 
 def muster(setups: Mapping[str, AgentSetup], secrets: frozenset[str]) -> dict[str, Recruit]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import ValidationError
 
 from midwatch.errors import Misuse
-from midwatch.terms.orders import Orders
+from midwatch.terms.orders import Limits, Orders
 
 EXAMPLE = """\
 # The night's orders. Sign them with: midwatch brief --file orders.toml && midwatch start
@@ -30,6 +30,8 @@ usd = 5
 tokens = 2000000
 minutes = 480
 rounds = 100
+# leave_percent = 40          # of each limit of a subscription, for you
+# leave_at = "08:00"          # then, on your clock; without it all night
 
 [permissions]
 tools = ["repo_read", "repo_write_pr"]
@@ -54,7 +56,21 @@ def read_orders(text: str, *, name: str = "orders.toml") -> Orders:
     if orders.until is not None and orders.until.tzinfo is None:
         line = _line_of(text, ("until",))
         raise Misuse(f"{name}, line {line}: until has no time zone.", hint=f"Write it as {_with_zone(orders.until)}.")
+    _check_leave(orders.limits, text, name)
     return orders
+
+
+def _check_leave(limits: Limits, text: str, name: str) -> None:
+    if limits.leave_at is None:
+        return
+    line = _line_of(text, ("limits", "leave_at"))
+    if not limits.leave_percent:
+        raise Misuse(
+            f"{name}, line {line}: leave_at says when something is left for you, and nothing says how much.",
+            hint="Add leave_percent = 40, or remove leave_at.",
+        )
+    if limits.leave_at.tzinfo is not None:
+        raise Misuse(f"{name}, line {line}: leave_at is on your own clock.", hint='Write "08:00", without a zone.')
 
 
 def _named(error: ValidationError, text: str, name: str) -> Misuse:

@@ -11,13 +11,13 @@ from typing import Final, Protocol
 from midwatch.errors import Misuse
 from midwatch.gateway.egress import Caps, Connection, Egress, HeaderSource, Policy, Resolver, Route
 from midwatch.gateway.egress.policy import INSIDE, no_headers
+from midwatch.gateway.metering.environment import address
 from midwatch.gateway.model_doors import ModelDoorman, ModelDoors
-from midwatch.gateway.models.environment import base_url
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.journal.port import Journal
 from midwatch.rules.egress import rules_of
-from midwatch.terms.agents import ModelAccess
+from midwatch.terms.agents import Met, ModelAccess
 
 PORT: Final = 8118
 """The door's number inside; every room has a network of its own."""
@@ -72,7 +72,11 @@ class Doorkeeper:
         if reach.model is None or self.models is None:
             return "", "", "none"
         grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
-        return base_url(grant), grant.placeholder, grant.credential.kind
+        return address(grant), grant.placeholder, grant.credential.kind
+
+    def met(self, job: str) -> Met | None:
+        """Tell what a job last met at the door to its model, unless it went well."""
+        return self.models.meetings.last.get(job) if self.models else None
 
 
 class Doormen:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from midwatch.errors import Misuse
-from midwatch.gateway.models import Books, Credential, Grant, ModelProxy, Prices, Upstream, derived_placeholder
-from midwatch.gateway.models.calls import Call, Fuel
-from midwatch.gateway.models.environment import PORTS, environment
-from midwatch.gateway.models.ledger import Ledger
-from midwatch.gateway.models.providers import ANTHROPIC, GEMINI, OPENAI, Provider
+from midwatch.gateway.meeting import Meetings, WatchedLedger
+from midwatch.gateway.metering import Books, Credential, Grant, ModelProxy, Prices, Upstream, derived_placeholder
+from midwatch.gateway.metering.calls import Call, Fuel
+from midwatch.gateway.metering.environment import PORTS, environment
+from midwatch.gateway.metering.ledger import Ledger
+from midwatch.gateway.metering.providers import ANTHROPIC, GEMINI, OPENAI, Provider
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.events.crew import FuelRead, ModelCalled
 from midwatch.journal.port import Journal
@@ -35,6 +36,15 @@ class ModelDoors:
     key: bytes = field(repr=False)
     """The house's own, from which placeholders are made: agents outlive the server that gave them one."""
     read: dict[str, FuelRead] = field(default_factory=dict)
+    meetings: Meetings = field(default_factory=Meetings)
+
+    async def open(self) -> None:
+        """Give back what was set aside by servers that have died since."""
+        await self.ledger.forget_the_dead()
+
+    async def close(self) -> None:
+        """Hang up on the providers, once every doorman has gone."""
+        await self.upstream.close()
 
     def grant(self, job: str, epoch: int, purpose: str, access: ModelAccess) -> Grant:
         """Say what one attempt may ask, of whom, and what its program presents."""
@@ -48,16 +58,19 @@ class ModelDoors:
     def doorman(self, grant: Grant) -> "ModelDoorman":
         """Give a room the doorman for its model."""
         books = Books(
-            ledger=self.ledger,
+            ledger=WatchedLedger(self.ledger, self.meetings),
             vault=self.vault,
             prices=self.prices,
             clock=self.clock,
-            settled=_Settling(self.journal, grant),
-            fuel=self._fuel,
+            settled=_Settling(self.journal, grant, self.meetings),
+            fuel=_Reading(self, grant.job),
         )
-        return ModelDoorman(grant, ModelProxy(grant, books, self.upstream))
+        return ModelDoorman(grant, ModelProxy(grant, books, self.upstream), self.prices)
 
-    async def _fuel(self, reading: Fuel) -> None:
+    async def fuel(self, job: str, reading: Fuel) -> None:
+        """Take what the provider says is left."""
+        if reading.rejected:
+            self.meetings.limited(job, reading, reading.resets_at)
         now = FuelRead(
             provider=reading.provider,
             limit=reading.limit,
@@ -78,11 +91,22 @@ def _moved(before: FuelRead | None, now: FuelRead) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class _Reading:
+    doors: ModelDoors
+    job: str
+
+    async def __call__(self, reading: Fuel) -> None:
+        await self.doors.fuel(self.job, reading)
+
+
+@dataclass(frozen=True, slots=True)
 class _Settling:
     journal: Journal
     grant: Grant
+    meetings: Meetings
 
     async def __call__(self, call: Call) -> None:
+        self.meetings.answered(self.grant.job, call)
         await self.journal.record(
             ModelCalled(
                 reservation=call.reservation,
@@ -106,9 +130,10 @@ class _Settling:
 class ModelDoorman:
     """Serves one room's door to its model until cancelled; what was asked is booked before he goes."""
 
-    def __init__(self, grant: Grant, proxy: ModelProxy) -> None:
+    def __init__(self, grant: Grant, proxy: ModelProxy, prices: Prices) -> None:
         self._grant = grant
         self._proxy = proxy
+        self._prices = prices
 
     @property
     def ports(self) -> tuple[int, ...]:
@@ -121,10 +146,13 @@ class ModelDoorman:
         return environment(self._grant)
 
     async def serve(self, listeners: list[socket.socket]) -> None:
-        """Serve until cancelled."""
+        """Serve until cancelled; whoever comes before the prices are loaded waits at the door, and nobody else."""
         try:
+            await asyncio.to_thread(self._prices.prepare)
             async with asyncio.TaskGroup() as group:
                 for listener in listeners:
                     group.create_task(self._proxy.serve(listener))
         finally:
             await asyncio.shield(self._proxy.close())
+            for listener in listeners:
+                listener.close()

@@ -12,6 +12,7 @@ from midwatch.journal.events.jobs import (
     JobStopRequested,
     JobStumbled,
     JobVerified,
+    JobWoken,
     RunFinished,
 )
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
@@ -76,6 +77,8 @@ def _after_stage(event: Event) -> tuple[Work, ...]:
             return (stage_work(job, Stage.REPAIR if repair else Stage.DELIVER),)
         case JobStumbled(job=job, stage=stage, attempt=attempt):
             return (stage_work(job, stage, attempt + 1),)
+        case JobWoken(job=job, stage=stage, attempt=attempt):
+            return (stage_work(job, stage, attempt),)
         case RunFinished(session=session):
             return (Work("debrief", {"session": session}),)
         case _:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import JobState
+from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import AskRow, EvidenceRow, JobRow
 from midwatch.terms.report import EvidenceKind, Recommendation
 from midwatch.terms.trust import Level
@@ -63,7 +64,16 @@ def _authority(ledger: "Ledger") -> list[str]:
 
 def _objective(ledger: "Ledger") -> list[str]:
     goals = "; ".join(ledger.session.orders.goals)
-    return [f"{goals}. The night ended because {ledger.session.reason}."]
+    return [f"{_spent(ledger)}{goals}. The night ended because {ledger.session.reason}."]
+
+
+def _spent(ledger: "Ledger") -> str:
+    """Say it first: a long line loses its end."""
+    money, tokens = sum(job.usd_micros for job in ledger.jobs), sum(job.tokens for job in ledger.jobs)
+    if not money and not tokens:
+        return ""
+    granted = dollars(micros(ledger.session.orders.limits.usd))
+    return f"Spent {dollars(money)} of {granted} and {many(tokens)} tokens on: "
 
 
 def _completed(ledger: "Ledger", job: JobRow) -> str:

@@ -8,7 +8,7 @@ from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import JobCreated, MissionCreated, RunStarted
 from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
 from midwatch.night.contracts import contract_for
-from midwatch.night.jobs import stop_events
+from midwatch.night.ending import stop_events
 from midwatch.night.roles import Night
 from midwatch.night.wording import within
 from midwatch.night.world import World, look

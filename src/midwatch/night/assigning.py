@@ -2,18 +2,20 @@
 
 from datetime import timedelta
 
-from midwatch.errors import Misuse, Stale
+from midwatch.errors import Exhausted, Misuse, Stale
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.deciding import Decider
+from midwatch.night.informing import tell_about
 from midwatch.night.roles import Agent, Night
 from midwatch.night.rooms import Assignment, Doorman, Lodging, Place, Reach
 from midwatch.night.telling import Teller
-from midwatch.terms.agents import Access, Errand, Told
+from midwatch.terms.agents import Access, Errand
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import JobRow, ProjectRow, SessionRow
+from midwatch.terms.records import JobRow, SessionRow
 
 MIB = 1024**2
+LEAST_TIME = timedelta(seconds=30)
 
 
 async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignment]:
@@ -25,7 +27,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
     contract = await contract_of(night, job)
     scope = scope_of(contract)
     settings = night.settings()
-    purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}"
+    purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}.{job.waits}"
     reach = _reach(night, job, contract, purpose)
     lodging = Lodging(
         place=Place(project=job.project, job=job.id, epoch=job.epoch),
@@ -36,7 +38,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         reads_only=job.stage is Stage.PLAN,
         setup_key=job.setup_key,
         takes_over=await _taken_over(night, job),
-        wall=wall_of(contract),
+        wall=_time_left(night, job, contract),
         idle=timedelta(minutes=settings.execution.idle_minutes),
         grace=grace(night),
         night_left=await _night_left(night, job),
@@ -56,12 +58,13 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         most_files=scope.max_files_changed or 0,
         most_lines=scope.max_diff_lines or 0,
         idle=lodging.idle,
-        told=await _told(night, job, contract, commit),
+        told=await tell_about(night, job, contract, commit),
         access=_access(night, reach),
         decide=Decider(night, job, contract, ERRANDS[job.stage], room),
         tell=Teller(night, job, reach.model.provider if reach.model else ""),
         conversation=job.conversation if job.stage is not Stage.PLAN else "",
         tools=settings.execution.allowed_tools,
+        met=lambda: night.doorkeeping.met(job.id),
     )
 
 
@@ -71,23 +74,6 @@ ERRANDS = {Stage.PLAN: Errand.PLAN, Stage.EXECUTE: Errand.EXECUTE, Stage.REPAIR:
 def _access(night: Night, reach: Reach) -> Access:
     base_url, placeholder, kind = night.doorkeeping.access(reach)
     return Access(base_url=base_url, placeholder=placeholder, kind=kind)
-
-
-async def _told(night: Night, job: JobRow, contract: RunContract, commit: str) -> Told:
-    session = await night.records.get(SessionRow, job.session)
-    project = await night.records.get(ProjectRow, job.project)
-    return Told(
-        objective=contract.objective,
-        goals=session.orders.goals,
-        success_criteria=contract.success_criteria,
-        notes=session.orders.notes,
-        project=project.name,
-        purpose=project.purpose,
-        branch=project.branch,
-        base=commit,
-        setup=project.setup,
-        minutes=contract.constraints.max_runtime_minutes,
-    )
 
 
 def base_of(job: JobRow) -> str:
@@ -130,11 +116,26 @@ def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> Re
 
 
 async def _taken_over(night: Night, job: JobRow) -> tuple[str, int] | None:
-    """A job that goes on works in the checkout of the one it follows, once."""
+    """A job that goes on works where it was left: in its own last checkout, or once in that of the one it follows."""
+    if job.stage is Stage.PLAN:
+        return None
+    if job.waits or (job.conversation and job.attempt > 1):
+        return job.id, 0  # nothing was wrong with the work; and an agent that remembers what it did must find it done
     if not job.retry_of or job.stage is not Stage.EXECUTE:
         return None
     former = await night.records.get(JobRow, job.retry_of)
-    return (former.id, former.work_epoch or former.epoch) if former.plan_hash == job.plan_hash else None
+    return (former.id, former.work_epoch) if former.plan_hash == job.plan_hash else None
+
+
+def _time_left(night: Night, job: JobRow, contract: RunContract) -> timedelta:
+    """What an agent has left of the job's time: resumed and restarted work is counted once (X1)."""
+    left = wall_of(contract) - timedelta(seconds=night.clock.real_seconds(job.ran_seconds))
+    if left < LEAST_TIME:
+        raise Exhausted(
+            f"Its {contract.constraints.max_runtime_minutes} minutes are used up.",
+            hint="Its work is kept; order the rest for another night, or allow more minutes.",
+        )
+    return left
 
 
 async def _night_left(night: Night, job: JobRow) -> timedelta | None:

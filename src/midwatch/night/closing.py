@@ -1,5 +1,6 @@
 """How a round and a session come to their end: check-ins, limits, completion."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from midwatch.journal.events import Event
@@ -18,6 +19,9 @@ from midwatch.rules.limits import (
 )
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.settings.night import Checkins
+from midwatch.terms.facts import Budget
+from midwatch.terms.money import dollars, many
+from midwatch.terms.records import CheckInRow
 
 GOING = frozenset({"todo", "working", "waiting"})
 WHY = {
@@ -27,25 +31,28 @@ WHY = {
     SessionEnd.ROUNDS: "the night's rounds are used up",
     SessionEnd.IDLE: "nothing happened any more",
 }
+PURSES = {"usd_micros": "money", "tokens": "tokens", "seconds": "time", "rounds": "rounds"}
+"""What runs out during a night, by the name people have for it."""
 
 
-def check_in(night: Night, world: World) -> tuple[Event, ...]:
+async def check_in(night: Night, world: World) -> tuple[Event, ...]:
     """Say how it stands, when it is time to."""
     session = world.session
     last = session.last_check_in_at or session.started_at or world.now
+    marks = _marks(world, await night.records.find(CheckInRow, session=session.id))
     since = SinceCheckIn(
         elapsed=world.now - last,
         silent_for=world.now - session.last_moved_at,
         decisions=sum(act.judged_at > last for act in world.acts),
         event=any(job.ended_at and job.ended_at > last for job in world.jobs),
-        marks=_marks(world, last),
+        marks=tuple(sorted({mark for _, mark in marks})),
     )
     due = check_ins_due(since, _signs(world.settings.checkins))
     if not due:
         return ()
-    counted = [item.state for item in world.items()]
-    text = f"{counted.count('delivered')} of {len(counted)} delivered, {len(world.running)} at work."
-    trigger = ", ".join(one.value for one in due)
+    passed = [_passed(name, mark) for name, mark in marks]
+    text = _standing(world)
+    trigger = ", ".join([*(one.value for one in due), *passed])
     if not alarming(since.marks, alert_from=world.settings.limits.alert_percent):
         return (CheckInMade(session=session.id, type="progress", trigger=trigger, text=text),)
     return (
@@ -54,24 +61,41 @@ def check_in(night: Night, world: World) -> tuple[Event, ...]:
             notice=night.ids.new("ntc"),
             session=session.id,
             tier=tier_of(NoticeKind.CHECK_IN_ALERT),
-            text=f"Night {session.number} has used {max(since.marks)} % of its time or rounds. {text}",
+            text=f"Night {session.number} has used {' and '.join(_highest(marks))}. {text}",
             subject=session.id,
         ),
     )
 
 
-def _marks(world: World, last: datetime) -> tuple[int, ...]:
-    """Shares of a limit that were passed: of the time since the last check-in, of the rounds by this very round."""
+def _standing(world: World) -> str:
+    counted = [item.state for item in world.items()]
+    text = f"{counted.count('delivered')} of {len(counted)} delivered, {len(world.running)} at work."
+    money, tokens = world.budgets().usd_micros, world.budgets().tokens
+    if not money.spent and not tokens.spent:
+        return text
+    of_money = f"{dollars(money.spent)} of {dollars(money.limit or 0)}"
+    return f"{text} {of_money} and {many(tokens.spent)} of {many(tokens.limit or 0)} tokens are spent."
+
+
+def _marks(world: World, told: Iterable[CheckInRow]) -> list[tuple[str, int]]:
+    """Shares of a limit that are passed and that no check-in of this night has told yet."""
     wanted = {*world.settings.checkins.budget_percents, world.settings.limits.alert_percent}
-    seconds, rounds = world.budgets().seconds, world.budgets().rounds
-    until_then = int((last - (world.session.started_at or last)).total_seconds())
-    steps = ((until_then, seconds), (max(0, rounds.spent - 1), rounds))
-    crossed = {
-        mark
-        for spent, now in steps
-        for mark in marks_crossed(now.model_copy(update={"spent": spent}), now, marks=wanted)
-    }
-    return tuple(sorted(crossed))
+    known = {part for row in told for part in row.trigger.split(", ")}
+    return [
+        (name, mark)
+        for name in PURSES
+        for now in (getattr(world.budgets(), name),)
+        for mark in marks_crossed(Budget(limit=now.limit), now, marks=wanted)
+        if _passed(name, mark) not in known
+    ]
+
+
+def _passed(name: str, mark: int) -> str:
+    return f"{mark} % of its {PURSES[name]}"
+
+
+def _highest(marks: Iterable[tuple[str, int]]) -> list[str]:
+    return [_passed(name, mark) for name, mark in dict(sorted(marks, key=lambda one: one[1])).items()]
 
 
 def _signs(checkins: Checkins) -> Signs:

@@ -7,7 +7,8 @@ from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import JobCreated, PullRequestClosed, PullRequestMerged, RunStarted
 from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionResumed
 from midwatch.journal.events.workshop import CheckoutRemoved
-from midwatch.night.jobs import halt, stop_events
+from midwatch.night.ending import stop_events
+from midwatch.night.jobs import halt
 from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
 from midwatch.terms.house import SessionState, WorkStatus

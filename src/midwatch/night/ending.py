@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskExpired, CheckInMade, NoticeRaised, SessionDebriefing
-from midwatch.night.jobs import stop_events
 from midwatch.night.roles import Night
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.asks import AskKind, AskState, Silence
@@ -35,3 +35,8 @@ def debrief_events(
         if ask.session == session.id and ask.kind is AskKind.CONFIRM_ACT and ask.state is AskState.OPEN
     ]
     return events
+
+
+def stop_events(job: JobRow, *, by: str, why: str) -> list[Event]:
+    """What stopping a job takes; what follows from it wakes the worker or ends the wait."""
+    return [] if job.state.over else [JobStopRequested(job=job.id, by=by, why=why)]

@@ -124,7 +124,7 @@ async def _finish(night: Night, session_id: str, plan: RoundPlanned) -> None:
     world = await look(night, await night.records.get(SessionRow, session_id))
     next_at = night.clock.now() + timedelta(seconds=plan.next_in_seconds)
     ended = RoundEnded(session=session_id, number=plan.number, next_at=next_at)
-    events = (*closing.check_in(night, world), ended, *closing.debrief_if_over(night, world))
+    events = (*await closing.check_in(night, world), ended, *closing.debrief_if_over(night, world))
     try:
         await night.journal.record(*events, key=f"round:{session_id}:{plan.number}:ended")
     except Stale:

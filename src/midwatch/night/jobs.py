@@ -3,16 +3,14 @@
 import contextlib
 import logging
 
-from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
+from midwatch.errors import MidwatchError, Stale, Unavailable
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import JobClaimed, JobEnded, JobStopRequested, JobStumbled
-from midwatch.journal.events.session import NoticeRaised
+from midwatch.journal.events.jobs import JobClaimed, JobEnded
+from midwatch.night import held_up
 from midwatch.night.asking import withdraw, withdraw_calls
 from midwatch.night.assigning import grace
 from midwatch.night.roles import Night
 from midwatch.night.stages import STAGES
-from midwatch.rules.notices import NoticeKind, tier_of
-from midwatch.rules.recovery import Cause, NextStep, classify, next_step
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow
@@ -54,7 +52,7 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     except MidwatchError as error:
         # Look again: somebody may have asked it to stop meanwhile, and said why. The epoch stays ours.
         now = (await night.records.get(JobRow, job_id)).model_copy(update={"epoch": epoch})
-        events = _after(night, now, error, stopped=bell.is_set())
+        events = await _after(night, now, error, stopped=bell.is_set())
     except Exception as surprise:
         raise StageBroke(job_id, epoch, surprise) from surprise
     finally:
@@ -86,50 +84,28 @@ def _stopped(job: JobRow) -> tuple[Event, ...]:
     return (JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=job.why or "stopped; the work is kept"),)
 
 
-def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:
-    """Turn an error into what happens next: the job was stopped, tries again, or is over."""
+async def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:
+    """Turn an error into what happens next: the job was stopped, or is held up, or is over."""
     if stopped or job.state is JobState.STOPPING:
         return _stopped(job)
-    cause = Cause.LOGIC if isinstance(error, Refused) else classify(error.message)
-    tries = job.attempt
-    final = isinstance(error, Refused) or next_step(cause, tries) is not NextStep.RETRY
-    why = f"{error.message} {error.hint}".strip()
-    if not final:
-        return (
-            JobStumbled(
-                job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, cause=cause.value, error=why
-            ),
-        )
-    told = NoticeRaised(
-        notice=night.ids.new("ntc"),
-        session=job.session,
-        tier=tier_of(NoticeKind.ERROR),
-        text=f"Job {job.number} ({job.title}) failed at {job.stage.value}: {error.message}",
-        subject=job.id,
-    )
-    return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause=cause.value), told)
+    return await held_up.after(night, job, error)
 
 
 async def give_up(night: Night, broke: StageBroke) -> None:
     """Fail a job whose stage broke in a way nobody foresaw; a newer epoch is not ours to fail."""
     job = (await night.records.get(JobRow, broke.job)).model_copy(update={"epoch": broke.epoch, "attempt": LAST})
     if not job.state.over:
-        events = _after(night, job, Unavailable(str(broke)), stopped=False)
+        events = await _after(night, job, Unavailable(str(broke)), stopped=False)
         with contextlib.suppress(Stale):
             await night.journal.record(*events, key=f"stage:{job.id}:{broke.epoch}", actor=night.worker)
 
 
 async def halt(night: Night, job_id: str) -> None:
-    """End a stopped job that nobody works on, because it waits for a person; whoever works on one ends it himself."""
+    """End a stopped job that nobody works on, because it waits; whoever works on one ends it himself."""
     job = await night.records.get(JobRow, job_id)
-    if job.state is not JobState.STOPPING or job.stage is not Stage.APPROVE:
+    if job.state is not JobState.STOPPING or not (job.stage is Stage.APPROVE or job.waits_for):
         return
     for ask in await night.records.find(AskRow, subject=job.id, state=AskState.OPEN):
         await withdraw(night, ask, "the job was stopped")
     with contextlib.suppress(Stale):
         await night.journal.record(*_stopped(job), key=f"halted:{job.id}:{job.epoch}")
-
-
-def stop_events(job: JobRow, *, by: str, why: str) -> list[Event]:
-    """What stopping a job takes; what follows from it wakes the worker or ends the wait."""
-    return [] if job.state.over else [JobStopRequested(job=job.id, by=by, why=why)]

@@ -19,6 +19,7 @@ log = logging.getLogger("midwatch.liveness")
 OVERDUE = timedelta(minutes=2)
 """What follows from an entry is queued with it and takes seconds; later than this it was lost."""
 LONG_ROUND = timedelta(minutes=15)
+WAITED_FOR = (AskKind.APPROVE_PLAN, AskKind.GUIDANCE_ERROR, AskKind.SPEND)
 EVERY_SECONDS = 60.0
 TIDY_EVERY = 60
 """Rounds of the patrol between two looks at what lies about; the first comes at once."""
@@ -34,13 +35,16 @@ async def overdue(night: Night) -> tuple[Work, ...]:
 
 
 async def _unsettled(records: Records, late: datetime) -> list[Work]:
-    """An answered plan whose job still waits, or a stopped job that nobody ended."""
-    waiting = {job.id for job in await records.find(JobRow, state=JobState.WAITING, stage=Stage.APPROVE)}
-    settled = (AskState.ANSWERED, AskState.EXPIRED)
-    asks = await records.find(AskRow, state=settled, kind=AskKind.APPROVE_PLAN) if waiting else ()
-    stopped = await records.find(JobRow, state=JobState.STOPPING, stage=Stage.APPROVE)
+    """An answered ask whose job still waits, or a stopped job that nobody ended."""
+    # One that waits for an hour has a timer.
+    waiting = tuple(job.id for job in await records.find(JobRow, state=JobState.WAITING) if job.wakes_at is None)
+    about = await records.find(AskRow, subject=waiting, kind=WAITED_FOR) if waiting else ()
+    newest = {ask.subject: ask for ask in about}
+    asks = [ask for ask in newest.values() if ask.state in {AskState.ANSWERED, AskState.EXPIRED}]
+    stopping = await records.find(JobRow, state=JobState.STOPPING)
+    stopped = [job for job in stopping if job.stage is Stage.APPROVE or job.waits_for]
     return [
-        *(Work("settle", {"ask": ask.id}) for ask in asks if ask.subject in waiting and _before(ask.settled_at, late)),
+        *(Work("settle", {"ask": ask.id}) for ask in asks if _before(ask.settled_at, late)),
         *(Work("halt", {"job": job.id}) for job in stopped),
     ]
 

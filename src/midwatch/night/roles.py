@@ -75,6 +75,14 @@ class Bench(Protocol):
         """Give an agent a room: the one where it is at work since before a restart, or a fresh one."""
         ...
 
+    async def last_subjects(self, project: str, commit: str, most: int) -> tuple[str, ...]:
+        """Give the subjects of the last commits up to one, newest first."""
+        ...
+
+    async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
+        """Commit what an agent that has ended left lying in its checkout; tell whether there was anything."""
+        ...
+
     async def head_so_far(self, job: str, epoch: int) -> str:
         """Tell the commit a clone is at; nothing, while it is at none."""
         ...

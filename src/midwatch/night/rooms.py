@@ -2,14 +2,14 @@
 
 import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
-from midwatch.terms.agents import Access, AgentEvent, Decision, ModelAccess, Told
+from midwatch.terms.agents import Access, AgentEvent, Decision, Met, ModelAccess, Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,8 @@ class Assignment:
     conversation: str = ""
     """What the agent itself calls what was said so far, if it is to go on with it."""
     tools: tuple[str, ...] = ()
+    met: Callable[[], Met | None] = lambda: None
+    """What it last met at the door to its model."""
 
 
 class Doorman(Protocol):
@@ -139,6 +141,10 @@ class Doorkeeping(Protocol):
 
     def access(self, reach: Reach) -> tuple[str, str, str]:
         """Tell a program inside where its model is, what to present there, and of what kind that is."""
+        ...
+
+    def met(self, job: str) -> Met | None:
+        """Tell what a job last met at the door to its model, unless it went well."""
         ...
 
 

@@ -6,7 +6,7 @@ from midwatch.errors import Refused, Stale, Unknown
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded
 from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
-from midwatch.night import acts
+from midwatch.night import acts, held_up
 from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
 from midwatch.terms.asks import AskKind, AskState, Silence
@@ -16,8 +16,9 @@ from midwatch.terms.records import AskRow, JobRow, SessionRow
 from midwatch.terms.trust import Level
 
 TRIES = 5
-YES = frozenset({"yes", "y", "approve", "approved", "ok"})
-NO = frozenset({"no", "n", "reject", "rejected"})
+YES = frozenset({"yes", "y", "approve", "approved", "ok", held_up.GO_ON})
+NO = frozenset({"no", "n", "reject", "rejected", held_up.STOP})
+ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.SPEND})
 
 
 async def answer(night: Night, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
@@ -27,7 +28,7 @@ async def answer(night: Night, name: str, said: str, *, by: str, text: str = "",
         raise Refused(
             f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}"
         )
-    if ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT} and said.lower() not in YES | NO:
+    if ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING} and said.lower() not in YES | NO:
         raise Unknown(f"Ask {ask.number} takes {' or '.join(ask.options)}, not {said!r}.")
     await night.journal.record(AskAnswered(ask=ask.id, answer=said, by=by, text=text), actor=by)
     return await night.records.get(AskRow, ask.id)
@@ -58,6 +59,10 @@ async def settle(night: Night, ask_id: str) -> None:
         await _settle_act(night, ask, agreed=agreed)
     elif ask.kind is AskKind.GUIDANCE_ERROR and ask.answer == Silence.STOP_AND_DEBRIEF.value:
         await debrief(night, ask.session, "a critical error, and nobody answered")
+    elif ask.kind in ABOUT_WAITING and ask.subject.startswith("job_"):
+        events = await held_up.answered(night, ask, agreed=agreed)
+        if events:
+            await _once(night, *events, key=f"settle:{ask.id}")
 
 
 async def _settle_plan(night: Night, ask: AskRow, *, agreed: bool) -> None:
@@ -82,10 +87,10 @@ async def _settle_act(night: Night, ask: AskRow, *, agreed: bool) -> None:
     await _once(night, ActEnded(act=ask.subject, end="dropped", text=f"Not done: {said}."), key=f"settle:{ask.id}")
 
 
-async def _once(night: Night, event: Event, *, key: str) -> None:
+async def _once(night: Night, *events: Event, key: str) -> None:
     if await night.journal.known(key) is None:
         try:
-            await night.journal.record(event, key=key)
+            await night.journal.record(*events, key=key)
         except Stale:
             return  # stopped or replaced meanwhile
 

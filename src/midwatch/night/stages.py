@@ -30,7 +30,7 @@ from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.paths import inside, touches
 from midwatch.terms.asks import AskDraft, AskKind, Silence
 from midwatch.terms.contract import RunContract
-from midwatch.terms.jobs import Plan, RepositoryFacts, Stage
+from midwatch.terms.jobs import Done, Plan, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Level
 
@@ -132,10 +132,18 @@ async def execute(night: Night, job: JobRow) -> Events:
     agent, assignment = await assign(night, job, base_of(job))
     done = await agent.execute(assignment, job.plan)
     where = assignment.room.epoch
+    await _commit_leftovers(night, job, where, done)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
     if not done.commits and await night.bench.head_so_far(job.id, where) == base_of(job):
         return executed, JobEnded(job=job.id, epoch=job.epoch, state="done", why=done.summary)
     return (executed,)
+
+
+async def _commit_leftovers(night: Night, job: JobRow, where: int, done: Done) -> None:
+    """An agent that names its commits has made them; whatever another left lying is committed for it."""
+    if not done.commits:
+        text = f"{job.title}\n\n{job.agent} left this uncommitted; Midwatch committed it."
+        await night.bench.commit_leftovers(job.id, where, text)
 
 
 async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
@@ -191,10 +199,14 @@ async def repair(night: Night, job: JobRow) -> Events:
     agent, assignment = await assign(night, job, job.change.head)
     failure = "\n\n".join(f"$ {one.command}\n{one.tail}" for one in job.proof.delivered if not one.green)
     done = await agent.repair(assignment, job.change.base, failure)
-    if not done.commits:
-        why = "Every change made the checks worse, so nothing is delivered."
-        return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
     where = assignment.room.epoch
+    await _commit_leftovers(night, job, where, done)
+    head = await night.bench.head_so_far(job.id, where)
+    if not done.commits and head in {job.change.base, job.change.head}:
+        why = "Every change made the checks worse, so nothing is delivered."
+        if head == job.change.head:
+            why = f"{job.agent} mended nothing, so the checks stay red and nothing is delivered."
+        return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
     return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
 
 

@@ -16,6 +16,7 @@ from midwatch.terms.asks import AskState
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
 from midwatch.terms.house import Flag, SessionState
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.money import micros
 from midwatch.terms.records import AskRow, JobRow, MessageRow, PastAct, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.sense import ItemSense, Sense
 from midwatch.terms.trust import Isolation
@@ -102,12 +103,12 @@ class World:
         }
 
     def budgets(self) -> Budgets:
-        """What was spent of what was granted."""
+        """What was spent of what was granted; what is set aside for requests under way is the ledger's to know."""
         limits = self.session.orders.limits
         began = self.session.started_at or self.now
         return Budgets(
-            usd_micros=Budget(limit=int(limits.usd * 1_000_000)),
-            tokens=Budget(limit=limits.tokens),
+            usd_micros=Budget(spent=sum(job.usd_micros for job in self.jobs), limit=micros(limits.usd)),
+            tokens=Budget(spent=sum(job.tokens for job in self.jobs), limit=limits.tokens),
             seconds=Budget(spent=int((self.now - began).total_seconds()), limit=limits.minutes * 60),
             rounds=Budget(spent=max(0, self.session.rounds - 1), limit=limits.rounds),
             attention=Budget(reserved=len(self.asks), limit=self.settings.notices.daily_budget),

@@ -1,7 +1,7 @@
 """What must hold whatever was killed, and when: read from the journal and the records of a house at rest."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -15,7 +15,9 @@ from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
 from midwatch.rules.kinds import SAYING, plain
 from midwatch.rules.levels import effective_level
 from midwatch.rules.matrix import outcome_at
-from midwatch.terms import records as rows
+from midwatch.rules.recovery import Cause
+from midwatch.rules.seen import Found, RecordsSeen, Rule, Violation
+from midwatch.rules.spending_invariants import within_ceilings
 from midwatch.terms.acts import ActKind, Proposer
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.house import SessionState
@@ -25,39 +27,6 @@ from midwatch.terms.trust import Level, Outcome
 YES: Final = frozenset({"yes", "y", "approve", "approved", "ok"})
 SEEN: Final = (ConnectionSeen, ProcessOrphaned, ModelCalled)
 NOT_PEOPLE: Final = frozenset({"", "silence", "midwatch", "brain"})
-
-
-@dataclass(frozen=True, slots=True)
-class RecordsSeen:
-    """The rows the rules look at."""
-
-    sessions: tuple[rows.SessionRow, ...] = ()
-    acts: tuple[rows.ActRow, ...] = ()
-    runs: tuple[rows.RunRow, ...] = ()
-    jobs: tuple[rows.JobRow, ...] = ()
-    asks: tuple[rows.AskRow, ...] = ()
-    pull_requests: tuple[rows.PullRequestRow, ...] = ()
-    notices: tuple[rows.NoticeRow, ...] = ()
-    invocations: tuple[rows.InvocationRow, ...] = ()
-    timers: tuple[rows.TimerRow, ...] = ()
-
-    @property
-    def waited_for(self) -> frozenset[str]:
-        """What an open ask is about."""
-        return frozenset(ask.subject for ask in self.asks if ask.state is AskState.OPEN)
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A promise that does not hold: which, how, and at which entry (0 where a record shows it)."""
-
-    rule: str
-    text: str
-    seq: int = 0
-
-
-Found = Iterator[tuple[str, int]]
-Rule = Callable[[Sequence[Entry], RecordsSeen], Found]
 
 
 def check(entries: Sequence[Entry], records: RecordsSeen) -> tuple[Violation, ...]:
@@ -262,9 +231,12 @@ def only_agent_refs(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 
 
 def nobody_is_stranded(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """A job that waits, waits for somebody: an open ask is about it."""
+    """A job that waits, waits for somebody or some hour: an open ask is about it, or a timer wakes it."""
+    woken = {timer.subject for timer in records.timers if timer.kind == "job"}
+    held = {ask.session for ask in records.asks if (ask.kind, ask.state) == (AskKind.GUIDANCE_ERROR, AskState.OPEN)}
     for job in records.jobs:
-        if job.state is JobState.WAITING and job.id not in records.waited_for:
+        with_others = job.cause == Cause.AUTH.value and job.session in held  # one ask for all of a refused credential
+        if job.state is JobState.WAITING and job.id not in records.waited_for | woken and not with_others:
             yield f"job {job.number} waits, and nobody is asked", 0
 
 
@@ -298,5 +270,6 @@ RULES: Final[dict[str, Rule]] = {
     "nobody_is_stranded": nobody_is_stranded,
     "deadlines_have_timers": deadlines_have_timers,
     "nights_stay_awake": nights_stay_awake,
+    "within_ceilings": within_ceilings,
 }
 """Every promise by its name; a broken one is told by that name."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from midwatch.rules.invariants import Violation
+from midwatch.rules.seen import Violation
 from midwatch.terms.records import JobRow
 
 

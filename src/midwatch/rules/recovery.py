@@ -1,6 +1,7 @@
 """What kind of failure it was, and what to do next."""
 
 import re
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -61,6 +62,14 @@ def classify(text: str, exit_code: int | None = None) -> Cause:
         if pattern.search(text):
             return cause
     return _EXIT_CODES.get(exit_code, Cause.UNKNOWN) if exit_code is not None else Cause.UNKNOWN
+
+
+PAUSES: Final = (timedelta(minutes=1), timedelta(minutes=4), timedelta(minutes=16))
+
+
+def back_off(tries: int) -> timedelta:
+    """How long to leave a provider alone that had too much to do: a minute, then four, then sixteen."""
+    return PAUSES[min(max(tries, 1), len(PAUSES)) - 1]
 
 
 def next_step(cause: Cause, tries: int, cap: int = 3) -> NextStep:

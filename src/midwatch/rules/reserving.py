@@ -1,6 +1,7 @@
 """Words between whoever wants to spend and whoever keeps the money."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from midwatch.rules.spending import Amount, Kind, Whose
 
@@ -25,6 +26,16 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """What is set aside for one request under way, and whose purses it is set aside from."""
+
+    job: str
+    run: str
+    session: str
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a request may not leave, and whose ceiling says so."""
 
@@ -33,3 +44,7 @@ class Refusal:
     kind: Kind | None = None
     for_now: bool = False
     """Nothing is spent for good: requests under way hold it, and did not end in time."""
+    then: str = "No further request leaves until a person raises the ceiling."
+    """What comes next, for whoever reads why."""
+    until: datetime | None = None
+    """From when on it may leave, where that is known."""

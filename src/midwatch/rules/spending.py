@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from midwatch.rules.limits import ALERT_FROM, MARKS, marks_crossed
+from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import Budget
 
 USUAL_OUTPUT: Final = 16_000
@@ -49,11 +50,25 @@ class Amount:
         return Amount(*(self.of(kind) - other.of(kind) for kind in KINDS))
 
 
+def higher(one: Amount, other: Amount) -> Amount:
+    """Give the higher of each kind."""
+    return Amount(*(max(one.of(kind), other.of(kind)) for kind in KINDS))
+
+
 NOTHING: Final = Amount()
 Spent = Amount
 """What is gone for good."""
 Reserved = Amount
 """What requests that are under way may still come to; it comes back when they end."""
+
+
+LEAST_MORE: Final = 1_000_000
+
+
+def more_for(granted: Constraints, requests: int, planning_usd_micros: int | None = None) -> "Amount":
+    """How much a person is asked for at a job's ceiling: a quarter again, one dollar at least; the rest alike."""
+    usd = granted.max_usd_micros if planning_usd_micros is None else planning_usd_micros
+    return Amount(max(LEAST_MORE, usd // 4), granted.max_tokens // 4, max(1, requests // 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +150,7 @@ def _judged(purse: Purse, kind: Kind, wanted: int) -> MaySpend:
     if spent >= ceiling:
         return MaySpend("no", f"The {whose.value} has used {_said(kind, spent, ceiling)}.", whose, kind)
     if reserved and spent + reserved + wanted > ceiling:
-        why = f"Requests under way may use up what the {whose.value} has left of {_amount(kind, ceiling)}."
+        why = f"Requests under way may use up what the {whose.value} has left of {amount_said(kind, ceiling)}."
         return MaySpend("wait", why, whose, kind)
     return YES
 
@@ -172,10 +187,11 @@ def expected_output(asked: int | None, answers: int = 1, *, usual: int = USUAL_O
 
 
 def _said(kind: Kind, spent: int, ceiling: int) -> str:
-    return f"{_amount(kind, spent)} of {_amount(kind, ceiling)}"
+    return f"{amount_said(kind, spent)} of {amount_said(kind, ceiling)}"
 
 
-def _amount(kind: Kind, value: int) -> str:
+def amount_said(kind: Kind, value: int) -> str:
+    """Say an amount for people."""
     if kind == "usd_micros":
         return f"{value / 1_000_000:.2f} USD"
     return f"{value} {kind if value != 1 else kind.removesuffix('s')}"

@@ -32,7 +32,7 @@ class Asks(Section):
     confirm_act_minutes: Minutes = 5
     """How long an act waits for a yes; then it is not done."""
     guidance_error_minutes: Minutes = 15
-    """How long a critical error waits for guidance; then the session stops and reports. Has no effect yet."""
+    """How long a critical error waits for guidance; then the session stops and reports."""
     guidance_uncertain_minutes: Minutes = 60
     """How long an uncertain item waits for guidance; then it is parked."""
     question_minutes: MinutesOrDayEnd = 0
@@ -46,7 +46,7 @@ class Asks(Section):
     authority_minutes: Minutes = 7 * DAY
     """How long a change of authority waits for a verdict; then it is kept. Has no effect yet."""
     spend_minutes: Minutes = 60
-    """How long a request to spend more waits; then the answer is no. Has no effect yet."""
+    """How long a request to spend more waits; then the answer is no."""
     default_priority: Annotated[int, Field(ge=1, le=10)] = 5
     """Priority of an ask that names none; 10 is the most urgent."""
 

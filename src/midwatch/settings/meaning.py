@@ -75,6 +75,15 @@ def digest_time(settings: Settings) -> time:
     return clock_time(settings.notices.digest_time)
 
 
+KINDS_OF_TOKENS = ("input", "output", "cache_read", "cache_write")
+
+
+def model_prices(settings: Settings) -> Mapping[str, Mapping[str, float]]:
+    """Give what the person says models cost: USD for a million tokens of each kind."""
+    named = settings.prices.by_model()
+    return {model: dict(zip(KINDS_OF_TOKENS, rates, strict=False)) for model, rates in named.items()}
+
+
 def secret_references(settings: Settings) -> Mapping[str, SecretReference]:
     """Give where each secret is kept."""
     return {name: SecretReference.read(text) for name, text in settings.secrets.by_name().items()}

@@ -105,6 +105,8 @@ class Limits(Section):
     """Most a session spends."""
     session_tokens: Tokens = 20_000_000
     """Most tokens of a session."""
+    session_max_requests: Many = 10_000
+    """Most requests to models of a session."""
     session_rounds: Many = 500
     """Most rounds of a session."""
     alert_percent: Percent = 80

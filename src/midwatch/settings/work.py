@@ -38,6 +38,8 @@ class Execution(Section):
     """Longest job (seed 004: execution.maxDurationMinutes)."""
     max_tokens: Tokens = 2_000_000
     """Most tokens of a job."""
+    max_requests: Many = 1000
+    """Most requests to models of a job."""
     max_files_changed: Many = 20
     """Most files one job may change (seed 002: max_files_changed)."""
     max_diff_lines: Many = 800

@@ -1,6 +1,8 @@
 """How the database is opened: one writer, readers that cannot write, and the work engine's own door."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,24 @@ def open_writer(url: str) -> sa.Engine:
     )
     _append_at_begin(engine)
     return engine
+
+
+@contextmanager
+def begin_unsynced(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """Begin a transaction that does not wait for the disk: a power cut may undo it, as a whole, and nothing else."""
+    with engine.connect() as line:
+        if engine.dialect.name != "sqlite":
+            with line.begin():
+                line.exec_driver_sql("SET LOCAL synchronous_commit TO OFF")
+                yield line
+            return
+        raw = line.connection.dbapi_connection
+        _pragmas(raw, "synchronous=NORMAL")  # heeded outside a transaction only
+        try:
+            with line.begin():
+                yield line
+        finally:
+            _pragmas(raw, "synchronous=FULL")
 
 
 def open_lease_writer(url: str) -> AsyncEngine:

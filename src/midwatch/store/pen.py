@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from midwatch.store.engines import open_writer
+from midwatch.store.engines import begin_unsynced, open_writer
 
 T = TypeVar("T")
 
@@ -19,28 +19,33 @@ class Pen:
         self.engine = open_writer(url)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pen")
 
-    async def write(self, work: Callable[[sa.Connection], T], then: Callable[[T], None] | None = None) -> T:
+    async def write(
+        self, work: Callable[[sa.Connection], T], then: Callable[[T], None] | None = None, *, lasting: bool = True
+    ) -> T:
         """Run the work in one transaction; `then` hears in the loop, before the caller does and even if it is gone.
 
-        What has begun is finished, also when the caller is cancelled meanwhile.
+        What has begun is finished, also when the caller is cancelled meanwhile. What need not last a power cut does
+        not wait for the disk.
         """
         loop = asyncio.get_running_loop()
 
         def transact() -> T:
             try:
-                done = self._transact(work)
+                done = self._transact(work, lasting)
             except sa.exc.DBAPIError as error:
                 if not error.connection_invalidated:
                     raise
-                done = self._transact(work)  # the line was lost and the pool is new; `work` must bear a second time
+                done = self._transact(
+                    work, lasting
+                )  # the line was lost and the pool is new; `work` must bear a second time
             if then is not None:
                 loop.call_soon_threadsafe(then, done)
             return done
 
         return await loop.run_in_executor(self._thread, transact)
 
-    def _transact(self, work: Callable[[sa.Connection], T]) -> T:
-        with self.engine.begin() as tx:
+    def _transact(self, work: Callable[[sa.Connection], T], lasting: bool) -> T:  # noqa: FBT001 - inner
+        with self.engine.begin() if lasting else begin_unsynced(self.engine) as tx:
             return work(tx)
 
     async def put_away(self) -> None:

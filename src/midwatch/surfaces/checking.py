@@ -5,8 +5,9 @@ from typing import Any
 
 from midwatch.compose import House
 from midwatch.journal.entry import Entry
-from midwatch.rules.invariants import RecordsSeen, Violation, check
+from midwatch.rules.invariants import check
 from midwatch.rules.machine_invariants import MachineSeen, check_machine
+from midwatch.rules.seen import RecordsSeen, Violation
 from midwatch.store.audit import audit
 from midwatch.terms import records as rec
 
@@ -42,6 +43,7 @@ async def violations(house: House) -> tuple[Violation, ...]:
         notices=await find(rec.NoticeRow),
         invocations=await find(rec.InvocationRow),
         timers=await find(rec.TimerRow),
+        held=await house.doors.ledger.held(),
     )
     entries = await every_entry(house)
     machine = MachineSeen(living=await house.bench.living(), leaks=await asyncio.to_thread(_leaks, house, entries))

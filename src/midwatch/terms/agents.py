@@ -58,6 +58,16 @@ class ModelAccess(Term):
     """Another address than the provider's own."""
 
 
+class Met(Term):
+    """What went wrong last at the door to a model, as we saw it ourselves."""
+
+    outcome: Outcome
+    why: str
+    whose: str = ""
+    """Whose ceiling it was: the job's, its run's or the session's."""
+    resets_at: datetime | None = None
+
+
 class Access(Term):
     """How a program reaches its model: our proxy's address inside, and a placeholder of the right kind."""
 
@@ -88,6 +98,15 @@ class Told(Term):
     base: str = ""
     setup: str = ""
     minutes: int = 0
+    said: str = ""
+    """What the person said meanwhile."""
+    signals: tuple[str, ...] = ()
+    """What was last heard of the project."""
+    priorities: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    """Subjects of the last commits, newest first; strangers may have written them."""
+    interrupted: bool = False
+    """Whether it was at this before, in this very checkout."""
 
 
 class Prompted(Term):

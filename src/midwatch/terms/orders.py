@@ -1,8 +1,9 @@
 """The night's orders as a person writes and signs them (`orders.toml`)."""
 
-from datetime import datetime
+from datetime import datetime, time
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
@@ -25,6 +26,17 @@ class Limits(Term):
     tokens: int = Field(default=20_000_000, ge=0, le=10**12)
     minutes: int = Field(default=600, gt=0, le=100_000)
     rounds: int = Field(default=500, gt=0, le=1_000_000)
+    leave_percent: int = Field(default=0, ge=0, le=100)
+    """So much of every limit of a provider stays for the person."""
+    leave_at: time | None = None
+    """When it must be left, on the person's clock; all night where nothing is said."""
+
+    @model_serializer(mode="wrap")
+    def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a wish nobody has: orders signed before there was such a thing keep their hash."""
+        written: dict[str, Any] = dump(self)
+        unsaid = {name for name in ("leave_percent", "leave_at") if not written.get(name)}
+        return {name: value for name, value in written.items() if name not in unsaid}
 
 
 class Permissions(Term):

@@ -19,6 +19,7 @@ from midwatch.journal.events.jobs import (
     JobCreated,
     JobEnded,
     JobExecuted,
+    JobGranted,
     JobPlanned,
     JobPrepared,
     JobQuarantined,
@@ -26,6 +27,8 @@ from midwatch.journal.events.jobs import (
     JobStopRequested,
     JobStumbled,
     JobVerified,
+    JobWaits,
+    JobWoken,
     MissionCreated,
     PullRequestClosed,
     PullRequestMerged,
@@ -91,8 +94,11 @@ Asking = AskOpened | AskAnswered | AskExpired | AskWithdrawn
 Reaching = NoticeRaised | NoticeSent | ToolCalled | ToolFinished
 """What left the house."""
 
-Setting = MissionCreated | RunStarted | RunFinished | JobCreated | JobClaimed | JobPrepared | JobStumbled
+Setting = MissionCreated | RunStarted | RunFinished | JobCreated | JobClaimed | JobPrepared
 """Work is set going, and kept going."""
+
+Holding = JobStumbled | JobWaits | JobWoken | JobGranted
+"""Work that was held up, and goes on."""
 
 Making = JobPlanned | JobApproved | JobExecuted | JobQuarantined | JobVerified | JobRepaired
 """What the work came to."""

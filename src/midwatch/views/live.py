@@ -7,9 +7,11 @@ from typing import Final
 from midwatch.journal.entry import Entry
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.term import Term
 from midwatch.views.describe import describe
+from midwatch.views.job_line import JobLine, job_line, spent_by
 from midwatch.views.marks import Phase, phase_of
 from midwatch.views.names import Names
 from midwatch.views.night_picture import minutes_in_words
@@ -89,6 +91,8 @@ class JobShown(Term):
     started_at: datetime | None
     took: str = ""
     why: str = ""
+    line: JobLine
+    """What it is at, what it cost so far, how long it may still take."""
     steps: tuple[Step, ...] = ()
     walls: Walls | None = None
     """What keeps it apart; nothing, until somebody took it up."""
@@ -154,9 +158,12 @@ def _sentence(words: str) -> str:
     return said[:1].upper() + said[1:]
 
 
-def gauges(session: SessionRow, now: datetime, *, asks: int, attention: int) -> tuple[Gauge, ...]:
-    """Measure what the night used of what was signed; nothing that costs money or tokens is recorded yet."""
-    limits = session.orders.limits
+def gauges(
+    session: SessionRow, jobs: Iterable[JobRow], now: datetime, *, asks: int, attention: int
+) -> tuple[Gauge, ...]:
+    """Measure what the night and its jobs used of what was signed."""
+    limits, spent = session.orders.limits, spent_by(jobs)
+    granted = micros(limits.usd)
     began = session.started_at or now
     used = (session.debrief_at or session.ended_at or now) - began
     minutes = used.total_seconds() / 60
@@ -165,8 +172,8 @@ def gauges(session: SessionRow, now: datetime, *, asks: int, attention: int) -> 
         _gauge("Time", f"{_hours(int(minutes))} of {_hours(most)}", minutes, most),
         _gauge("Rounds", f"{session.rounds:,} of {limits.rounds:,}", session.rounds, limits.rounds),
         Gauge(name="Decisions", said=f"{session.decisions:,}, of which {session.actions:,} done"),
-        _gauge("Money", f"$0 of ${limits.usd:,.2f}".replace(".00", ""), 0, limits.usd),
-        _gauge("Tokens", f"0 of {_short(limits.tokens)}", 0, limits.tokens),
+        _gauge("Money", f"{dollars(spent.usd_micros)} of {dollars(granted)}", spent.usd_micros, granted),
+        _gauge("Tokens", f"{many(spent.tokens)} of {many(limits.tokens)}", spent.tokens, limits.tokens),
         _gauge("Your attention", f"{asks} of {counted(attention, 'ask')}", asks, attention),
     )
 
@@ -182,17 +189,15 @@ def _hours(minutes: int) -> str:
     return f"{hours} h {rest:02}" if rest else f"{hours} h"
 
 
-def _short(number: int) -> str:
-    return f"{number / 1_000_000:g} M" if number >= 1_000_000 else f"{number:,}"
-
-
-def jobs_shown(jobs: Iterable[JobRow], projects: Mapping[str, ProjectRow], now: datetime) -> tuple[JobShown, ...]:
+def jobs_shown(
+    jobs: Iterable[JobRow], projects: Mapping[str, ProjectRow], now: datetime, lines: Mapping[str, JobLine]
+) -> tuple[JobShown, ...]:
     """Show the jobs, those at work first, then the newest."""
     ordered = sorted(jobs, key=lambda job: (job.state.over, -job.number))
-    return tuple(job_shown(job, projects.get(job.project), now) for job in ordered)
+    return tuple(job_shown(job, projects.get(job.project), now, lines.get(job.id)) for job in ordered)
 
 
-def job_shown(job: JobRow, project: ProjectRow | None, now: datetime) -> JobShown:
+def job_shown(job: JobRow, project: ProjectRow | None, now: datetime, line: JobLine | None = None) -> JobShown:
     """Show one job."""
     end = job.ended_at or now
     over = job.state.over
@@ -210,6 +215,7 @@ def job_shown(job: JobRow, project: ProjectRow | None, now: datetime) -> JobShow
         started_at=job.started_at,
         took=minutes_in_words(end - job.started_at) if job.started_at else "not begun",
         why=clean(job.why, 400),
+        line=line or job_line(job, now),
         steps=_steps(job),
         walls=walls_of(job),
     )

@@ -8,6 +8,7 @@ from midwatch.journal.events.morning import ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
+from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import AskRow, EvaluationRow
 from midwatch.terms.report import Section
 from midwatch.terms.term import Term
@@ -18,7 +19,6 @@ from midwatch.views.names import Names, names_after
 from midwatch.views.plain import counted
 
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-MICROS = 1_000_000
 
 
 class NightLine(Term):
@@ -30,9 +30,8 @@ class NightLine(Term):
     ended: datetime | None
     reason: str
     rounds: int
-    usd: float
-    most_usd: float
-    tokens: int
+    spent: str
+    """Money and tokens, in words."""
     asks: int
     answered: int
     by_silence: int
@@ -167,7 +166,6 @@ def _number(count: int) -> str:
 
 def _night(rows: NightRows) -> NightLine:
     session = rows.session
-    spent = rows.acts[-1].facts.budgets if rows.acts else None
     return NightLine(
         number=session.number,
         level=session.level.value,
@@ -175,13 +173,17 @@ def _night(rows: NightRows) -> NightLine:
         ended=session.debrief_at or session.ended_at,
         reason=session.reason,
         rounds=session.rounds,
-        usd=spent.usd_micros.spent / MICROS if spent else 0,
-        most_usd=session.orders.limits.usd,
-        tokens=spent.tokens.spent if spent else 0,
+        spent=_spent(rows),
         asks=len(rows.asks),
         answered=sum(ask.state is AskState.ANSWERED for ask in rows.asks),
         by_silence=sum(ask.state is AskState.EXPIRED for ask in rows.asks),
     )
+
+
+def _spent(rows: NightRows) -> str:
+    money, tokens = sum(job.usd_micros for job in rows.jobs), sum(job.tokens for job in rows.jobs)
+    granted = dollars(micros(rows.session.orders.limits.usd))
+    return f"{dollars(money)} of {granted}, {f'{many(tokens)} tokens' if tokens else 'no tokens'}"
 
 
 def asked(night: NightLine) -> str:

@@ -9,6 +9,7 @@ from midwatch.journal.events.jobs import (
     JobEnded,
     JobEvent,
     JobExecuted,
+    JobGranted,
     JobPlanned,
     JobPrepared,
     JobQuarantined,
@@ -16,6 +17,7 @@ from midwatch.journal.events.jobs import (
     JobStopRequested,
     JobStumbled,
     JobVerified,
+    JobWoken,
     MissionCreated,
     PullRequestClosed,
     PullRequestMerged,
@@ -24,7 +26,7 @@ from midwatch.journal.events.jobs import (
     RunStarted,
 )
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.views.groups import Closing, Making, Setting
+from midwatch.views.groups import Closing, Holding, Making, Setting
 from midwatch.views.seen import JobSeen, NightView, PullRequestSeen, RunSeen, altered, changed
 
 
@@ -32,6 +34,8 @@ def happened(view: NightView, event: JobEvent) -> NightView:
     """Let an event of the work happen; jobs of other sessions than the newest do not show."""
     if isinstance(event, Setting):
         return _setting(view, event)
+    if isinstance(event, Holding):
+        return _held_up(view, event)
     return _making(view, event) if isinstance(event, Making) else _closing(view, event)
 
 
@@ -45,7 +49,7 @@ def _of(view: NightView, name: str) -> JobSeen | None:
 
 def _setting(view: NightView, event: Setting) -> NightView:
     match event:
-        case MissionCreated() | JobStumbled() | JobClaimed():
+        case MissionCreated() | JobClaimed():
             after = _taken_up(view, event)
         case RunStarted():
             new = RunSeen(id=event.run, number=view.names.count("run"))
@@ -61,14 +65,22 @@ def _setting(view: NightView, event: Setting) -> NightView:
     return after
 
 
-def _taken_up(view: NightView, event: MissionCreated | JobStumbled | JobClaimed) -> NightView:
+def _taken_up(view: NightView, event: MissionCreated | JobClaimed) -> NightView:
     job = None if isinstance(event, MissionCreated) else _of(view, event.job)
     if job is None or isinstance(event, MissionCreated):
         return view
-    if isinstance(event, JobStumbled):
-        return _job(view, job.id, stumbles=job.stumbles + 1)
     state = JobState.STOPPING if job.state is JobState.STOPPING else JobState.RUNNING
     return _job(view, job.id, attempts=job.attempts + 1, state=state)
+
+
+def _held_up(view: NightView, event: Holding) -> NightView:
+    job = _of(view, event.job)
+    if job is None or isinstance(event, JobGranted):
+        return view
+    if isinstance(event, JobStumbled):
+        return _job(view, job.id, stumbles=job.stumbles + 1)
+    state = JobState.QUEUED if isinstance(event, JobWoken) else _waiting(view, job.id)
+    return _job(view, job.id, state=state)
 
 
 def _created(view: NightView, event: JobCreated) -> NightView:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from midwatch.terms.orders import Orders
+from midwatch.terms.orders import Limits, Orders
 
 
 def orders_text(orders: Orders) -> str:
@@ -25,7 +25,7 @@ def orders_text(orders: Orders) -> str:
     tail = [
         (
             f"\n[limits]\nusd = {limits.usd!r}\ntokens = {limits.tokens}\nminutes = {limits.minutes}\n"
-            f"rounds = {limits.rounds}"
+            f"rounds = {limits.rounds}{_leave(limits)}"
         ),
         (
             f"\n[permissions]\ntools = {_texts(permitted.tools)}\ndomains = {_texts(permitted.domains)}\n"
@@ -33,6 +33,11 @@ def orders_text(orders: Orders) -> str:
         ),
     ]
     return "\n".join((*head, *work, *tail)) + "\n"
+
+
+def _leave(limits: Limits) -> str:
+    percent = f"\nleave_percent = {limits.leave_percent}" if limits.leave_percent else ""
+    return percent if limits.leave_at is None else f'{percent}\nleave_at = "{limits.leave_at.isoformat()}"'
 
 
 def _text(text: str) -> str:

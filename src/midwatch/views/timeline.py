@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from midwatch.journal.entry import Entry
+from midwatch.journal.events import Event
+from midwatch.journal.events.crew import AgentBegan
 from midwatch.terms.term import Term
 from midwatch.views.describe import describe
 from midwatch.views.marks import Phase, Tag, phase_of, tags_of
@@ -13,6 +15,14 @@ from midwatch.views.plain import clean
 
 IDLE = timedelta(minutes=5)
 """A longer silence than this is folded into one row."""
+
+
+class Told(Term):
+    """Where every word an agent was told is kept, and by which template it was written."""
+
+    template: str
+    version: str
+    prompt_blob: str
 
 
 class Row(Term):
@@ -27,6 +37,8 @@ class Row(Term):
     actor: str
     because: tuple[int, ...] = ()
     tags: tuple[Tag, ...] = ()
+    told: Told | None = None
+    """What an agent was told, where it began."""
 
 
 class Gap(Term):
@@ -80,4 +92,14 @@ def _row(entry: Entry, names: Names, marks: frozenset[Tag]) -> Row:
         actor=clean(entry.actor, 60),
         because=entry.because,
         tags=tuple(sorted(marks)),
+        told=told_by(entry.event),
+    )
+
+
+def told_by(event: Event) -> Told | None:
+    """Tell what an agent that began was told; nothing else was told anything."""
+    if not isinstance(event, AgentBegan) or not event.prompt_blob:
+        return None
+    return Told(
+        template=clean(event.template, 80), version=clean(event.template_version, 200), prompt_blob=event.prompt_blob
     )

@@ -1,5 +1,6 @@
 """What waits for a person: the question, the answers one can give with one press, and what silence means."""
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
@@ -17,6 +18,10 @@ ASKED: Final[dict[AskKind, str]] = {
     AskKind.GUIDANCE_UNCERTAIN: "It is not sure. Which way?",
     AskKind.SPEND: "May it spend more?",
 }
+LONGEST: Final = 20_000
+"""More than this of what would run is not shown at once, and the reader is told so."""
+_HELD: Final = re.compile(r"(May job \d+ use .+?\?)\s(.+)", re.DOTALL)
+"""How a held tool call is asked: the question, then exactly what would run."""
 _WITHIN: Final = "If you do not answer"
 
 
@@ -35,6 +40,10 @@ class AskShown(Term):
     number: int
     heading: str
     text: str
+    exactly: str = ""
+    """What would run, line by line, where a tool call is held."""
+    left_out: int = 0
+    """So many characters of it are not shown."""
     rationale: str = ""
     recommendation: str = ""
     choices: tuple[Choice, ...] = ()
@@ -59,11 +68,14 @@ def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) ->
     plan = job.plan if job and ask.kind is AskKind.APPROVE_PLAN and job.plan_hash == ask.shown_hash else None
     before, after = silence_parts(ask.silence, due=ask.due_at is not None)
     project = projects.get(ask.project or (job.project if job else ""))
+    question, exactly = parts_of(ask)
     return AskShown(
         id=ask.id,
         number=ask.number,
         heading=f"May job {job.number} go ahead? {clean(job.title, 120)}" if plan and job else _heading(ask),
-        text=clean(plan.summary if plan else ask.question, 800),
+        text="" if exactly else clean(plan.summary if plan else question, 800),
+        exactly=exactly[:LONGEST],
+        left_out=max(0, len(exactly) - LONGEST),
         rationale=clean(ask.rationale, 400),
         recommendation=clean(ask.recommendation, 200),
         choices=_choices(ask),
@@ -77,7 +89,16 @@ def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) ->
     )
 
 
+def parts_of(ask: AskRow) -> tuple[str, str]:
+    """Take apart what is asked and exactly what would run; nothing would, where no tool call is held."""
+    held = _HELD.fullmatch(ask.question) if ask.kind is AskKind.CONFIRM_ACT else None
+    return (clean(held[1], 300), held[2]) if held else (ask.question, "")
+
+
 def _heading(ask: AskRow) -> str:
+    question, exactly = parts_of(ask)
+    if exactly:
+        return question
     return ASKED.get(ask.kind, f"Ask {ask.number} is for you")
 
 

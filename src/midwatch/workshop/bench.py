@@ -163,12 +163,22 @@ class Bench:
         """Show a change as text."""
         return await self.mirrors.diff(project, base, head)
 
+    async def last_subjects(self, project: str, commit: str, most: int) -> tuple[str, ...]:
+        """Give the subjects of the last commits up to one, newest first."""
+        mirror = self.mirrors.path(project)
+        said = await self.mirrors.git.run(mirror, "log", f"--max-count={most}", "--format=%s", sha(commit))
+        return tuple(line[:200] for line in said.decode(errors="replace").splitlines() if line)
+
     async def head_so_far(self, job: str, epoch: int) -> str:
         """Tell the commit an agent at work is at; nothing, while it is at none."""
         try:
             return await self.checkouts.head(job, await self._where(job, epoch))
         except MidwatchError:
             return ""
+
+    async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
+        """Commit what an agent that has ended left lying in its checkout; tell whether there was anything."""
+        return await self.checkouts.commit_leftovers(job, epoch, message)
 
     async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
         """Show what an agent at work has committed until now."""

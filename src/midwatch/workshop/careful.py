@@ -1,11 +1,12 @@
-"""Reads files that an agent may have put in our way: no links, no pipes, no surprises in size."""
+"""Reads and writes where an agent may have put something in our way: no links, no pipes, no surprises in size."""
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from midwatch.errors import Refused
+from midwatch.errors import Misuse, Refused
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # A pipe in place of a file would hold us for ever.
@@ -30,6 +31,40 @@ def read(root: Path, name: str, *, most: int) -> bytes | None:
     finally:
         if place >= 0:
             os.close(place)
+
+
+def write(root: Path, name: str, content: bytes) -> None:
+    """Write a file below a folder of ours; whatever stands in its way goes, and no link is followed."""
+    *folders, last = [piece for piece in name.split("/") if piece not in ("", ".")]
+    if ".." in (*folders, last):
+        raise Misuse(f"{name} leads out of the folder it belongs in.", hint="Name it from that folder.")
+    place = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for folder in folders:
+            inner = _folder_in(place, folder)
+            os.close(place)
+            place = inner
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(last, dir_fd=place)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(last, flags, 0o600, dir_fd=place), "wb") as file:
+            file.write(content)
+    except IsADirectoryError:
+        raise Refused(f"A folder stands where {name} belongs.", hint="Look at what the agent did there.") from None
+    finally:
+        os.close(place)
+
+
+def _folder_in(place: int, name: str) -> int:
+    """Open a folder, made if need be; a link or a file under that name is no folder of ours."""
+    for _ in range(2):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, 0o700, dir_fd=place)
+        try:
+            return os.open(name, _FOLDER, dir_fd=place)
+        except NotADirectoryError:  # also what a link is, once it is not followed
+            os.unlink(name, dir_fd=place)
+    return os.open(name, _FOLDER, dir_fd=place)
 
 
 def _content(descriptor: int, most: int) -> bytes | None:

@@ -15,6 +15,7 @@ from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.folders import locked, part, remove, sha
 from midwatch.workshop.git import IDENTITY, Git
 from midwatch.workshop.keeping import Kept
+from midwatch.workshop.leftovers import commit_leftovers
 from midwatch.workshop.mirrors import Mirrors
 
 BUNDLE_WALL = timedelta(minutes=5)
@@ -107,6 +108,10 @@ class Checkouts:
             if await asyncio.to_thread(old.is_dir) and not await asyncio.to_thread(new.exists):
                 await asyncio.to_thread(new.parent.mkdir, parents=True, exist_ok=True)
                 await asyncio.to_thread(old.rename, new)
+                # What the agent remembers of its conversation lies in its home.
+                home, moved = old.with_name("home"), new.with_name("home")
+                if home != moved and await asyncio.to_thread(home.is_dir):
+                    await asyncio.to_thread(home.rename, moved)
 
     async def head(self, job: str, epoch: int) -> str:
         """Tell the commit an agent's clone is at, by reading files: git is never run where an agent may set traps."""
@@ -124,6 +129,11 @@ class Checkouts:
         async with self._locked(job), self._desk(job, epoch) as inside:
             await pack(inside, bundle, base=base, head=head, wall=BUNDLE_WALL)
         return bundle
+
+    async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
+        """Commit what an agent that has ended left lying; tell whether there was anything."""
+        async with self._locked(job), self._desk(job, epoch) as inside:
+            return await commit_leftovers(inside, message)
 
     async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
         """Show what an agent at work has committed until now; like the bundle, made inside the walls."""

@@ -88,6 +88,8 @@ async def _remove(folder: Path, one: _Weighed, why: str, judge: Judge) -> Collec
             await asyncio.to_thread(remove, going)
             await asyncio.to_thread(one.place.rename, going)
             await asyncio.to_thread(remove, going)
+            if not await asyncio.to_thread(epochs, going.parent):
+                await asyncio.to_thread(remove, going.with_name("home"))  # nobody is left to go on with it
     except Unavailable:
         return told("somebody is at work in it")
     return told(why, removed=True)

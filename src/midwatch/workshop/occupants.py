@@ -92,6 +92,8 @@ class RoomTalk:
         self._stop = stop
         self._written = asyncio.Event()
         self._tail = ""
+        self._complained = asyncio.Event()
+        self._complaint = ""
         self._waits: list[float] = []
         self.full: list[str] = []
 
@@ -150,10 +152,13 @@ class RoomTalk:
     async def left(self) -> Left:
         """Wait for its end and tell how it was."""
         await self._written.wait()
+        if not self._errand.joined:
+            await self._complained.wait()
         ending = await self._held.wait() if isinstance(self._held, Held) else self._held.ending
         if self.full:
             raise Exhausted(self.full[0], hint="Free some disk space, then resume the job; its work is kept.")
-        return _left(ending, self._tail, asked=self._stop.is_set())
+        # What a program of a protocol complained about says more to a person than the protocol's last line.
+        return _left(ending, self._complaint or self._tail, asked=self._stop.is_set())
 
     def writing(self, begins: int, scrub: NewScrub) -> tuple[Coroutine[Any, Any, None], ...]:
         """Write down what it says, and its complaints beside it where they are kept apart."""
@@ -179,8 +184,10 @@ class RoomTalk:
             async for piece in _pieces(self._held, "err"):
                 await asyncio.to_thread(log.add, piece.data)
             await asyncio.to_thread(log.close)
+            self._complaint = (await asyncio.to_thread(log.tail)).strip()
         finally:
             log.leave()
+        self._complained.set()
 
 
 async def _held(room: Room, errand: Errand, doorman: Doorman | None) -> tuple[Held | Ended, int]:

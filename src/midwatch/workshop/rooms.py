@@ -33,7 +33,7 @@ class Terms:
     paths: tuple[str, ...] = ()
     reads_only: bool = False
     takes_over: tuple[str, int] | None = None
-    """Job and epoch of a checkout to go on in, instead of a fresh clone."""
+    """Job and epoch of a checkout to go on in, instead of a fresh clone; 0 is the last one of the same kind of work."""
     made: Made | None = None
     """What the project's setup made."""
 
@@ -79,7 +79,7 @@ class Room:
     def put(self, name: str, content: str) -> Path:
         """Lay a file into the home before anybody enters, and tell what it is called inside."""
         if self.occupant is None:  # whoever is at work has it already, and may have written over it
-            (self.home / part(name)).write_text(content, encoding="utf-8", errors="replace")
+            careful.write(self.home, name, content.encode(errors="replace"))
         return self.home_inside / name
 
     def take(self, name: str) -> bytes:
@@ -111,7 +111,10 @@ class Rooms:
         found = await self._occupied(job, terms.purpose, epoch)
         whose = epoch if found is None else found[0]
         if found is None and terms.takes_over is not None:
-            await self._checkouts.hand_on(*terms.takes_over, to=job, at=epoch)
+            former, left = terms.takes_over
+            left = left or await asyncio.to_thread(self._last, former, terms.purpose)
+            if left:
+                await self._checkouts.hand_on(former, left, to=job, at=epoch)
         if found is None:
             tree = await self._checkouts.private_clone(project, job, epoch, terms.commit, paths=terms.paths)
         else:
@@ -140,6 +143,13 @@ class Rooms:
             speaks_as=epoch,
             occupant=None if found is None else found[1],
         )
+
+    def _last(self, job: str, purpose: str) -> int:
+        """Tell the newest attempt at the same kind of work; 0 where there was none."""
+        kind = f"{purpose.partition('.')[0]}."
+        folder = self.held(job)
+        begun = reversed(records.epochs(folder))
+        return next((one for one in begun if purpose_of(records.epoch_folder(folder, one)).startswith(kind)), 0)
 
     async def _occupied(self, job: str, purpose: str, epoch: int) -> tuple[int, Held | Ended] | None:
         folder = self.held(job)

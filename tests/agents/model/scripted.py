@@ -218,6 +218,8 @@ async def scripted_model(listening: socket.socket | None = None) -> AsyncIterato
     writers: set[asyncio.StreamWriter] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A listener made by hand does not name its protocol: asyncio leaves small parts waiting 40 ms for each other.
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         writers.add(writer)
         try:
             await model.serve(reader, writer)

@@ -64,6 +64,8 @@ class PromptFacts:
     priorities: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
+    interrupted: bool = False
+    """Whether it goes on in a checkout it has worked in before."""
     quoted: tuple[Quoted, ...] = ()
     """Issues, pages and other strangers' text."""
 

@@ -97,6 +97,7 @@ def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
         "errand": facts.errand.value,
         "objective": clean(facts.objective[: longest * 8], longest * 2),
         "limits": facts.limits,
+        "interrupted": facts.interrupted,
         "project": {
             field.name: clean(getattr(facts.project, field.name)[:2000], longest) for field in fields(facts.project)
         },

@@ -1,14 +1,12 @@
 """The egress proxy of one job epoch: the only way from its sandbox to the network."""
 
 import asyncio
-import errno
 import logging
 import socket
 import ssl
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Final
 
 from midwatch.gateway.egress.counting import Connection, Counts, Meter, TurnedAway, Visit
 from midwatch.gateway.egress.forwarding import carry, head_for
@@ -18,19 +16,13 @@ from midwatch.gateway.egress.policy import Policy, Route
 from midwatch.gateway.egress.resolving import Address, Dialler, Resolver, SystemResolver
 from midwatch.gateway.egress.tls import ACCESS_DENIED
 from midwatch.gateway.egress.tunnel import Tunnel
+from midwatch.gateway.receiving import Reception
 from midwatch.rules.egress import may_reach, shown
 
 Seen = Callable[[Connection], None]
 """Gets each connection as it ends. It is called at most caps.requests + caps.refusals times."""
 
 log = logging.getLogger(__name__)
-
-_BUSY: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED, errno.EINTR})
-_PAUSE: Final = 0.2
-
-
-class _Closing(Exception):
-    """The proxy is being closed."""
 
 
 class Egress:
@@ -55,11 +47,7 @@ class Egress:
         self._dialler = Dialler(resolve or self._system, exempt, policy.deadlines)
         self._trust = trust
         self._meter = Meter(policy.caps)
-        self._slots = asyncio.Semaphore(policy.caps.at_once)
-        self._closing = asyncio.Event()
-        self._serving = 0
-        self._silent = asyncio.Event()
-        self._silent.set()
+        self._reception = Reception(self._attend, at_once=policy.caps.at_once)
 
     @property
     def counts(self) -> Counts:
@@ -68,41 +56,12 @@ class Egress:
 
     async def serve(self, listener: socket.socket) -> None:
         """Serve a listening socket until close; the socket is ours from now on, and closed with us."""
-        listener.settimeout(0)
-        self._serving += 1
-        self._silent.clear()
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._accept(listener, group))
-                await self._closing.wait()
-                raise _Closing  # noqa: TRY301 - the way to end a group of tasks
-        except* _Closing:
-            pass
-        finally:
-            listener.close()
-            self._serving -= 1
-            if not self._serving:
-                self._silent.set()
+        await self._reception.serve(listener)
 
     async def close(self) -> None:
         """Cut every connection, write the last records, and wait until nothing of this epoch moves."""
-        self._closing.set()
-        await self._silent.wait()
+        await self._reception.close()
         self._system.close()
-
-    async def _accept(self, listener: socket.socket, group: asyncio.TaskGroup) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            await self._slots.acquire()
-            try:
-                caller, _ = await loop.sock_accept(listener)
-            except OSError as problem:
-                self._slots.release()
-                if problem.errno not in _BUSY:
-                    raise
-                await asyncio.sleep(_PAUSE)
-                continue
-            group.create_task(self._attend(caller))
 
     async def _attend(self, caller: socket.socket) -> None:
         """See one connection through, from its first byte to its record."""
@@ -117,9 +76,7 @@ class Egress:
         finally:
             if job is not None:
                 job.cut()
-            caller.close()
             self._meter.open -= 1
-            self._slots.release()
             self._record(visit.ended(), counted=visit.counted)
 
     def _record(self, ended: Connection, *, counted: bool) -> None:

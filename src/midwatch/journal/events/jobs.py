@@ -1,5 +1,6 @@
 """What happens to missions, runs and jobs. Events of a running job carry the epoch that may speak for it."""
 
+from datetime import datetime
 from typing import Literal
 
 from midwatch.journal.events.happening import Happening
@@ -155,6 +156,43 @@ class JobStumbled(Happening):
     error: str
 
 
+class JobWaits(Happening):
+    """Nothing can be done for a while: until a provider's limit resets, or until a person has answered."""
+
+    kind: Literal["job.waits"] = "job.waits"
+    job: str
+    epoch: int
+    stage: Stage
+    attempt: int
+    """The attempt that follows: another one where this one failed, the same where nothing did."""
+    cause: str
+    why: str
+    until: datetime | None = None
+    """When it goes on by itself; never, where a person must say so."""
+
+
+class JobWoken(Happening):
+    """What a job waited for is over: it goes on where it was."""
+
+    kind: Literal["job.woken"] = "job.woken"
+    job: str
+    epoch: int
+    stage: Stage
+    attempt: int
+    by: str
+
+
+class JobGranted(Happening):
+    """A person lets a job spend more than it was given."""
+
+    kind: Literal["job.granted"] = "job.granted"
+    job: str
+    usd_micros: int
+    tokens: int
+    requests: int
+    by: str
+
+
 class JobStopRequested(Happening):
     """Somebody wants the job to stop; its work is kept."""
 
@@ -226,6 +264,9 @@ JobEvent = (
     | JobVerified
     | JobRepaired
     | JobStumbled
+    | JobWaits
+    | JobWoken
+    | JobGranted
     | JobStopRequested
     | JobEnded
     | PullRequestOpened

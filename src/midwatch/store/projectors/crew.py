@@ -26,16 +26,20 @@ def model_called(c: sa.Connection, _: Entry, event: ev.ModelCalled) -> None:
 
 
 @on(ev.AgentBegan)
-def agent_began(c: sa.Connection, _: Entry, event: ev.AgentBegan) -> None:
+def agent_began(c: sa.Connection, entry: Entry, event: ev.AgentBegan) -> None:
     """The name of the conversation is what a later attempt goes on with."""
-    change(c, jobs, {"id": event.job}, model=event.model, conversation=event.conversation)
+    named = {"model": event.model, "conversation": event.conversation}
+    change(c, jobs, {"id": event.job}, **named, agent_began_at=entry.at)
 
 
 @on(ev.AgentEnded)
-def agent_ended(c: sa.Connection, _: Entry, event: ev.AgentEnded) -> None:
-    """It may have been given a name only at its end."""
-    if event.conversation:
-        change(c, jobs, {"id": event.job}, conversation=event.conversation)
+def agent_ended(c: sa.Connection, entry: Entry, event: ev.AgentEnded) -> None:
+    """Its time counts; it may have been given a name only at its end."""
+    now = row(c, jobs, event.job)
+    began = now["agent_began_at"]
+    ran = max(0, int((entry.at - began).total_seconds())) if began is not None else 0
+    named = event.conversation or now["conversation"]
+    change(c, jobs, {"id": event.job}, conversation=named, agent_began_at=None, ran_seconds=now["ran_seconds"] + ran)
 
 
 @on(ev.FuelRead)

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
-from midwatch.store.projectors.rows import change, insert, next_number, on, row
+from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row
 from midwatch.store.projectors.sessions import call_round
 from midwatch.store.tables import jobs, missions, pull_requests, runs, sessions
 from midwatch.terms.house import SessionState
@@ -15,6 +15,11 @@ from midwatch.terms.trust import Isolation
 NOT_OVER = tuple(state.value for state in JobState if not state.over)
 GOING = (JobState.RUNNING.value, JobState.QUEUED.value)
 LOOK = "Look again and decide anew."
+
+
+def timer_of(job: str) -> str:
+    """Name the wait of a job."""
+    return f"job:{job}"
 
 
 @on(ev.MissionCreated)
@@ -84,6 +89,12 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
         usd_micros=0,
         tokens=0,
         requests=0,
+        ran_seconds=0,
+        granted_usd_micros=0,
+        granted_tokens=0,
+        granted_requests=0,
+        waits=0,
+        waits_for="",
         why="",
         cause="",
         created_at=entry.at,
@@ -124,6 +135,8 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
         attempt=event.attempt,
         state=state,
         started_at=now["started_at"] or entry.at,
+        waits_for="",
+        wakes_at=None,
     )
 
 
@@ -217,23 +230,12 @@ def job_repaired(c: sa.Connection, _: Entry, event: ev.JobRepaired) -> None:
     )
 
 
-@on(ev.JobStumbled)
-def job_stumbled(c: sa.Connection, _: Entry, event: ev.JobStumbled) -> None:
-    """It will be tried again."""
-    stumbles = row(c, jobs, event.job)["stumbles"] + 1
-    by_epoch(c, event.job, event.epoch, event.stage, stumbles=stumbles, attempt=event.attempt + 1, cause=event.cause)
-
-
-@on(ev.JobStopRequested)
-def job_stop_requested(c: sa.Connection, _: Entry, event: ev.JobStopRequested) -> None:
-    """Whoever works on it is woken by this entry."""
-    change(c, jobs, {"id": event.job, "state": NOT_OVER}, state=JobState.STOPPING, why=event.why)
-
-
 @on(ev.JobEnded)
 def job_ended(c: sa.Connection, entry: Entry, event: ev.JobEnded) -> None:
     """Over; worth a thought."""
     by_epoch(c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at)
+    change(c, jobs, {"id": event.job}, waits_for="", wakes_at=None, agent_began_at=None)
+    clear_timer(c, timer_of(event.job))
     session = row(c, jobs, event.job)["session"]
     change(c, sessions, {"id": session}, last_moved_at=entry.at)
     call_round(c, session, entry.at)

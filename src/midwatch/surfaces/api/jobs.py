@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from fastapi import Path as InPath
 from fastapi.responses import PlainTextResponse
 
 from midwatch.compose import House
@@ -15,6 +16,9 @@ from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.night import LONGEST_WAIT, Why
 from midwatch.surfaces.api.paging import ThePage
+from midwatch.surfaces.api.standing import line_shown
+from midwatch.surfaces.job_lines import lines_of
+from midwatch.surfaces.job_stories import prompt_of, story_of
 from midwatch.surfaces.log_reading import read_on
 from midwatch.terms.records import ConnectionRow, JobRow, PullRequestRow
 from midwatch.terms.term import Term
@@ -26,6 +30,7 @@ NEXT, OVER = "midwatch-next", "midwatch-over"
 """Where to go on reading a log, and whether anything more can come."""
 LOOK_SECONDS = 0.3
 Offset = Annotated[int | None, Query(alias="from", ge=0, le=2**62, description="Whole lines from this byte on.")]
+Epoch = Annotated[int, InPath(ge=0, le=2**31, description="Of the errand, as /errands tells it.")]
 Wait = Annotated[float, Query(ge=0, description="Seconds to wait for more, if there is none yet.")]
 
 
@@ -40,7 +45,8 @@ async def job(house: TheHouse, name: str) -> Shown:
     """Show one job whole."""
     row = await house.records.get(JobRow, name)
     pull_requests = await house.records.find(PullRequestRow, job=row.id)
-    return shown(row) | {"pull_requests": [shown(one) for one in pull_requests]}
+    line = (await lines_of(house, [row]))[row.id]
+    return shown(row) | {"pull_requests": [shown(one) for one in pull_requests], "line": line_shown(line)}
 
 
 @router.get("/jobs/{name}/log", dependencies=[Reads], response_class=PlainTextResponse)
@@ -82,6 +88,19 @@ async def job_diff(house: TheHouse, name: str) -> PlainTextResponse:
     if not row.diff_blob:
         raise Unknown(f"Job {row.number} has no diff: {row.why or row.stage.value}.")
     return PlainTextResponse((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
+
+
+@router.get("/jobs/{name}/errands", dependencies=[Reads])
+async def job_errands(house: TheHouse, name: str) -> list[Shown]:
+    """List what the job's agents did: each errand with its cost, every tool call with its verdict, how it ended."""
+    row = await house.records.get(JobRow, name)
+    return [shown(one) for one in await story_of(house, row)]
+
+
+@router.get("/jobs/{name}/told/{epoch}", dependencies=[Reads], response_class=PlainTextResponse)
+async def job_told(house: TheHouse, name: str, epoch: Epoch) -> PlainTextResponse:
+    """Read what an agent was told in one errand, word for word."""
+    return PlainTextResponse(await prompt_of(house, await house.records.get(JobRow, name), epoch))
 
 
 @router.get("/jobs/{name}/connections", dependencies=[Reads])

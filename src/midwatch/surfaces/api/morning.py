@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 from fastapi import APIRouter
 
+from midwatch.compose import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import ActJudged
 from midwatch.morning import review as verdicts
@@ -12,6 +13,7 @@ from midwatch.rules.rehearsal import rehearse as rehearse_at
 from midwatch.surfaces.api.access import Answers, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.checking import every_entry, verify, violations
+from midwatch.surfaces.job_stories import prompt_text
 from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, RunRow, SessionRow
 from midwatch.terms.report import Review
 from midwatch.terms.trust import Level
@@ -84,7 +86,15 @@ async def replay(house: TheHouse, night: str = "", tag: Tag | None = None) -> li
         before = tuple(one for one in entries if one.at < session.created_at)
         entries = tuple(one for one in entries if session.created_at <= one.at <= last)
     wanted: frozenset[Tag] = frozenset({tag}) if tag else frozenset()
-    return [one.model_dump(mode="json") for one in timeline.rows(entries, tags=wanted, names=names_after(before))]
+    return [await _with_words(house, one) for one in timeline.rows(entries, tags=wanted, names=names_after(before))]
+
+
+async def _with_words(house: House, row: timeline.Row | timeline.Gap) -> Shown:
+    """Put every word an agent was told beside the entry it began with."""
+    given = shown(row)
+    if isinstance(row, timeline.Row) and row.told is not None:
+        given["told"]["text"] = await prompt_text(house, row.told.prompt_blob)
+    return given
 
 
 @router.get("/why/{name}", dependencies=[Reads])

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -13,28 +12,26 @@ from midwatch.evening import signing
 from midwatch.evening.orders_file import EXAMPLE, read_orders
 from midwatch.journal.entry import Entry
 from midwatch.night import commands, settling
+from midwatch.rules.visible import visible
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import ThePage
 from midwatch.surfaces.checking import every_entry
-from midwatch.terms.asks import AskState
+from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import SessionState
-from midwatch.terms.jobs import JobState
 from midwatch.terms.records import (
     ActRow,
     AskRow,
     CheckInRow,
     JobRow,
     NoticeRow,
-    ProjectRow,
-    PullRequestRow,
-    ReportRow,
     RunRow,
     SessionRow,
 )
 from midwatch.terms.term import Term
 from midwatch.views.describe import describe
 from midwatch.views.names import Names, names_after
+from midwatch.views.wanted import parts_of
 
 router = APIRouter()
 LONGEST_WAIT = 25.0
@@ -51,67 +48,6 @@ NAMING = (
     "act.judged",
 )
 """Events that bring something with a name into the world."""
-ACTIVE = tuple(state for state in JobState if not state.over)
-
-
-@router.get("/status", dependencies=[Reads])
-async def status(house: TheHouse) -> Shown:
-    """Tell how things stand, in one object."""
-    records = house.records
-    sessions = await records.find(SessionRow)
-    last = sessions[-1] if sessions else None
-    running = await records.find(JobRow, state=ACTIVE)
-    asks = await records.find(AskRow, state=AskState.OPEN)
-    pull_requests = await records.find(PullRequestRow, state="open")
-    reports = await records.find(ReportRow, session=last.id) if last else ()
-    return {
-        "now": house.clock.now().isoformat(),
-        "pages": house.pages,
-        "seq": await records.head(),
-        "projects": len(await records.find(ProjectRow, removed=False)),
-        "night": _night(last, house.clock.now()) if last else None,
-        "jobs": [_job_line(job) for job in running],
-        "asks": [shown(ask) for ask in asks],
-        "pull_requests": [{"number": pr.number, "title": pr.title, "branch": pr.branch} for pr in pull_requests],
-        "headline": reports[-1].brief.headline if reports else "",
-    }
-
-
-def _night(session: SessionRow, now: datetime) -> Shown:
-    began = session.started_at
-    limits = session.orders.limits
-    ended = session.debrief_at or session.ended_at or now
-    return {
-        "id": session.id,
-        "number": session.number,
-        "state": session.state.value,
-        "paused": session.paused,
-        "why_paused": session.why_paused,
-        "level": session.level.value,
-        "goals": list(session.orders.goals),
-        "rounds": session.rounds,
-        "max_rounds": limits.rounds,
-        "decisions": session.decisions,
-        "actions": session.actions,
-        "minutes": round((ended - began).total_seconds() / 60, 1) if began else 0,
-        "max_minutes": limits.minutes,
-        "max_usd": limits.usd,
-        "ends_at": session.ends_at.isoformat() if session.ends_at else None,
-        "next_round_at": session.next_round_at.isoformat() if session.next_round_at else None,
-        "reason": session.reason,
-    }
-
-
-def _job_line(job: JobRow) -> Shown:
-    return {
-        "id": job.id,
-        "number": job.number,
-        "title": job.title,
-        "state": job.state.value,
-        "stage": job.stage.value,
-        "agent": job.agent,
-        "isolation": job.isolation.value if job.worker else "",
-    }
 
 
 class OrdersText(Term):
@@ -222,7 +158,13 @@ class AnswerGiven(Term):
 async def asks(house: TheHouse, *, all: bool = False) -> list[Shown]:  # noqa: A002  the word people type
     """List what needs a person, the most urgent first."""
     rows = await house.records.find(AskRow) if all else await house.records.find(AskRow, state=AskState.OPEN)
-    return [shown(row) for row in sorted(rows, key=lambda row: (-row.priority, row.number))]
+    return [ask_shown(row) for row in sorted(rows, key=lambda row: (-row.priority, row.number))]
+
+
+def ask_shown(row: AskRow) -> Shown:
+    """Give an ask with what is asked and exactly what would run told apart."""
+    what, exactly = parts_of(row)
+    return shown(row) | {"what": what, "exactly": visible(exactly)}
 
 
 @router.get("/asks/{name}", dependencies=[Reads])
@@ -231,7 +173,7 @@ async def ask(house: TheHouse, name: str) -> Shown:
     row = await house.records.get(AskRow, name)
     subject = await house.records.find(JobRow, id=row.subject)
     plan = subject[0].plan if subject else None
-    return shown(row) | {"plan": shown(plan) if plan else None}
+    return ask_shown(row) | {"plan": shown(plan) if plan and row.kind is AskKind.APPROVE_PLAN else None}
 
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])

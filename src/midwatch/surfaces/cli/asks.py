@@ -6,7 +6,7 @@ import typer
 
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import JSON_FLAG, clock, head, line, show_json, wanted
+from midwatch.surfaces.cli.screen import JSON_FLAG, clock, exactly, head, line, show_json, wanted
 
 
 def asks(
@@ -36,7 +36,7 @@ def asks(
             return
         for row in rows:
             typer.echo(wanted(f"Ask {row['number']}") + f" · {_plain(row['kind'])} · {row['state']}")
-            line(row["question"])
+            show_question(row)
         if not rows:
             typer.echo("Nothing needs you.")
 
@@ -44,7 +44,7 @@ def asks(
 def show_ask(row: dict[str, Any]) -> None:
     """Print one ask with everything the answer rests on."""
     head(f"Ask {row['number']} · {_plain(row['kind'])} · {row['state']}")
-    line(row["question"], indent="")
+    show_question(row, indent="")
     plan = row.get("plan")
     if plan:
         _show_plan(plan)
@@ -55,6 +55,12 @@ def show_ask(row: dict[str, Any]) -> None:
         typer.echo(f"  we would say {row['recommendation']}; answer {' or '.join(row['options'])}{due}")
     else:
         typer.echo(f"  {_plain(row['answer'])} by {row['answered_by'] or 'silence'} {row['answer_text']}".rstrip())
+
+
+def show_question(row: dict[str, Any], *, indent: str = "  ") -> None:
+    """Print what is asked, and whole, line by line, what would run: an answer covers all of it."""
+    line(row["what"], indent=indent)
+    exactly(row["exactly"], indent=indent + "  | ")
 
 
 def _show_plan(plan: dict[str, Any]) -> None:

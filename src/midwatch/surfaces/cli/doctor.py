@@ -21,13 +21,16 @@ def doctor(
     *,
     verify: bool = typer.Option(False, "--verify", help="Walk the hash chain and compare records with a rebuild."),
     invariants: bool = typer.Option(False, "--invariants", help="Check what must always hold."),
+    agents: bool = typer.Option(False, "--agents", help="Say hello to every agent's model; about a token each."),
     as_json: bool = JSON_FLAG,
 ) -> None:
-    """Check this machine, the data folder and the journal.
+    """Check this machine, the data folder, the agents and the journal.
 
     Example: midwatch doctor --verify --invariants
     """
-    found = [*_machine(), *_folder(), *_walls(), *_secrets(), *_sleep()]
+    from midwatch.surfaces.cli.doctor_agents import agent_findings  # noqa: PLC0415  heavy
+
+    found = [*_machine(), *_folder(), *_walls(), *_secrets(), *agent_findings(hello=agents), *_sleep()]
     if verify:
         found += _verified()
     if invariants:

@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from midwatch.surfaces.cli import client, job_checkouts, job_logs
+from midwatch.surfaces.cli import client, job_checkouts, job_errands, job_logs
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, head, line, show_json, table
 from midwatch.views.sizes import MARKS
@@ -39,18 +39,31 @@ def list_jobs(*, as_json: bool = JSON_FLAG) -> None:
 
 
 @app.command()
-def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
-    """Show one job: plan, change, proof.
+def show(
+    name: str,
+    *,
+    prompts: bool = typer.Option(False, "--prompts", help="With every word its agents were told."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Show one job: plan, change, proof, and what its agents did.
 
     Example: midwatch job show 1
     """
     row = client.get(f"/jobs/{client.part(name)}")
+    row["errands"] = client.get(f"/jobs/{client.part(name)}/errands")
     if as_json:
         show_json(row)
         return
     head(f"Job {row['number']} · {row['title']} · {row['state']} at {row['stage']}")
+    line(row["line"]["said"])
     if row["why"]:
         line(row["why"])
+    _show_work(row)
+    for errand in row["errands"]:
+        job_errands.show_errand(row, errand, prompts=prompts)
+
+
+def _show_work(row: dict[str, Any]) -> None:
     if row["plan"]:
         line(
             f"{row['plan']['summary']} (approved by {row['approved_by'] or 'nobody yet'})",

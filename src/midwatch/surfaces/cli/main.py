@@ -40,6 +40,7 @@ VERBS = {
     "rehearse": ("replay", "What another level would have done."),
     "person": ("people", "Who may enter the pages, and as what."),
     "token": ("people", "What programs may do for a person."),
+    "agent": ("agents", "Agents: list, test, login, logout."),
     "settings": ("settings", "Every setting with its source; propose, diff, apply."),
 }
 """Each verb with the module it lives in and the line the overview shows."""

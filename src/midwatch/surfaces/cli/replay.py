@@ -7,13 +7,18 @@ import typer
 from midwatch.errors import Unknown
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.screen import JSON_FLAG, clock, counted, day, head, line, show_json, table
+from midwatch.surfaces.cli.screen import JSON_FLAG, clock, counted, day, exactly, head, line, show_json, table
+
+FOLDED = 3
+"""So many lines of what an agent was told are shown, unless somebody wants them all."""
+TOLD = " " * 17
 
 
 def replay(
     night: str = typer.Option("", help="A night's number; everything by default."),
     tag: str = typer.Option("", help="Only: writes, errors, assumptions, evidence or decisions."),
     *,
+    prompts: bool = typer.Option(False, "--prompts", help="With every word the agents were told."),
     as_json: bool = JSON_FLAG,
 ) -> None:
     """Go through the night, entry by entry.
@@ -36,6 +41,17 @@ def replay(
             today = day(row["at"])
             head(today)
         line(row["text"], first=f"{clock(row['at'])}  {row['seq']:>5}  {row['phase']:<8} ")
+        if row["told"]:
+            _show_told(row["told"], prompts=prompts)
+
+
+def _show_told(told: dict[str, Any], *, prompts: bool) -> None:
+    """Print what an agent was told: its first lines, or every word."""
+    lines = told["text"].splitlines()
+    line(f"told by template {told['template']} ({told['version']}):", indent=TOLD)
+    exactly("\n".join(lines if prompts else lines[:FOLDED]), indent=f"{TOLD}| ")
+    if not prompts and len(lines) > FOLDED:
+        line(f"{counted(len(lines) - FOLDED, 'more line')}: midwatch replay --prompts", indent=TOLD)
 
 
 def why(

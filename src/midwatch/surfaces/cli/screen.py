@@ -37,6 +37,16 @@ def _broken(text: str, taken: int) -> list[str]:
     return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [text]
 
 
+def exactly(text: str, *, indent: str) -> None:
+    """Print text as it is, its lines kept and none of it left out; what would not be seen is written as a number."""
+    for piece in text.rstrip("\n").split("\n") if text else ():
+        typer.echo(indent + "".join(one if one.isprintable() or one == "\t" else _number(one) for one in piece))
+
+
+def _number(one: str) -> str:
+    return f"\\u{{{ord(one):x}}}"
+
+
 def counted(number: int, noun: str) -> str:
     """Say how many, in one or in many."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -88,6 +98,11 @@ def clock(stamp: str | None) -> str:
 def day(stamp: str) -> str:
     """Show which day a moment falls on, on this machine's clock."""
     return datetime.fromisoformat(stamp).astimezone().strftime("%A, %d %B %Y")
+
+
+def moment(stamp: str) -> str:
+    """Show a moment on this machine's clock, with its day: a limit may reset days from now."""
+    return datetime.fromisoformat(stamp).astimezone().strftime("%a %d %b, %H:%M")
 
 
 def until(stamp: str | None, now: str) -> str:

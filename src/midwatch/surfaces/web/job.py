@@ -10,15 +10,17 @@ from markupsafe import Markup
 from midwatch.compose import House
 from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
-from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.night import commands
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.night import NAMING
 from midwatch.surfaces.checking import every_entry
+from midwatch.surfaces.job_lines import lines_of
 from midwatch.surfaces.web.diffs import diff_html
+from midwatch.surfaces.web.job_agent import errands
 from midwatch.surfaces.web.job_log import follow, read_tail
 from midwatch.surfaces.web.page import fragment, page
 from midwatch.terms.records import ActRow, ConnectionRow, JobRow, ProjectRow, PullRequestRow, RunRow
+from midwatch.views.job_story import STORY
 from midwatch.views.live import feed_rows, job_shown
 from midwatch.views.marks import PHASES
 from midwatch.views.names import names_after
@@ -27,9 +29,10 @@ from midwatch.views.walls import connections_shown, reach_of
 from midwatch.views.wanted import plan_shown
 
 router = APIRouter()
-REACHED = "connection.seen"
-"""Has a part of the page to itself; among the milestones a thousand of them would hide the rest."""
-ABOUT = tuple(sorted({kind for kind, phase in PHASES.items() if phase in {"job", "ask"}} - {*NAMING, REACHED}))
+APART = ("connection.seen", "model.called", "tool_call.decided", "fuel.read")
+"""Have a part of a page to themselves; among the milestones a thousand of them would hide the rest."""
+ABOUT = tuple(sorted({kind for kind, phase in PHASES.items() if phase in {"job", "ask"}} - {*NAMING, *APART}))
+WATCHED = ("connection.seen", *STORY)
 MOST_STONES = 200
 STREAMED = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
@@ -68,20 +71,20 @@ async def log_stream(
     row = await house.records.get(JobRow, name)
     resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
 
-    seen = Reaching(house, row.id, await house.records.head())
+    seen = Doings(house, row.id, await house.records.head())
 
     async def standing() -> tuple[str, bool]:
         now = await house.records.get(JobRow, row.id)
         at = await house.bench.head_so_far(row.id, now.epoch)
-        tried = await seen.count()
-        return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at} {tried}", now.state.over
+        did = await seen.count()
+        return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at} {did}", now.state.over
 
     path = house.bench.log(row.id, "agent")
     return StreamingResponse(follow(path, resumed, standing), media_type="text/event-stream", headers=STREAMED)
 
 
-class Reaching:
-    """Counts a job's connections as they come, reading each entry once."""
+class Doings:
+    """Counts what a job's agents do as it comes, reading each entry once."""
 
     def __init__(self, house: House, job: str, after: int) -> None:
         self._house, self._job, self._after = house, job, after
@@ -89,9 +92,9 @@ class Reaching:
 
     async def count(self) -> int:
         """Tell how many were seen since we began to look."""
-        while page := await self._house.journal.entries(after=self._after, limit=1000, kinds=(REACHED,)):
+        while page := await self._house.journal.entries(after=self._after, limit=1000, kinds=WATCHED):
             self._after = page[-1].seq
-            self._many += sum(isinstance(one.event, ConnectionSeen) and one.event.job == self._job for one in page)
+            self._many += sum(getattr(one.event, "job", "") == self._job for one in page)
         return self._many
 
 
@@ -99,14 +102,16 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
     project = await house.records.find(ProjectRow, id=row.project)
     runs = await house.records.find(RunRow, id=row.run)
     delivered = await house.records.find(PullRequestRow, job=row.id)
+    lines = await lines_of(house, [row])
     return {
-        "job": job_shown(row, project[0] if project else None, house.clock.now()),
+        "job": job_shown(row, project[0] if project else None, house.clock.now(), lines[row.id]),
         "row": row,
         "approved_by": clean(row.approved_by, 60),
         "plan": plan_shown(row),
         "delivered": [{"number": one.number, "branch": clean(one.branch), "state": one.state} for one in delivered],
         "stones": await _milestones(house, row),
         "diff": await _diff(house, row),
+        "errands": await errands(house, row),
         "reach": reach_of(row, runs[0].contract if runs else None, house.loaded.settings.sandbox.domains),
         "tried": connections_shown(await house.records.find(ConnectionRow, job=row.id)),
     }

@@ -1,21 +1,26 @@
 """The Live page, what a person can do on it, and `why?`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.journal.events import Event
+from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night import commands, settling
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.checking import every_entry
-from midwatch.surfaces.web import job, job_kept
+from midwatch.surfaces.job_stories import prompt_text
+from midwatch.surfaces.web import job, job_agent, job_kept
 from midwatch.surfaces.web.page import page
 from midwatch.surfaces.web.painter import REGIONS, Painter
+from midwatch.surfaces.web.safe import marked
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import AskRow, SessionRow
 from midwatch.views import why as reasons
 from midwatch.views.plain import clean
+from midwatch.views.timeline import told_by
 
 router = APIRouter(include_in_schema=False)
 LONGEST_WORDS = 4000
@@ -58,8 +63,15 @@ async def why(request: Request, house: TheHouse, seq: str) -> HTMLResponse:
     asked = here.get(number)
     if asked is None:
         raise Unknown(f"The journal has no entry {clean(seq, 20)}.", hint="Follow a `why?` on the Live page.")
-    told = reasons.why(here.get, number, entries)
-    return page(request, "why.html", here="Live", told=told, at=asked.at, actor=clean(asked.actor, 60))
+    told, prompt = reasons.why(here.get, number, entries), told_by(asked.event)
+    words = await prompt_text(house, prompt.prompt_blob) if prompt else ""
+    shown: dict[str, Any] = {"prompt": prompt, "words": words, "exactly": _exactly(asked.event)}
+    return page(request, "why.html", here="Live", told=told, at=asked.at, actor=clean(asked.actor, 60), **shown)
+
+
+def _exactly(event: Event) -> str:
+    """Show what a tool call would have run, whole: the sentence above it is short."""
+    return marked(event.shown) if isinstance(event, ToolCallDecided) else ""
 
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])
@@ -122,3 +134,4 @@ async def _current(house: TheHouse) -> SessionRow:
 
 router.include_router(job.router)
 router.include_router(job_kept.router)
+router.include_router(job_agent.router)

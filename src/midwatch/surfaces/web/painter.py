@@ -10,11 +10,13 @@ from midwatch.compose import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import SessionStarted
 from midwatch.surfaces.api.night import NAMING
+from midwatch.surfaces.job_lines import lines_of
 from midwatch.surfaces.web.page import fragment
 from midwatch.surfaces.web.pictures import timeline_svg
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
-from midwatch.terms.records import AskRow, JobRow, ProjectRow, ReportRow, RunRow, SessionRow
+from midwatch.terms.records import AskRow, FuelRow, JobRow, ProjectRow, ReportRow, RunRow, SessionRow
+from midwatch.views.fuel import fuel_shown
 from midwatch.views.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
 from midwatch.views.names import Names, names_after
 from midwatch.views.night_picture import PICTURED, night_picture
@@ -98,16 +100,18 @@ class Painter:
         session = await self._session()
         asks = await find(AskRow, state=AskState.OPEN)
         asked = await find(AskRow, session=session.id) if session else ()
-        jobs = await find(JobRow, session=session.id) if session and {"jobs", "asks"} & set(wanted) else ()
+        jobs = await find(JobRow, session=session.id) if session and {"jobs", "asks", "gauges"} & set(wanted) else ()
         projects = {row.id: row for row in await find(ProjectRow)} if jobs or asks else {}
         began = session.started_at if session else None
         attention = self._house.loaded.settings.notices.daily_budget
+        lines = await lines_of(self._house, jobs) if "jobs" in wanted else {}
         about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
         return {
             "night": night_shown(session, **await self._said(session)),
-            "gauges": gauges(session, now, asks=len(asked), attention=attention) if session and began else (),
+            "gauges": gauges(session, jobs, now, asks=len(asked), attention=attention) if session and began else (),
+            "fuel": fuel_shown(await find(FuelRow), now) if "gauges" in wanted else (),
             "asks": asks_shown(asks, about, projects),
-            "jobs": jobs_shown(jobs, projects, now),
+            "jobs": jobs_shown(jobs, projects, now, lines),
             "timeline": self._picture(session) if "timeline" in wanted else "",
             "began": began,
         }
@@ -156,6 +160,9 @@ TOUCHES: Final[dict[str, frozenset[str]]] = {
     "job": frozenset({"jobs", "asks"}),
     "run": frozenset({"banner"}),
     "level": frozenset({"banner"}),
+    "model": frozenset({"gauges", "jobs"}),
+    "agent": frozenset({"jobs"}),
+    "fuel": frozenset({"gauges"}),
     "pull_request": frozenset({"jobs"}),
     "message": frozenset({"banner", "controls"}),
 }

@@ -80,7 +80,8 @@ def changed(part: str, orders: Orders, sent: FormData, item: str = "") -> Orders
         data["notes"] = _one(sent, "notes")
     elif part == "limits":
         named = {name: _one(sent, name).replace(",", "") for name in ("usd", "tokens", "minutes", "rounds")}
-        data["limits"] = {name: value for name, value in named.items() if value}
+        wished = orders.limits.model_dump(include={"leave_percent", "leave_at"})
+        data["limits"] = wished | {name: value for name, value in named.items() if value}
         data["until"] = _until(sent)
     elif part == "permissions":
         data |= {"level": _one(sent, "level"), "do_not_touch": _split(sent, "do_not_touch")}

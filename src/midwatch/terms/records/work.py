@@ -81,6 +81,19 @@ class JobRow(Term):
     model: str
     conversation: str
     """The agent's own name for what was said so far, by which it can go on."""
+    agent_began_at: datetime | None
+    """Since when an agent's program has been at work; nothing, while none is."""
+    ran_seconds: int
+    """How long agents' programs were at work for it, all attempts together."""
+    granted_usd_micros: int
+    """What a person let it spend beyond its contract."""
+    granted_tokens: int
+    granted_requests: int
+    waits: int
+    """How often it has waited for something outside."""
+    waits_for: str
+    """What it waits for now; nothing, while it does not."""
+    wakes_at: datetime | None
     why: str
     cause: str
     created_at: datetime

@@ -11,8 +11,9 @@ from midwatch.journal.events.crew import (
     ModelCalled,
     ToolCallDecided,
 )
+from midwatch.terms.money import dollars, many
 from midwatch.views.names import Names
-from midwatch.views.plain import clean, counted
+from midwatch.views.plain import clean
 
 
 def told(event: CrewEvent, names: Names) -> str:
@@ -38,7 +39,7 @@ def told(event: CrewEvent, names: Names) -> str:
 
 def _asked(event: ModelCalled) -> str:
     about = "about " if event.estimated else ""
-    cost = f"{about}{counted(event.tokens.total, 'token')}, ${event.usd_micros / 1_000_000:.4f}"
+    cost = f"{about}{many(event.tokens.total)} tokens, {dollars(event.usd_micros)}"
     failed = f" ({clean(event.why)})" if event.why else ""
     return f"asked {clean(event.model) or clean(event.provider)}: {cost}{failed}"
 
@@ -50,5 +51,7 @@ def _decided(event: ToolCallDecided) -> str:
 
 
 def _fuel(event: FuelRead) -> str:
-    left = "used up" if event.rejected else "unknown" if event.remaining is None else f"{event.remaining:.0%} left"
+    left = (
+        "used up" if event.rejected else "unknown" if event.remaining is None else f"{event.remaining * 100:.0f} % left"
+    )
     return f"{clean(event.provider)}, {clean(event.limit)} limit: {left}"

@@ -9,6 +9,7 @@ from midwatch.journal.events.jobs import (
     JobEnded,
     JobEvent,
     JobExecuted,
+    JobGranted,
     JobPlanned,
     JobPrepared,
     JobQuarantined,
@@ -16,6 +17,8 @@ from midwatch.journal.events.jobs import (
     JobStopRequested,
     JobStumbled,
     JobVerified,
+    JobWaits,
+    JobWoken,
     MissionCreated,
     PullRequestClosed,
     PullRequestMerged,
@@ -24,7 +27,7 @@ from midwatch.journal.events.jobs import (
     RunStarted,
 )
 from midwatch.terms.jobs import Change, Done
-from midwatch.views.groups import Closing, Making, Setting
+from midwatch.views.groups import Closing, Holding, Making, Setting
 from midwatch.views.names import Names
 from midwatch.views.plain import clean, counted, spaced
 
@@ -41,6 +44,8 @@ def told(event: JobEvent, names: Names) -> str:
     """Say what happened to the work."""
     if isinstance(event, Setting):
         return _setting(event, names)
+    if isinstance(event, Holding):
+        return _held_up(event, names)
     if isinstance(event, Making):
         return _making(event, _name(event.job, names))
     return _closing(event, names)
@@ -69,11 +74,25 @@ def _setting(event: Setting, names: Names) -> str:
         case JobPrepared(repository=facts):
             dirty = f"; {counted(len(facts.dirty), 'uncommitted file')} left alone" if facts.dirty else ""
             text = f"{_name(event.job, names)} stands on {clean(facts.branch)} at {clean(facts.head)[:12]}{dirty}"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _held_up(event: Holding, names: Names) -> str:
+    match event:
         case JobStumbled():
             name = _name(event.job, names)
             text = (
                 f"{name} stumbled at {event.stage.value} ({spaced(event.cause)}) and tries again: {clean(event.error)}"
             )
+        case JobWaits():
+            text = f"{_name(event.job, names)} waits at {event.stage.value}: {clean(event.why)}"
+        case JobWoken(by=by):
+            text = f"{_name(event.job, names)} goes on at {event.stage.value} ({clean(by)})"
+        case JobGranted(by=by):
+            more = f"{event.usd_micros / 1_000_000:.2f} USD, {event.tokens:,} tokens and {event.requests:,} requests"
+            text = f"{clean(by)} lets {_name(event.job, names)} spend {more} more"
         case _:
             assert_never(event)
     return text

@@ -1,6 +1,6 @@
 """What a job spent and with whom it talks, what is set aside for requests under way, and what providers say is left.
 
-Effect on a running system: five small columns and two new tables; no row is rewritten.
+Effect on a running system: thirteen small columns and two new tables; no row is rewritten.
 """
 
 import sqlalchemy as sa
@@ -14,10 +14,13 @@ depends_on = None
 
 def upgrade() -> None:
     """Forward only."""
-    for name in ("usd_micros", "tokens", "requests"):
+    counts = ("usd_micros", "tokens", "requests", "ran_seconds", "granted_usd_micros")
+    for name in (*counts, "granted_tokens", "granted_requests", "waits"):
         op.add_column("jobs", sa.Column(name, sa.BigInteger, nullable=False, server_default="0"))
-    for name in ("model", "conversation"):
+    for name in ("model", "conversation", "waits_for"):
         op.add_column("jobs", sa.Column(name, sa.Text, nullable=False, server_default=""))
+    for name in ("agent_began_at", "wakes_at"):
+        op.add_column("jobs", sa.Column(name, sa.BigInteger))
     op.create_table(
         "fuel",
         sa.Column("id", sa.Text, primary_key=True),

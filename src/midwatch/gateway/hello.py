@@ -1,0 +1,126 @@
+"""A hello to a model: the smallest request its API takes, to see whether provider, model and credential agree."""
+
+import asyncio
+import json
+from contextlib import aclosing
+from time import monotonic
+from typing import Any, Final
+
+import httpx
+
+from midwatch.errors import MidwatchError, Misuse
+from midwatch.gateway.greeting import Answer, Greeting, Heard, judge
+from midwatch.gateway.metering.bounds import Patience
+from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
+from midwatch.gateway.metering.credentials import Keeps
+from midwatch.gateway.metering.fuel import readings
+from midwatch.gateway.metering.providers import PROVIDERS, Provider
+from midwatch.gateway.metering.refusing import Declined
+from midwatch.gateway.metering.upstream import Leaving, Progress, Upstream, parts
+from midwatch.terms.agents import ModelAccess
+from midwatch.terms.roles import Clock
+
+SECONDS: Final = 30.0
+LARGEST: Final = 256 * 1024
+WORD: Final = "Hello"
+LEAST_RESPONSE: Final = 16
+"""The least a Responses API takes for a maximum; the others take one."""
+SUBSCRIPTION: Final = "oauth-2025-04-20"
+
+
+async def hello(
+    access: ModelAccess,
+    vault: Keeps,
+    upstream: Upstream,
+    clock: Clock,
+    *,
+    chat: bool = False,
+    seconds: float = SECONDS,
+) -> Greeting:
+    """Say hello once and tell what came of it; `chat` asks an OpenAI model the way most other programs do."""
+    began = monotonic()
+    try:
+        provider = _provider(access)
+        api, path, body = _question(access, provider, chat=chat)
+        secret = await _secret(access, vault)
+    except MidwatchError as problem:
+        return Greeting(Heard.NOT_ASKED, f"{problem.message} {problem.hint}".strip())
+    leaving = Leaving("POST", provider.base + path, _fields(access, provider, secret), json.dumps(body).encode())
+    patience = Patience(first=seconds + 1, quiet=seconds + 1)  # it is the whole that has a limit
+    try:
+        async with asyncio.timeout(seconds), upstream.answer(leaving, patience, Progress()) as response:
+            said = await _body(response, seconds)
+            fields, status = dict(response.headers), response.status_code
+    except Declined as problem:
+        return Greeting(Heard.UNREACHABLE, _unreachable(access, problem.message))
+    except TimeoutError:
+        return Greeting(Heard.UNREACHABLE, _unreachable(access, f"No whole answer came within {seconds:g} seconds."))
+    ms = round((monotonic() - began) * 1000)
+    limits = tuple(readings(access.provider, fields, status, clock.now()))
+    return judge(Answer(access, api, status, said, secret, limits, ms))
+
+
+def _provider(access: ModelAccess) -> Provider:
+    provider = PROVIDERS.get(access.provider)
+    if provider is None:
+        raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
+    return provider.at(access.base_url) if access.base_url else provider
+
+
+def _question(access: ModelAccess, provider: Provider, *, chat: bool) -> tuple[str, str, dict[str, Any]]:
+    """Write the smallest request, and see that its path is one of the few that may leave."""
+    asked = [{"role": "user", "content": WORD}]
+    body: dict[str, Any]
+    if provider.shape == "anthropic":
+        path, body = "/v1/messages", {"model": access.model, "max_tokens": 1, "messages": asked}
+    elif provider.shape == "gemini":
+        path = f"/v1beta/models/{access.model}:generateContent"
+        body = {"contents": [{"role": "user", "parts": [{"text": WORD}]}], "generationConfig": {"maxOutputTokens": 1}}
+    elif chat:
+        # Servers that only resemble it know the older word; it itself no longer takes that from newer models.
+        most = "max_tokens" if access.base_url else "max_completion_tokens"
+        path, body = "/v1/chat/completions", {"model": access.model, most: 1, "messages": asked}
+    else:
+        path = "/v1/responses"
+        body = {"model": access.model, "input": WORD, "max_output_tokens": LEAST_RESPONSE, "store": False}
+    found = provider.door("POST", path)
+    if found is None:
+        raise Misuse(f"No model can be called {access.model!r}.", hint="Look at the provider's list of models.")
+    return found[0].api, path, body
+
+
+async def _secret(access: ModelAccess, vault: Keeps) -> str:
+    if access.kind == "none":
+        return ""
+    value = (await vault.secret(access.secret)).reveal()
+    if not (value.isascii() and value.isprintable()) or " " in value:
+        raise Misuse(f"The credential {access.secret} has odd characters.", hint="Store it anew, by itself.")
+    return value
+
+
+def _fields(access: ModelAccess, provider: Provider, secret: str) -> tuple[tuple[str, str], ...]:
+    plain = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
+    if provider.shape == "anthropic":
+        plain["anthropic-version"] = "2023-06-01"
+        if access.kind == "oauth":
+            plain["anthropic-beta"] = SUBSCRIPTION
+    return tuple((plain | dict(provider.presented(access.kind, secret))).items())
+
+
+async def _body(response: httpx.Response, seconds: float) -> bytes:
+    """Read the answer within bounds; what cannot be read says nothing."""
+    body = bytearray()
+    try:
+        decoder = Decoder(response.headers.get("content-encoding", ""))
+        async with aclosing(parts(response, seconds)) as coming:
+            async for data in coming:
+                body += decoder.feed(data)
+                if len(body) > LARGEST:
+                    return b""
+    except Unreadable:
+        return b""
+    return bytes(body)
+
+
+def _unreachable(access: ModelAccess, why: str) -> str:
+    return f"{access.base_url or access.provider} gives no answer. {why}"

@@ -1,0 +1,109 @@
+"""What a job asks of a model, understood and written anew for the provider."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from midwatch.gateway.metering.credentials import admitted, masked, presented_in
+from midwatch.gateway.metering.inside import Heard
+from midwatch.gateway.metering.providers import PAID, Api, Door, Provider, query_of
+from midwatch.gateway.metering.refusing import Declined
+from midwatch.rules.spending import estimated_tokens, expected_output
+
+_OUTPUTS: Final[dict[Api, tuple[str, ...]]] = {
+    "messages": ("max_tokens",),
+    "responses": ("max_output_tokens",),
+    "chat": ("max_completion_tokens", "max_tokens"),
+    "generate": ("maxOutputTokens",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where a request goes: known from its head alone."""
+
+    door: Door
+    target: str
+    model: str
+    """Named in the path, or empty."""
+    fields: tuple[tuple[str, str], ...]
+    """What is carried of its fields; no credential among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it will leave, but for the credential."""
+
+    way: Way
+    model: str
+    body: bytes
+    input_guess: int
+    output_guess: int
+
+    @property
+    def paid(self) -> bool:
+        """Tell whether a model answers it."""
+        return self.way.door.api in PAID
+
+
+def way_of(provider: Provider, placeholder: str, heard: Heard) -> Way:
+    """Judge the head of a request: who asks, and for what."""
+    path, _, raw_query = heard.target.partition("?")
+    found = provider.door(heard.method, path)
+    if found is None:
+        raise Declined(
+            404, f"{provider.name.capitalize()} is not asked for this here; only for what its models answer."
+        )
+    door, model = found
+    try:
+        query, keys = query_of(raw_query, door)
+    except ValueError:
+        raise Declined(400, "The query of the request cannot be read.") from None
+    if not admitted(placeholder, [*presented_in(heard.fields), *keys]):
+        raise Declined(401, "The credential is not the one this job was given.")
+    target = f"{path}?{query}" if query else path
+    if placeholder in target:
+        raise Declined(400, "A credential does not belong there.")
+    dropped = {word.strip().lower() for value in heard.values("connection") for word in value.split(",")}
+    fields = tuple(
+        (name, value)
+        for name, value in heard.fields
+        if provider.carried(name) and name not in dropped and placeholder not in value
+    )
+    return Way(door, target, model, fields)
+
+
+def asked_of(way: Way, placeholder: str, body: bytes) -> Asked:
+    """Understand the body of a request: which model, how much, and whether usage must be asked for."""
+    body = masked(body, placeholder)
+    try:
+        said: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise Declined(400, "The body of the request is no JSON object.")
+    model = way.model or said.get("model")
+    if not isinstance(model, str) or not model or len(model) > 120:
+        raise Declined(400, "The request names no model.")
+    if way.door.api == "chat" and said.get("stream"):
+        body = _with_usage(said, body)
+    asked, answers = _most(way.door.api, said)
+    return Asked(way, model, body, estimated_tokens(len(body)), expected_output(asked, answers))
+
+
+def _with_usage(said: dict[str, Any], body: bytes) -> bytes:
+    """Ask for the usage of a stream, which chat completions tell only then."""
+    options = said.get("stream_options")
+    options = options if isinstance(options, dict) else {}
+    if options.get("include_usage") is True:
+        return body
+    return json.dumps({**said, "stream_options": {**options, "include_usage": True}}).encode()
+
+
+def _most(api: Api, said: dict[str, Any]) -> tuple[int | None, int]:
+    inner = said.get("generationConfig") if api == "generate" else said
+    inner = inner if isinstance(inner, dict) else {}
+    limits = [inner.get(name) for name in _OUTPUTS.get(api, ())]
+    asked = next((limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool)), None)
+    answers = inner.get("candidateCount" if api == "generate" else "n")
+    return asked, min(answers, 128) if isinstance(answers, int) else 1

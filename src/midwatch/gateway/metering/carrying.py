@@ -1,0 +1,244 @@
+"""One request carried out and its answer brought in, with the money set aside before and booked after."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager
+from time import monotonic
+from typing import Final
+
+import httpx
+
+from midwatch.errors import MidwatchError
+from midwatch.gateway.metering.asking import Asked
+from midwatch.gateway.metering.bounds import Patience, Room
+from midwatch.gateway.metering.calls import UNUSED, Call, Usage
+from midwatch.gateway.metering.counting import Counter
+from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
+from midwatch.gateway.metering.fuel import readings
+from midwatch.gateway.metering.inside import HungUp, Inside
+from midwatch.gateway.metering.refusing import Declined, error_body
+from midwatch.gateway.metering.roles import Books, Grant, Unwritten, written
+from midwatch.gateway.metering.upstream import Leaving, Progress, Upstream, parts
+from midwatch.gateway.metering.veil import Veil, without
+from midwatch.rules.reserving import Refusal, Reservation, Wish
+from midwatch.rules.spending import Amount
+
+_OURS: Final = frozenset({"content-length", "content-encoding", "connection", "transfer-encoding"})
+
+
+class Carrying:
+    """Sees one request through, from the ledger out to the provider and back to the ledger."""
+
+    def __init__(self, grant: Grant, books: Books, upstream: Upstream, room: Room, patience: Patience) -> None:
+        self._grant = grant
+        self._books = books
+        self._upstream = upstream
+        self._room = room
+        self._patience = patience
+
+    async def carry(self, inside: Inside, asked: Asked) -> None:
+        """Set money aside, carry, book, and only then end the answer."""
+        reservation = await self._reserved(asked)
+        trip = _Trip(asked)
+        try:
+            await self._out_and_back(inside, trip)
+        except Declined as declined:
+            trip.why = declined.message
+            raise
+        except HungUp:
+            trip.why = "The job hung up before its answer was whole."
+            raise
+        finally:
+            await self._booked(trip, reservation)
+        await inside.end()
+
+    async def _reserved(self, asked: Asked) -> Reservation:
+        guess = Usage(input=asked.input_guess, output=asked.output_guess) if asked.paid else UNUSED
+        wanted = Amount(self._usd(asked.model, guess), guess.total, 1)
+        wish = Wish(self._grant.job, self._grant.epoch, wanted, self._grant.provider.name, asked.model)
+        try:
+            answer = await self._books.ledger.reserve(wish)
+        except MidwatchError:
+            raise Declined(503, "What this job may spend cannot be looked up just now.") from None
+        if isinstance(answer, Refusal) and answer.for_now:
+            raise Declined(429, f"{answer.why} Try again when they have ended.")
+        if isinstance(answer, Refusal):
+            raise Declined(402, f"{answer.why} {answer.then}")
+        return answer
+
+    async def _out_and_back(self, inside: Inside, trip: "_Trip") -> None:
+        try:
+            async with asyncio.timeout(self._patience.whole):
+                with _what_matters():
+                    async with asyncio.TaskGroup() as group:
+                        watching = group.create_task(inside.until_gone())
+                        await self._travel(inside, trip)
+                        watching.cancel()
+        except TimeoutError:
+            raise Declined(504, f"A request may last {self._patience.whole:g} seconds and no longer.") from None
+
+    async def _travel(self, inside: Inside, trip: "_Trip") -> None:
+        secret = await self._secret()
+        leaving = self._leaving(trip.asked, secret)
+        async with self._upstream.answer(leaving, self._patience, trip.progress) as response:
+            trip.answered(response)
+            await self._read_fuel(response)
+            if not 200 <= response.status_code < 300:
+                await self._pass_error(inside, response, secret)
+            else:
+                await self._pass(inside, trip, response, secret)
+            trip.whole = True
+
+    async def _pass(self, inside: Inside, trip: "_Trip", response: httpx.Response, secret: str) -> None:
+        """Pass an answer on as it comes, and count beside it."""
+        packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
+        # What is packed passes unchanged and cannot be looked into on its way.
+        veil = Veil("" if packed else secret)
+        await inside.begin(response.status_code, self._told(response, secret, length=True))
+        async with aclosing(parts(response, self._patience.quiet)) as coming:
+            async for data in coming:
+                trip.counter.feed(data)
+                if clear := veil.feed(data):
+                    await inside.pass_on(clear)
+        if rest := veil.end():
+            await inside.pass_on(rest)
+
+    async def _pass_error(self, inside: Inside, response: httpx.Response, secret: str) -> None:
+        """Pass an error on as a whole, without the credential that some providers repeat in it."""
+        status = response.status_code
+        if status < 400:
+            raise Declined(502, f"The provider answered with {status}, which is not followed.")
+        body = without(secret, await self._error_body(response))
+        fields = [each for each in self._told(response, secret) if each[0] not in _OURS]
+        await inside.begin(status, [*fields, ("content-length", str(len(body)))])
+        await inside.pass_on(body)
+
+    async def _error_body(self, response: httpx.Response) -> bytes:
+        shape, status = self._grant.provider.shape, response.status_code
+        ours = error_body(shape, status, f"The provider answered with {status}; what it said cannot be shown.")
+        body = bytearray()
+        try:
+            decoder = Decoder(response.headers.get("content-encoding", ""))
+            async with aclosing(parts(response, self._patience.quiet)) as coming:
+                async for data in coming:
+                    body += decoder.feed(data)
+                    if len(body) > self._room.error:
+                        return ours
+        except (Unreadable, Declined):
+            return ours
+        return bytes(body)
+
+    async def _booked(self, trip: "_Trip", reservation: Reservation) -> None:
+        if not trip.progress.left:
+            await written(self._books.ledger.release(reservation))
+            return
+        usage = trip.usage()
+        model = self._model(trip)
+        cost = self._usd(model, usage)
+        crossed = await written(self._books.ledger.settle(reservation, Amount(cost, usage.total, 1)))
+        call = Call(
+            provider=self._grant.provider.name,
+            model=model,
+            api=trip.asked.way.door.api,
+            status=trip.progress.status,
+            usage=usage,
+            usd_micros=cost,
+            ms_to_first_byte=trip.first_byte,
+            ms=trip.ms(),
+            cut=not trip.whole,
+            why=trip.why or ("" if trip.whole else "The network of this job was closed."),
+            request_id=trip.request_id,
+            reservation=reservation.id,
+            crossed=crossed,
+        )
+        await written(self._books.settled(call))
+
+    async def _read_fuel(self, response: httpx.Response) -> None:
+        name, now = self._grant.provider.name, self._books.clock.now()
+        for reading in readings(name, dict(response.headers), response.status_code, now):
+            await written(self._books.fuel(reading))
+
+    async def _secret(self) -> str:
+        credential = self._grant.credential
+        if credential.kind == "none":
+            return ""
+        try:
+            value = (await self._books.vault.secret(credential.secret)).reveal()
+        except (MidwatchError, OSError):
+            # Its own sentence is not repeated: it may hold what it could not use.
+            raise Declined(502, "The credential for this model could not be had.") from None
+        if not (value.isascii() and value.isprintable()) or " " in value:
+            raise Declined(502, "The credential for this model has odd characters.")
+        return value
+
+    def _leaving(self, asked: Asked, secret: str) -> Leaving:
+        provider = self._grant.provider
+        credential = provider.presented(self._grant.credential.kind, secret)
+        fields = (*asked.way.fields, *credential.items(), ("accept-encoding", "identity"))
+        return Leaving(asked.way.door.method, provider.base + asked.way.target, fields, asked.body)
+
+    def _told(self, response: httpx.Response, secret: str, *, length: bool = False) -> list[tuple[str, str]]:
+        provider = self._grant.provider
+        known = ((name.lower(), value) for name, value in response.headers.multi_items())
+        return [
+            (name, value)
+            for name, value in known
+            if (provider.told(name) or (length and name == "content-length")) and not (secret and secret in value)
+        ]
+
+    def _model(self, trip: "_Trip") -> str:
+        """Take the provider's word for which model answered, where there is a price for it."""
+        told = trip.counter.model
+        return told if told and self._books.prices.knows(self._grant.provider, told) else trip.asked.model
+
+    def _usd(self, model: str, usage: Usage) -> int:
+        if self._grant.credential.free or not usage.total:
+            return 0
+        return self._books.prices.usd_micros(self._grant.provider, model, usage)
+
+
+@contextmanager
+def _what_matters() -> Iterator[None]:
+    """Let the failure that matters most out of a group of tasks, by itself."""
+    try:
+        yield
+    except BaseExceptionGroup as failed:
+        order = (Unwritten, Declined, HungUp, BaseException)
+        raise min(failed.exceptions, key=lambda one: [isinstance(one, kind) for kind in order].index(True)) from None
+
+
+class _Trip:
+    """One request while it is under way."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.progress = Progress()
+        self.counter = Counter(asked.way.door.api)
+        self.whole = False
+        self.why = ""
+        self.request_id = ""
+        self.first_byte: int | None = None
+        self._began = monotonic()
+
+    def ms(self) -> int:
+        """Tell how long it has taken."""
+        return round((monotonic() - self._began) * 1000)
+
+    def answered(self, response: httpx.Response) -> None:
+        """Take the head of the answer."""
+        self.first_byte = self.ms()
+        fields = response.headers
+        self.request_id = (fields.get("request-id") or fields.get("x-request-id") or "")[:120]
+        kind, encoding = fields.get("content-type", ""), fields.get("content-encoding", "")
+        self.counter = Counter(self.asked.way.door.api, kind, encoding)
+
+    def usage(self) -> Usage:
+        """Give what was used; an error costs nothing, and an input nobody named is guessed."""
+        status = self.progress.status
+        if self.progress.forsaken or (status and not 200 <= status < 300):
+            return UNUSED
+        self.counter.end()
+        usage = self.counter.usage
+        if self.counter.told_input or not self.asked.paid:
+            return usage
+        return usage.guessing(input=self.asked.input_guess)

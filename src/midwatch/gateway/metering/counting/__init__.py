@@ -1,0 +1,5 @@
+"""Counting what an answer of a model has used, live from its bytes."""
+
+from midwatch.gateway.metering.counting.counter import Counter
+
+__all__ = ["Counter"]

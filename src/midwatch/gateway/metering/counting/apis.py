@@ -1,0 +1,145 @@
+"""Where each API tells what it has used, in its streams and in its whole answers."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from midwatch.gateway.metering.counting.tally import Tally, whole
+from midwatch.gateway.metering.providers import Api
+
+Read = Callable[[Tally, Mapping[str, Any]], None]
+
+
+def messages_event(tally: Tally, event: Mapping[str, Any]) -> None:
+    """Read an event of Anthropic's Messages."""
+    kind = event.get("type")
+    if kind == "message_start":
+        message = _inner(event, "message")
+        tally.named(message.get("model"))
+        usage = _inner(message, "usage")
+        _anthropic_input(tally, usage)
+        tally.begins(usage.get("output_tokens"))
+    elif kind == "content_block_delta":
+        delta = _inner(event, "delta")
+        tally.came(sum(_length(delta.get(name)) for name in ("text", "thinking", "partial_json")))
+    elif kind == "message_delta":
+        usage = _inner(event, "usage")
+        _anthropic_input(tally, usage)
+        tally.put_out(usage.get("output_tokens"))
+
+
+def messages_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
+    """Read a whole answer of Anthropic's Messages."""
+    tally.named(answer.get("model"))
+    usage = _inner(answer, "usage")
+    _anthropic_input(tally, usage)
+    tally.put_out(usage.get("output_tokens"))
+
+
+def responses_event(tally: Tally, event: Mapping[str, Any]) -> None:
+    """Read an event of OpenAI's Responses, which tells its usage only at its end."""
+    kind = event.get("type")
+    if not isinstance(kind, str):
+        return
+    if kind.endswith(".delta"):
+        tally.came(_length(event.get("delta")))
+        tally.dripped.add(str(event.get("item_id")))
+    elif kind == "response.output_item.done":
+        # Some tool calls come in one piece, with no deltas before.
+        item = _inner(event, "item")
+        if str(item.get("id")) not in tally.dripped:
+            tally.came(_length(item.get("input")) + _length(item.get("arguments")))
+    elif "response" in event:
+        responses_whole(tally, _inner(event, "response"))
+
+
+def responses_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
+    """Read a whole answer of OpenAI's Responses."""
+    tally.named(answer.get("model"))
+    usage = _inner(answer, "usage")
+    cached = whole(_inner(usage, "input_tokens_details").get("cached_tokens")) or 0
+    _took_in(tally, usage.get("input_tokens"), cached)
+    tally.put_out(usage.get("output_tokens"))
+
+
+def chat_event(tally: Tally, event: Mapping[str, Any]) -> None:
+    """Read a chunk of a chat completion; the last one has the usage, because we ask for it."""
+    for choice in _each(event.get("choices")):
+        delta = _inner(choice, "delta")
+        tally.came(sum(_length(delta.get(name)) for name in ("content", "reasoning_content", "reasoning", "refusal")))
+        for call in _each(delta.get("tool_calls")):
+            function = _inner(call, "function")
+            tally.came(_length(function.get("name")) + _length(function.get("arguments")))
+    chat_whole(tally, event)
+
+
+def chat_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
+    """Read a whole chat completion."""
+    tally.named(answer.get("model"))
+    usage = _inner(answer, "usage")
+    cached = whole(_inner(usage, "prompt_tokens_details").get("cached_tokens")) or 0
+    _took_in(tally, usage.get("prompt_tokens"), cached)
+    tally.put_out(usage.get("completion_tokens"))
+
+
+def gemini_event(tally: Tally, event: Mapping[str, Any]) -> None:
+    """Read an event of Gemini's stream; each tells what was used up to it."""
+    for candidate in _each(event.get("candidates")):
+        for part in _each(_inner(candidate, "content").get("parts")):
+            arguments = _inner(part, "functionCall").get("args")
+            tally.came(_length(part.get("text")) + (len(json.dumps(arguments)) if arguments else 0))
+    gemini_whole(tally, event)
+
+
+def gemini_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
+    """Read a whole answer of Gemini's."""
+    tally.named(answer.get("modelVersion"))
+    usage = _inner(answer, "usageMetadata")
+    cached = whole(usage.get("cachedContentTokenCount")) or 0
+    prompt = whole(usage.get("promptTokenCount"))
+    if prompt is not None:
+        _took_in(tally, prompt + (whole(usage.get("toolUsePromptTokenCount")) or 0), cached)
+    tally.put_out(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount"))
+
+
+EVENTS: Final[Mapping[Api, Read]] = {
+    "messages": messages_event,
+    "responses": responses_event,
+    "chat": chat_event,
+    "generate": gemini_event,
+}
+WHOLES: Final[Mapping[Api, Read]] = {
+    "messages": messages_whole,
+    "responses": responses_whole,
+    "chat": chat_whole,
+    "generate": gemini_whole,
+}
+
+
+def _anthropic_input(tally: Tally, usage: Mapping[str, Any]) -> None:
+    tally.took_in(
+        usage.get("input_tokens"),
+        read=usage.get("cache_read_input_tokens"),
+        written=usage.get("cache_creation_input_tokens"),
+        kept_1h=_inner(usage, "cache_creation").get("ephemeral_1h_input_tokens"),
+    )
+
+
+def _took_in(tally: Tally, everything: object, cached: int) -> None:
+    """Part the input from what was read from the cache, which these providers count in it."""
+    total = whole(everything)
+    if total is not None:
+        tally.took_in(max(0, total - cached), read=min(cached, total))
+
+
+def _inner(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = value.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _each(value: object) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, str) else 0

@@ -1,0 +1,98 @@
+"""Counts one answer from its bytes, however they are cut, packed or broken off."""
+
+import json
+from typing import Any
+
+from midwatch.gateway.metering.calls import UNUSED, Usage
+from midwatch.gateway.metering.counting.apis import EVENTS, WHOLES
+from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
+from midwatch.gateway.metering.counting.documents import Documents
+from midwatch.gateway.metering.counting.events import Events
+from midwatch.gateway.metering.counting.tally import Tally
+from midwatch.gateway.metering.providers import PAID, Api
+
+
+class Counter:
+    """Reads an answer beside its way to the job; never fails, and counts at each moment what is known then."""
+
+    def __init__(self, api: Api, content_type: str = "", encoding: str = "") -> None:
+        self._api = api
+        self._tally = Tally()
+        self._events: Events | None = None
+        self._documents: Documents | None = None
+        try:
+            self._decoder: Decoder | None = Decoder(encoding)
+        except Unreadable:
+            self._decoder = None
+        kind = content_type.partition(";")[0].strip().lower()
+        if kind == "text/event-stream":
+            self._events = Events()
+        elif kind.endswith("json"):
+            self._documents = Documents()
+
+    @property
+    def usage(self) -> Usage:
+        """Give what is known at this moment."""
+        return self._tally.usage if self._api in PAID else UNUSED
+
+    @property
+    def model(self) -> str:
+        """Name the model as the provider called it; empty while it has not."""
+        return self._tally.model
+
+    @property
+    def told_input(self) -> bool:
+        """Tell whether the provider has named the input; else somebody must guess it."""
+        return self._tally.told_input or self._api not in PAID
+
+    def feed(self, data: bytes) -> None:
+        """Take more of the answer."""
+        if self._api not in PAID or not data:
+            return
+        clear = self._clear(data)
+        if clear is None:
+            self._tally.came(len(data))
+            return
+        self._choose(clear)
+        if self._events is not None:
+            for event in self._events.feed(clear):
+                self._event(event)
+        elif self._documents is not None:
+            for document, characters in self._documents.feed(clear):
+                self._tally.came(characters)
+                self._document(document)
+            self._tally.passing = self._documents.characters
+
+    def end(self) -> None:
+        """Take it that nothing more will come."""
+        for event in self._events.end() if self._events is not None else ():
+            self._event(event)
+
+    def _clear(self, data: bytes) -> bytes | None:
+        if self._decoder is None:
+            return None
+        try:
+            return self._decoder.feed(data)
+        except Unreadable:
+            self._decoder = None
+            return None
+
+    def _choose(self, clear: bytes) -> None:
+        """Look at the first letter where the provider did not say what it sends."""
+        if self._events is None and self._documents is None and clear.strip():
+            if clear.lstrip()[:1] in {b"{", b"["}:
+                self._documents = Documents()
+            else:
+                self._events = Events()
+
+    def _event(self, data: bytes) -> None:
+        try:
+            event: Any = json.loads(data)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(event, dict):
+            EVENTS[self._api](self._tally, event)
+
+    def _document(self, document: Any) -> None:
+        if isinstance(document, dict):
+            WHOLES[self._api](self._tally, document)

@@ -1,0 +1,75 @@
+"""The running count of one answer: what the provider has told, and a guess for what it has not told yet."""
+
+from typing import Final
+
+from midwatch.gateway.metering.calls import Usage
+
+CHARACTERS_PER_TOKEN: Final = 4
+_ABSURD: Final = 1_000_000_000
+
+
+class Tally:
+    """Counts one answer while it comes. Until the provider names the output, the text that came stands for it."""
+
+    def __init__(self) -> None:
+        self.model = ""
+        self.told_input = False
+        """Whether the provider has named the input."""
+        self._input = self._cache_read = self._cache_write = self._kept_1h = 0
+        self._floor = self._output = self._characters = 0
+        self.dripped: set[str] = set()
+        """Items of the answer that came in pieces, each of which was counted."""
+        self.passing = 0
+        """Characters of a part that is not complete yet."""
+
+    @property
+    def usage(self) -> Usage:
+        """Give what is known at this moment."""
+        characters = self._characters + self.passing
+        guess = -(-characters // CHARACTERS_PER_TOKEN)
+        return Usage(
+            input=self._input,
+            output=max(self._floor, self._output + guess),
+            cache_read=self._cache_read,
+            cache_write=self._cache_write,
+            cache_write_1h=min(self._kept_1h, self._cache_write),
+            estimated=characters > 0,
+        )
+
+    def came(self, characters: int) -> None:
+        """Count text that came through."""
+        self._characters += characters
+
+    def begins(self, output: object) -> None:
+        """Take the output as told when an answer begins, which is only its first token."""
+        self._floor = max(self._floor, whole(output) or 0)
+
+    def put_out(self, *parts: object) -> None:
+        """Take the output as the provider has told it, up to here; it replaces our guess, even a higher one."""
+        numbers = [whole(part) for part in parts]
+        if numbers[0] is None:
+            return
+        self._output = sum(number or 0 for number in numbers)
+        self._floor = self._characters = self.passing = 0
+
+    def took_in(self, fresh: object, *, read: object = None, written: object = None, kept_1h: object = None) -> None:
+        """Take the input as the provider has told it; a kind it does not mention stays as it was."""
+        number = whole(fresh)
+        if number is not None:
+            self.told_input = True
+            self._input = max(self._input, number)
+        self._cache_read = max(self._cache_read, whole(read) or 0)
+        self._cache_write = max(self._cache_write, whole(written) or 0)
+        self._kept_1h = max(self._kept_1h, whole(kept_1h) or 0)
+
+    def named(self, model: object) -> None:
+        """Take the model as the provider calls it."""
+        if isinstance(model, str) and model:
+            self.model = model[:120]
+
+
+def whole(value: object) -> int | None:
+    """Read a count; what is no sensible number is not told."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < _ABSURD else None

@@ -1,0 +1,138 @@
+"""The ledger: money is set aside before a request leaves, and booked when it has ended."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, Protocol
+
+from midwatch.errors import Corrupt, Unknown
+from midwatch.rules.reserving import Held, Refusal, Reservation, Wish
+from midwatch.rules.spending import NOTHING, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
+
+PATIENCE: Final = 120.0
+
+
+class SettingAside(Protocol):
+    """Sets aside what a request may come to, and books what it came to. Each call happens as a whole or not at all."""
+
+    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+        """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
+        ...
+
+    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+        """Book what was used in the place of what was set aside; tell which marks that reached."""
+        ...
+
+    async def release(self, reservation: Reservation) -> None:
+        """Give back what was set aside for a request that never left."""
+        ...
+
+
+class Ledger(SettingAside, Protocol):
+    """Keeps what jobs, runs and sessions have spent and set aside.
+
+    A reservation that nobody will end any more, because a server died, is given back by the next one.
+    """
+
+    async def forget_the_dead(self) -> int:
+        """Give back what servers that are gone had set aside; tell how many requests that was."""
+        ...
+
+    async def held(self) -> tuple[Held, ...]:
+        """Show what is set aside for requests under way."""
+        ...
+
+
+Owner = tuple[Whose, str]
+
+
+class MemoryLedger:
+    """A ledger in memory, for one server; whoever waits is told as soon as something comes back."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._patience = patience
+        self._purses: dict[Owner, Purse] = {}
+        self._owners: dict[str, tuple[Owner, ...]] = {}
+        self._open: dict[str, Reservation] = {}
+        self._number = 0
+        self._changed = asyncio.Condition()
+
+    def open(self, job: str, owners: Mapping[Whose, str], ceilings: Mapping[Whose, Ceilings]) -> None:
+        """Take up a job: whose purses it spends from, by name, and how much each holds at most."""
+        self._owners[job] = tuple(owners.items())
+        for owner in owners.items():
+            known = self._purses.get(owner, Purse(owner[0]))
+            self._purses[owner] = replace(known, ceilings=ceilings.get(owner[0], Ceilings()))
+
+    def purse(self, whose: Whose, name: str) -> Purse:
+        """Look into one purse."""
+        return self._purses[whose, name]
+
+    async def forget_the_dead(self) -> int:
+        """Do nothing: what a server kept in memory died with it."""
+        return 0
+
+    async def held(self) -> tuple[Held, ...]:
+        """Show what is set aside for requests under way."""
+        found = []
+        for one in self._open.values():
+            names = dict(self._of(one.wish.job))
+            run, session = names.get(Whose.RUN, ""), names.get(Whose.SESSION, "")
+            found.append(Held(one.wish.job, run, session, one.wish.wanted))
+        return tuple(found)
+
+    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+        """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
+        answer = self._try(wish)
+        if isinstance(answer, Refusal) and answer.for_now:
+            try:
+                async with asyncio.timeout(self._patience), self._changed:
+                    while isinstance(answer := self._try(wish), Refusal) and answer.for_now:
+                        await self._changed.wait()
+            except TimeoutError:
+                return answer
+        return answer
+
+    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+        """Book what was used in the place of what was set aside; tell which marks that reached."""
+        crossed = self._book(reservation, used)
+        await self._tell()
+        return crossed
+
+    async def release(self, reservation: Reservation) -> None:
+        """Give back what was set aside for a request that never left."""
+        self._book(reservation, NOTHING)
+        await self._tell()
+
+    def _try(self, wish: Wish) -> Reservation | Refusal:
+        owners = self._of(wish.job)
+        judged = may_spend((self._purses[owner] for owner in owners), wish.wanted)
+        if judged.answer != "yes":
+            return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
+        self._number += 1
+        reservation = Reservation(f"reservation-{self._number}", wish)
+        self._open[reservation.id] = reservation
+        for owner in owners:
+            purse = self._purses[owner]
+            self._purses[owner] = replace(purse, reserved=purse.reserved + wish.wanted)
+        return reservation
+
+    def _book(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+        if self._open.pop(reservation.id, None) is None:
+            raise Corrupt(f"{reservation.id} was ended twice.", hint="This is a fault in Midwatch; report it.")
+        crossed: list[Crossing] = []
+        for owner in self._of(reservation.wish.job):
+            before = self._purses[owner]
+            after = replace(before, spent=before.spent + used, reserved=before.reserved - reservation.wish.wanted)
+            self._purses[owner] = after
+            crossed += crossings(before, after)
+        return tuple(crossed)
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    def _of(self, job: str) -> tuple[Owner, ...]:
+        if job not in self._owners:
+            raise Unknown(f"The ledger has no job {job}.", hint="Open it before its model is asked.")
+        return self._owners[job]

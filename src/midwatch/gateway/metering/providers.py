@@ -1,0 +1,163 @@
+"""The providers as data: where they are, which few paths lead there, and what may pass either way."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+from urllib.parse import parse_qsl, urlencode
+
+from midwatch.errors import Misuse
+
+Shape = Literal["anthropic", "openai", "gemini"]
+Api = Literal["messages", "responses", "chat", "generate", "count"]
+"""The first four are answered by a model and cost money; counting is free."""
+CredentialKind = Literal["api_key", "oauth", "none"]
+
+PAID: Final = frozenset({"messages", "responses", "chat", "generate"})
+LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_MODEL: Final = r"(?P<model>[A-Za-z0-9][A-Za-z0-9._-]{0,120})"
+_BASE: Final = re.compile(r"(https?)://(\[::1\]|[a-z0-9.-]+)(?::([0-9]{1,5}))?(/[A-Za-z0-9._~/-]*)?", re.ASCII)
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._~:/+=-]{0,256}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One path that may be asked for."""
+
+    method: str
+    path: re.Pattern[str]
+    api: Api
+    queries: frozenset[str] = frozenset()
+    """Names in the query that are carried; others are left behind."""
+    streams: bool | None = None
+    """Whether the answer is a stream; None when the body says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One provider's ways."""
+
+    name: str
+    base: str
+    shape: Shape
+    doors: tuple[Door, ...]
+    key_header: str
+    """Where an API key is presented; a token of a subscription always is a Bearer."""
+    key_scheme: str = ""
+    asks: frozenset[str] = frozenset()
+    """Fields of requests that are carried, besides those that everybody needs."""
+    asks_begin: tuple[str, ...] = ()
+    tells: frozenset[str] = frozenset()
+    """Fields of answers that are carried, likewise."""
+    tells_begin: tuple[str, ...] = ()
+    prices: str = ""
+    """What the price list calls it, if not by our name."""
+
+    def at(self, base: str) -> "Provider":
+        """Take another upstream; in the clear on this machine only, since the real credential goes there."""
+        found = _BASE.fullmatch(base)
+        if found is None or ".." in base or "//" in (found[4] or ""):
+            raise Misuse(
+                f"{base[:80]!r} cannot be the address of a model.", hint="Write https://host or https://host/path."
+            )
+        if found[1] == "http" and found[2] not in LOOPBACK:
+            raise Misuse(
+                f"The models at {found[2]} would be reached in the clear, with the credential readable on the way.",
+                hint="Write https://; plain http is for this machine only.",
+            )
+        return replace(self, base=base.rstrip("/"))
+
+    def door(self, method: str, path: str) -> tuple[Door, str] | None:
+        """Find the door for a path, and the model it names if it names one; None: it leads nowhere."""
+        for door in self.doors:
+            found = door.path.fullmatch(path)
+            if found is not None and method == door.method:
+                return door, found.groupdict().get("model") or ""
+        return None
+
+    def carried(self, name: str) -> bool:
+        """Tell whether a field of a request may leave."""
+        return name in _ASKS | self.asks or name.startswith(self.asks_begin or ("\0",))
+
+    def told(self, name: str) -> bool:
+        """Tell whether a field of an answer may come in."""
+        return name in _TELLS | self.tells or name.startswith(self.tells_begin or ("\0",))
+
+    def presented(self, kind: CredentialKind, secret: str) -> Mapping[str, str]:
+        """Give the one field that carries the real credential."""
+        if kind == "none":
+            return {}
+        if kind == "oauth":
+            return {"authorization": f"Bearer {secret}"}
+        return {self.key_header: f"{self.key_scheme}{secret}"}
+
+
+CREDENTIALS: Final = ("x-api-key", "authorization", "x-goog-api-key", "api-key")
+"""Fields in which a program may present what it was given; none of them ever leaves as it came."""
+KEY_QUERY: Final = "key"
+
+_ASKS: Final = frozenset({"accept", "content-type", "user-agent"})
+_TELLS: Final = frozenset(
+    {
+        *("content-type", "content-encoding", "date", "request-id", "x-request-id", "x-should-retry"),
+        *("retry-after", "retry-after-ms"),
+    }
+)
+
+
+def _door(method: str, path: str, api: Api, *queries: str, streams: bool | None = None) -> Door:
+    return Door(method, re.compile(path, re.ASCII), api, frozenset(queries), streams)
+
+
+ANTHROPIC: Final = Provider(
+    name="anthropic",
+    base="https://api.anthropic.com",
+    shape="anthropic",
+    doors=(
+        _door("POST", "/v1/messages", "messages", "beta"),
+        _door("POST", "/v1/messages/count_tokens", "count", "beta", streams=False),
+    ),
+    key_header="x-api-key",
+    asks=frozenset({"anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access", "x-app"}),
+    asks_begin=("x-stainless-", "x-claude-code-"),
+    tells_begin=("anthropic-ratelimit-", "anthropic-priority-", "anthropic-fast-"),
+)
+OPENAI: Final = Provider(
+    name="openai",
+    base="https://api.openai.com",
+    shape="openai",
+    doors=(
+        _door("POST", "/v1/responses", "responses"),
+        _door("POST", "/v1/chat/completions", "chat"),
+    ),
+    key_header="authorization",
+    key_scheme="Bearer ",
+    # Neither openai-organization nor openai-project: whose bill it is, is not the agent's to say.
+    asks=frozenset({"openai-beta", "originator", "version", "session_id", "conversation_id", "idempotency-key"}),
+    asks_begin=("x-stainless-", "x-codex-"),
+    tells=frozenset({"openai-processing-ms", "openai-version", "openai-model"}),
+    tells_begin=("x-ratelimit-", "x-codex-"),
+)
+GEMINI: Final = Provider(
+    name="gemini",
+    base="https://generativelanguage.googleapis.com",
+    shape="gemini",
+    doors=(
+        _door("POST", f"/v1beta/models/{_MODEL}:generateContent", "generate", streams=False),
+        _door("POST", f"/v1beta/models/{_MODEL}:streamGenerateContent", "generate", "alt", streams=True),
+        _door("POST", f"/v1beta/models/{_MODEL}:countTokens", "count", streams=False),
+    ),
+    key_header="x-goog-api-key",
+    asks=frozenset({"x-goog-api-client"}),
+    tells=frozenset({"server-timing", "x-gemini-service-tier"}),
+    tells_begin=("x-ratelimit-",),
+    prices="google",
+)
+PROVIDERS: Final[Mapping[str, Provider]] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
+
+
+def query_of(raw: str, door: Door) -> tuple[str, list[str]]:
+    """Write the query anew with what the door carries, and give the keys that were presented in it."""
+    pairs = parse_qsl(raw, keep_blank_values=True, max_num_fields=20)
+    kept = [(name, value) for name, value in pairs if name in door.queries and _PLAIN.fullmatch(value)]
+    return urlencode(kept, safe=":/"), [value for name, value in pairs if name == KEY_QUERY]

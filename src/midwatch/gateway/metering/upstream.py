@@ -1,0 +1,104 @@
+"""The providers' side: httpx's bare transport, which follows no redirect, keeps no cookie and asks no proxy."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import httpx
+
+from midwatch.gateway.metering.bounds import Patience
+from midwatch.gateway.metering.refusing import Declined
+
+_IDLE: Final = 30.0
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a request has come; whether it left decides whether it is paid for."""
+
+    left: bool = False
+    status: int = 0
+    forsaken: bool = False
+    """Whether the provider hung up without a word; then nobody is billed."""
+
+    async def trace(self, event: str, _facts: Any) -> None:
+        """Hear from the transport what it does."""
+        if event.endswith("send_request_headers.started"):
+            self.left = True
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A request with everything that leaves."""
+
+    method: str
+    url: str
+    fields: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+class Upstream:
+    """Connections to providers, shared by all jobs of a server and kept a moment for the next request."""
+
+    def __init__(self, *, trust: ssl.SSLContext | None = None, most: int = 256) -> None:
+        """Take whose certificates are trusted; those of this machine if not told."""
+        self._trust = trust
+        self._limits = httpx.Limits(max_connections=most, max_keepalive_connections=32, keepalive_expiry=_IDLE)
+
+    @cached_property
+    def _transport(self) -> httpx.AsyncHTTPTransport:
+        """Open the way out with the first request: most houses are opened only to be looked at."""
+        trust = self._trust or ssl.create_default_context()
+        return httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=self._limits, retries=0)
+
+    async def close(self) -> None:
+        """Close what is open."""
+        if "_transport" in self.__dict__:
+            await self._transport.aclose()
+
+    @asynccontextmanager
+    async def answer(self, leaving: Leaving, patience: Patience, progress: Progress) -> AsyncIterator[httpx.Response]:
+        """Send a request and give its answer, of which only the head has come; leaving the block cuts the rest off."""
+        waits = {"connect": patience.connect, "read": patience.first, "write": patience.send, "pool": patience.connect}
+        request = httpx.Request(
+            leaving.method,
+            leaving.url,
+            headers=list(leaving.fields),
+            content=leaving.body if leaving.method == "POST" else None,
+            extensions={"timeout": waits, "trace": progress.trace},
+        )
+        try:
+            async with asyncio.timeout(patience.first):
+                response = await self._transport.handle_async_request(request)
+        except (TimeoutError, httpx.TimeoutException):
+            raise Declined(504, "The provider did not answer in time.") from None
+        except httpx.ConnectError:
+            raise Declined(502, "The provider cannot be reached.") from None
+        except httpx.HTTPError:
+            progress.forsaken = True
+            raise Declined(502, "The provider hung up without an answer.") from None
+        progress.status = response.status_code
+        waits["read"] = patience.quiet  # the transport looks at it anew when it begins to read the body
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+
+async def parts(response: httpx.Response, quiet: float) -> AsyncGenerator[bytes, None]:
+    """Give the body as it comes, still packed; a far end that falls silent or hangs up early is a cut."""
+    stream = aiter(response.stream)  # type: ignore[arg-type]  # both kinds are declared, this transport's is async
+    while True:
+        try:
+            data = await anext(stream, b"")
+        except httpx.TimeoutException:
+            raise Declined(504, f"The provider sent nothing for {quiet:g} seconds.") from None
+        except httpx.HTTPError:
+            raise Declined(502, "The provider hung up in the middle of its answer.") from None
+        if not data:
+            return
+        yield data

@@ -1,0 +1,49 @@
+"""Keeps the real credential out of what comes back, should a provider repeat it."""
+
+from midwatch.gateway.metering.credentials import MASK
+from midwatch.gateway.redaction.known import Known, long_enough
+from midwatch.gateway.redaction.redactor import replaced
+from midwatch.gateway.redaction.span import merged
+
+
+class Veil:
+    """Masks one value in a stream, letter for letter, so that no length changes.
+
+    Nothing is held back but an end that may be the beginning of the value.
+    """
+
+    def __init__(self, hidden: str) -> None:
+        self._hidden = hidden.encode()
+        self._held = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """Take a part and give what may pass."""
+        if not self._hidden:
+            return data
+        data = self._held + data
+        if self._hidden in data:
+            data = data.replace(self._hidden, MASK * len(self._hidden))
+        begun = self._begun(data)
+        self._held = data[len(data) - begun :]
+        return data[: len(data) - begun]
+
+    def end(self) -> bytes:
+        """Give what was held back."""
+        held, self._held = self._held, b""
+        return held
+
+    def _begun(self, data: bytes) -> int:
+        first = self._hidden[:1]
+        at = data.find(first, max(0, len(data) - len(self._hidden) + 1))
+        while at >= 0:
+            if self._hidden.startswith(data[at:]):
+                return len(data) - at
+            at = data.find(first, at + 1)
+        return 0
+
+
+def without(hidden: str, data: bytes) -> bytes:
+    """Take a value out of a whole text, however it is written there."""
+    if not long_enough(hidden):
+        return data
+    return replaced(data, merged(data, Known({"model": hidden}).spans(data)))

@@ -1,5 +1,0 @@
-"""Counting what an answer of a model has used, live from its bytes."""
-
-from midwatch.gateway.models.counting.counter import Counter
-
-__all__ = ["Counter"]

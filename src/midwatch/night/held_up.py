@@ -1,0 +1,206 @@
+"""What follows when a job is held up: it waits, a person is asked, it tries again, or it is over."""
+
+from datetime import datetime, timedelta
+
+from midwatch.errors import Away, Limited, Locked, MidwatchError, NightSpent, Refused, Spent
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobEnded, JobGranted, JobStumbled, JobWaits, JobWoken
+from midwatch.journal.events.session import AskOpened, AskWithdrawn, NoticeRaised, SessionPaused, SessionResumed
+from midwatch.night.bounds import contract_of
+from midwatch.night.ending import debrief_events
+from midwatch.night.roles import Night
+from midwatch.night.wording import within
+from midwatch.rules.asks import SILENCE, deadline_at
+from midwatch.rules.notices import NoticeKind, tier_of
+from midwatch.rules.recovery import Cause, NextStep, back_off, classify, next_step
+from midwatch.rules.spending import Amount, more_for
+from midwatch.settings.zone import local_time
+from midwatch.terms.asks import AskDraft, AskKind, AskState
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow, SessionRow
+
+UNTOLD = timedelta(minutes=15)
+"""How long to wait for a limit whose end nobody named."""
+GO_ON, STOP = "go on", "stop"
+
+
+async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """Turn an error into what happens next."""
+    match error:
+        case Limited(until=until):
+            return await _wait_for(night, job, error, until)
+        case Locked():
+            return await _ask_for_a_credential(night, job, error)
+        case Spent():
+            return await _ask_for_more(night, job, error)
+        case NightSpent():
+            return await _end_the_night(night, job, error)
+        case Away() if next_step(Cause.TRANSIENT, job.attempt) is NextStep.RETRY:
+            until = night.clock.now() + back_off(job.attempt)
+            return (_waits(job, error.message, Cause.TRANSIENT.value, until=until, attempt=job.attempt + 1),)
+        case _:
+            return _again_or_over(night, job, error)
+
+
+def _again_or_over(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    cause = Cause.LOGIC if isinstance(error, Refused) else classify(error.message)
+    final = isinstance(error, Refused) or next_step(cause, job.attempt) is not NextStep.RETRY
+    if final:
+        return failed(night, job, f"{error.message} {error.hint}".strip(), cause.value, headline=error.message)
+    why = f"{error.message} {error.hint}".strip()
+    return (
+        JobStumbled(job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, cause=cause.value, error=why),
+    )
+
+
+def failed(night: Night, job: JobRow, why: str, cause: str, *, headline: str = "") -> tuple[Event, ...]:
+    """End a job and tell the person."""
+    text = f"Job {job.number} ({job.title}) failed at {job.stage.value}: {headline or why}"
+    ended = JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause=cause)
+    return ended, _notice(night, job, NoticeKind.ERROR, text)
+
+
+async def _wait_for(night: Night, job: JobRow, error: MidwatchError, until: datetime | None) -> tuple[Event, ...]:
+    """A limit is no failure: it is waited out, inside the night."""
+    session = await night.records.get(SessionRow, job.session)
+    until = max(until or night.clock.now() + UNTOLD, night.clock.now())
+    at = f"{local_time(night.settings(), until):%H:%M}"
+    if session.ends_at is not None and until >= session.ends_at:
+        why = f"{error.message} It resets at {at}, when the night is over; the work so far is kept."
+        return failed(night, job, f"{why} Go on then: midwatch job resume {job.number}", "limit", headline=why)
+    why = f"{error.message} It goes on at {at}."
+    told = _notice(night, job, NoticeKind.ROUTINE, f"Job {job.number} ({job.title}) waits: {why}")
+    return _waits(job, why, "limit", until=until), told
+
+
+async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """A refused credential is critical (RULES 5): everything holds until the person has mended it."""
+    session = await night.records.get(SessionRow, job.session)
+    waits = _waits(job, error.message, Cause.AUTH.value)
+    if await _open_asks(night, job.session, AskKind.GUIDANCE_ERROR):
+        return (waits,)  # the person is asked once, not once for every job
+    minutes = night.settings().asks.guidance_error_minutes
+    silence = within(SILENCE[AskKind.GUIDANCE_ERROR], minutes)
+    question = f"{error.message} Mend it (midwatch agent login {job.agent}), then go on; or stop job {job.number}?"
+    opened = _ask(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
+    paused = () if session.paused else (SessionPaused(session=session.id, why=error.message),)
+    return waits, opened, *paused, _notice(night, job, NoticeKind.CRITICAL_GUIDANCE, question, subject=opened.ask)
+
+
+async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """At a job's own ceiling the work is kept and the person asked (RULES 3)."""
+    more = await _more(night, job)
+    minutes = night.settings().asks.spend_minutes
+    question = (
+        f"Job {job.number} ({job.title}) has used what it was given."
+        f" May it spend {more.usd_micros / 1_000_000:.2f} USD, {more.tokens:,} tokens and {more.requests:,} requests"
+        " more?"
+    )
+    silence = within(SILENCE[AskKind.SPEND], minutes)
+    opened = _ask(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
+    told = _notice(night, job, NoticeKind.NEEDS_INPUT, question, subject=opened.ask)
+    return _waits(job, error.message, "budget"), opened, told
+
+
+async def _more(night: Night, job: JobRow) -> Amount:
+    settings = night.settings()
+    planning = round(settings.planning.max_cost_usd * 1_000_000) if job.stage is Stage.PLAN else None
+    bounds = (await contract_of(night, job)).constraints
+    return more_for(bounds, settings.execution.max_requests, planning)
+
+
+async def _end_the_night(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """At the night's own ceiling it is over, with the reason (RULES 3)."""
+    session = await night.records.get(SessionRow, job.session)
+    ended = JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=f"{error.message} Its work is kept.")
+    if session.state is not SessionState.AUTONOMOUS:
+        return (ended,)
+    others = [one for one in await night.records.find(JobRow, session=session.id) if one.id != job.id]
+    asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
+    return ended, *debrief_events(
+        night, session, "the night's budget is used up", jobs=others, asks=asks, by="midwatch"
+    )
+
+
+def _ask(
+    night: Night, job: JobRow, kind: AskKind, question: str, options: tuple[str, ...], minutes: float
+) -> AskOpened:
+    draft = AskDraft(
+        kind=kind,
+        question=question,
+        options=options,
+        recommendation=options[0] if kind is AskKind.GUIDANCE_ERROR else options[-1],
+        rationale="Its work so far is kept either way.",
+        priority=9 if kind is AskKind.GUIDANCE_ERROR else 7,
+        deadline_minutes=minutes,
+        silence=SILENCE[kind],
+        blocking=True,
+        subject=job.id,
+        project=job.project,
+    )
+    due = deadline_at(kind, local_time(night.settings(), night.clock.now()), minutes=minutes)
+    return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
+
+
+def _waits(job: JobRow, why: str, cause: str, *, until: datetime | None = None, attempt: int | None = None) -> JobWaits:
+    return JobWaits(
+        job=job.id,
+        epoch=job.epoch,
+        stage=job.stage,
+        attempt=attempt or job.attempt,
+        cause=cause,
+        why=why,
+        until=until,
+    )
+
+
+async def wake(night: Night, job_id: str, *, by: str) -> None:
+    """Let a waiting job go on; one that does not wait any more is left alone."""
+    job = await night.records.get(JobRow, job_id)
+    if job.state is JobState.WAITING and job.waits_for:
+        woken = _woken(job, by)
+        await night.journal.record(woken, key=f"woken:{job.id}:{job.epoch}:{job.waits}")
+
+
+def _woken(job: JobRow, by: str) -> JobWoken:
+    return JobWoken(job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, by=by)
+
+
+async def answered(night: Night, ask: AskRow, *, agreed: bool) -> tuple[Event, ...]:
+    """Say what an answer about a waiting job means."""
+    job = await night.records.get(JobRow, ask.subject)
+    if job.state is not JobState.WAITING or not job.waits_for:
+        return ()
+    by = ask.answered_by or "silence"
+    if ask.kind is AskKind.SPEND:
+        if not agreed:
+            return failed(night, job, f"{job.waits_for} Nothing more was granted by {by}; its work is kept.", "budget")
+        more = await _more(night, job)
+        usd, tokens, requests = more.usd_micros, more.tokens, more.requests
+        return JobGranted(job=job.id, usd_micros=usd, tokens=tokens, requests=requests, by=by), _woken(job, by)
+    return await _credential_answered(night, ask, by, agreed=agreed)
+
+
+async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bool) -> tuple[Event, ...]:
+    """All who waited for the same credential go on, or end, together."""
+    session = await night.records.get(SessionRow, ask.session)
+    waiting = await night.records.find(JobRow, session=ask.session, state=JobState.WAITING, cause=Cause.AUTH.value)
+    events: list[Event] = []
+    for job in waiting:
+        why = f"{job.waits_for} {by} said {ask.answer}; its work is kept."
+        events += [_woken(job, by)] if agreed else failed(night, job, why, Cause.AUTH.value)
+    events += [SessionResumed(session=session.id)] if session.paused else []
+    others = await _open_asks(night, ask.session, AskKind.GUIDANCE_ERROR)
+    events += [AskWithdrawn(ask=one.id, why="answered with another") for one in others if one.id != ask.id]
+    return tuple(events)
+
+
+async def _open_asks(night: Night, session: str, kind: AskKind) -> tuple[AskRow, ...]:
+    return tuple(await night.records.find(AskRow, session=session, kind=kind, state=AskState.OPEN))
+
+
+def _notice(night: Night, job: JobRow, kind: NoticeKind, text: str, *, subject: str = "") -> NoticeRaised:
+    return NoticeRaised(
+        notice=night.ids.new("ntc"), session=job.session, tier=tier_of(kind), text=text, subject=subject or job.id
+    )

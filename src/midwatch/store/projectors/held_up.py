@@ -1,0 +1,72 @@
+"""Jobs that were held up: they stumbled, wait, go on, or are to stop."""
+
+import sqlalchemy as sa
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import jobs as ev
+from midwatch.store.projectors.jobs import GOING, NOT_OVER, by_epoch, timer_of
+from midwatch.store.projectors.rows import change, clear_timer, on, row, set_timer
+from midwatch.store.tables import jobs
+from midwatch.terms.jobs import JobState
+
+
+@on(ev.JobStumbled)
+def job_stumbled(c: sa.Connection, _: Entry, event: ev.JobStumbled) -> None:
+    """It will be tried again."""
+    stumbles = row(c, jobs, event.job)["stumbles"] + 1
+    by_epoch(c, event.job, event.epoch, event.stage, stumbles=stumbles, attempt=event.attempt + 1, cause=event.cause)
+
+
+@on(ev.JobWaits)
+def job_waits(c: sa.Connection, _: Entry, event: ev.JobWaits) -> None:
+    """Somebody or some hour wakes it; one that is to stop meanwhile stays to be stopped."""
+    now = row(c, jobs, event.job)
+    failed = event.attempt > now["attempt"]
+    by_epoch(
+        c,
+        event.job,
+        event.epoch,
+        event.stage,
+        attempt=event.attempt,
+        cause=event.cause,
+        waits=now["waits"] + 1,
+        waits_for=event.why,
+        wakes_at=event.until,
+        stumbles=now["stumbles"] + (1 if failed else 0),
+    )
+    change(c, jobs, {"id": event.job, "state": (*GOING, JobState.STOPPING.value)}, state=_waiting(now["state"]))
+    if event.until is not None:
+        set_timer(c, timer_of(event.job), "job", event.job, event.until)
+
+
+def _waiting(state: str) -> JobState:
+    return JobState.STOPPING if state == JobState.STOPPING.value else JobState.WAITING
+
+
+@on(ev.JobWoken)
+def job_woken(c: sa.Connection, _: Entry, event: ev.JobWoken) -> None:
+    """Once; whatever else would have woken it comes too late."""
+    where = {"id": event.job, "epoch": event.epoch, "stage": event.stage, "state": JobState.WAITING}
+    change(c, jobs, where, state=JobState.QUEUED, attempt=event.attempt, waits_for="", wakes_at=None)
+    clear_timer(c, timer_of(event.job))
+
+
+@on(ev.JobGranted)
+def job_granted(c: sa.Connection, _: Entry, event: ev.JobGranted) -> None:
+    """On top of what was granted before."""
+    now = row(c, jobs, event.job)
+    change(
+        c,
+        jobs,
+        {"id": event.job, "state": NOT_OVER},
+        granted_usd_micros=now["granted_usd_micros"] + event.usd_micros,
+        granted_tokens=now["granted_tokens"] + event.tokens,
+        granted_requests=now["granted_requests"] + event.requests,
+    )
+
+
+@on(ev.JobStopRequested)
+def job_stop_requested(c: sa.Connection, _: Entry, event: ev.JobStopRequested) -> None:
+    """Whoever works on it is woken by this entry."""
+    clear_timer(c, timer_of(event.job))
+    change(c, jobs, {"id": event.job, "state": NOT_OVER}, state=JobState.STOPPING, why=event.why)

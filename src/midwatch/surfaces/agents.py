@@ -1,0 +1,163 @@
+"""How every agent stands, and whether its model answers: the same for the command line, the API and doctor."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from midwatch.compose import House
+from midwatch.crew.programs import judged, version_of
+from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
+from midwatch.errors import Unknown
+from midwatch.gateway.greeting import Greeting
+from midwatch.gateway.hello import hello
+from midwatch.gateway.metering import Upstream
+from midwatch.gateway.secrets import Vault
+from midwatch.settings import Settings
+from midwatch.settings.crew import AgentSetup
+from midwatch.terms.agents import ModelAccess
+from midwatch.terms.secrets import SecretReference
+
+HOUSEKEEPER = "housekeeper"
+OWN = "Our own program: it runs a fixed set of tools and asks no model."
+CHATGPT = (
+    "A ChatGPT login opens only ChatGPT's own address, and only Codex itself can renew it every few days;"
+    " Midwatch asks OpenAI's API, which does not take it."
+)
+Shown = dict[str, Any]
+
+
+async def roll(settings: Settings) -> list[Shown]:
+    """List the housekeeper, everyone the settings name, and those known who are not set up."""
+    setups, secrets = settings.agents.by_name(), settings.secrets.by_name()
+    names = sorted({*setups, *KNOWN}, key=lambda name: (not set_up(setups.get(name)), name))
+    standing = (asyncio.to_thread(_stands, name, setups.get(name) or AgentSetup(), secrets) for name in names)
+    return [_housekeeper(), *await asyncio.gather(*standing)]
+
+
+def set_up(setup: AgentSetup | None) -> bool:
+    """Tell whether a person said anything about an agent; after a logout nothing is left but defaults."""
+    return setup is not None and setup != AgentSetup()
+
+
+def found(settings: Settings, name: str) -> tuple[AgentSetup, Recruit]:
+    """Find one agent as it stands by these settings; it may be known and not set up. Blocking."""
+    setups = settings.agents.by_name()
+    if name not in {*setups, *KNOWN}:
+        known = ", ".join(sorted({*setups, *KNOWN}))
+        raise Unknown(f"No agent is called {name}.", hint=f"There are {known}; others are named in [agents] first.")
+    setup = setups.get(name) or AgentSetup()
+    return setup, recruit(name, setup, frozenset(settings.secrets.by_name()))
+
+
+def why_no_subscription(name: str, setup: AgentSetup) -> str:
+    """Say why a subscription's token would not work for this agent; nothing where it would."""
+    kind = kind_of(name, setup)
+    if kind is None or not kind.subscribes:
+        return f"{OTHERS} The agent {name} needs an API key."
+    if kind.provider == "openai" and not setup.base_url:
+        return CHATGPT
+    return ""
+
+
+async def greet(house: House, name: str) -> Shown:
+    """Say hello to an agent's model as it is set up; its credential is fetched anew, since it may have changed."""
+    if name == HOUSEKEEPER:
+        return _unasked(name, OWN, ready=True)
+    setup, one = await asyncio.to_thread(found, house.loaded.settings, name)
+    if one.access is None or one.missing:
+        return _unasked(name, one.missing or "It asks no model.", ready=one.ready)
+    house.vault.forget(one.access.secret)
+    return await _said(house, name, one.access, house.vault, chats=_chats(name, setup))
+
+
+async def try_out(house: House, name: str, reference: SecretReference, given: ModelAccess) -> Shown:
+    """Say hello with a credential that is not in the settings yet, and may never be."""
+    setup, _ = await asyncio.to_thread(found, house.loaded.settings, name)
+    # Told to the redactor first, like every secret: what is tried is as secret as what is kept.
+    vault = Vault({given.secret: reference}, told=house.redactor.know)
+    return await _said(house, name, given, vault, chats=_chats(name, setup))
+
+
+async def _said(house: House, name: str, access: ModelAccess, vault: Vault, *, chats: bool) -> Shown:
+    upstream = Upstream()
+    try:
+        greeting = await hello(access, vault, upstream, house.clock, chat=chats)
+    finally:
+        await upstream.close()
+    return {"name": name, "ready": True} | _greeting(house, greeting)
+
+
+def _greeting(house: House, said: Greeting) -> Shown:
+    return {
+        "answers": said.answers,
+        "known": said.known,
+        "heard": said.heard.value,
+        "sentence": house.redactor.redact(said.sentence),
+        "ms": said.ms,
+        "model": house.redactor.redact(said.model),
+        "limits": [
+            {
+                "limit": one.limit,
+                "remaining": one.remaining,
+                "resets_at": one.resets_at.isoformat() if one.resets_at else None,
+            }
+            for one in said.limits
+        ],
+        "resets_at": said.resets_at.isoformat() if said.resets_at else None,
+    }
+
+
+def _unasked(name: str, sentence: str, *, ready: bool) -> Shown:
+    """There is nobody to say hello to; one who needs no model is as good as one whose model answers."""
+    return {
+        "name": name,
+        "ready": ready,
+        "answers": ready,
+        "known": ready,
+        "heard": "no_model_needed" if ready else "not_ready",
+        "sentence": sentence,
+        "ms": 0,
+        "model": "",
+        "limits": [],
+        "resets_at": None,
+    }
+
+
+def _chats(name: str, setup: AgentSetup) -> bool:
+    kind = kind_of(name, setup)
+    return kind is None or kind.chats
+
+
+def _stands(name: str, setup: AgentSetup, secrets: Mapping[str, str]) -> Shown:
+    one = recruit(name, setup, frozenset(secrets))
+    access, driver = one.access, one.driver
+    version = version_of(one.program.path) if one.program else ""
+    tested = driver.tested if driver else ()
+    given = access is not None and bool(access.secret)
+    return {
+        "name": name,
+        "led": setup.speaks or name,
+        "set_up": set_up(setup),
+        "ready": one.ready,
+        "missing": one.missing,
+        "program": str(one.program.path) if one.program else "",
+        "version": version,
+        "tested": list(tested),
+        "judged": judged(version, tested) if one.program else "",
+        "provider": access.provider if access else "",
+        "model": access.model if access else "",
+        "base_url": access.base_url if access else "",
+        "credential": access.kind if access and given else "",
+        "secret": access.secret if access else "",
+        "kept": secrets.get(access.secret, "") if access else "",
+        "governance": driver.governance if driver else "",
+        "install": driver.install if driver else "",
+    }
+
+
+def _housekeeper() -> Shown:
+    nothing = dict.fromkeys(
+        ("missing", "program", "version", "judged", "provider", "model", "base_url", "credential", "secret"), ""
+    )
+    own = {"name": HOUSEKEEPER, "led": HOUSEKEEPER, "set_up": True, "ready": True}
+    return own | nothing | {"tested": [], "kept": "", "governance": OWN, "install": ""}

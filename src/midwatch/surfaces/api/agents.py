@@ -1,0 +1,137 @@
+"""Routes about agents: how each stands, whether its model answers, and where its credential is kept."""
+
+import asyncio
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import Field, JsonValue
+
+from midwatch.compose import House
+from midwatch.errors import Misuse, Refused
+from midwatch.evening import house as by_day
+from midwatch.settings import diff, load_settings
+from midwatch.surfaces import agents as crew
+from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.day import Shown
+from midwatch.surfaces.program_hello import hello_by_program
+from midwatch.surfaces.secret_names import COMMANDS
+from midwatch.terms.agents import ModelAccess
+from midwatch.terms.secrets import SecretPlace, SecretReference
+from midwatch.terms.term import Term
+
+router = APIRouter()
+
+
+class NewCredential(Term):
+    """Where an agent's credential is kept, of which kind it is, and for which model; never the credential itself."""
+
+    reference: Annotated[str, Field(max_length=1000)]
+    credential: Literal["api_key", "oauth"] = "api_key"
+    model: Annotated[str, Field(max_length=200)] = ""
+
+
+@router.get("/agents", dependencies=[Reads])
+async def agents(house: TheHouse) -> list[Shown]:
+    """List every agent: program, version, model, where its credential is kept, and what is missing."""
+    await house.reload_settings()
+    return await crew.roll(house.loaded.settings)
+
+
+@router.post("/agents/{name}/hello", dependencies=[Operates])
+async def say_hello(house: TheHouse, name: str) -> Shown:
+    """Say hello to an agent's model; costs about a token."""
+    await house.reload_settings()
+    return await crew.greet(house, name)
+
+
+@router.post("/agents/{name}/errand", dependencies=[Operates])
+async def lead_program(house: TheHouse, name: str) -> Shown:
+    """Lead an agent's own program through one answer behind its walls; costs some thousand tokens."""
+    await house.reload_settings()
+    _, one = await asyncio.to_thread(crew.found, house.loaded.settings, name)
+    return await hello_by_program(house, one)
+
+
+@router.post("/agents/{name}/trial", dependencies=[Governs])
+async def try_credential(house: TheHouse, name: str, given: NewCredential) -> Shown:
+    """Say hello with a credential before it is put in force; costs about a token, and keeps nothing."""
+    await house.reload_settings()
+    secret, reference = _reference(house, name, given.reference)
+    return await crew.try_out(house, name, reference, await _access(house, name, secret, given))
+
+
+@router.put("/agents/{name}/credential", dependencies=[Governs])
+async def set_credential(house: TheHouse, person: Person, name: str, given: NewCredential) -> Shown:
+    """Put an agent's credential in force as the next version of the settings."""
+    await house.reload_settings()
+    secret, reference = _reference(house, name, given.reference)
+    access = await _access(house, name, secret, given)
+    wanted: dict[str, JsonValue] = {
+        f"secrets.{secret}": str(reference),
+        f"agents.{name}.secret": secret,
+        f"agents.{name}.credential": given.credential,
+        f"agents.{name}.model": access.model,
+    }
+    return await _put_in_force(house, wanted, by=person, note=f"agent login {name}", secret=secret)
+
+
+@router.delete("/agents/{name}/credential", dependencies=[Governs])
+async def take_credential(house: TheHouse, person: Person, name: str) -> Shown:
+    """Take an agent's credential out of force: what was stored about it becomes what the file and defaults say."""
+    await house.reload_settings()
+    settings = house.loaded.settings
+    await asyncio.to_thread(crew.found, settings, name)
+    others = {one for one, setup in settings.agents.by_name().items() if one != name and setup.secret == name}
+    keys = [*([] if others else [f"secrets.{name}"]), *(f"agents.{name}.{about}" for about in _ABOUT)]
+    before = await asyncio.to_thread(load_settings, house.home)
+    wanted = {key: before.value_of(key) for key in keys if house.loaded.source_of(key).startswith("stored")}
+    told = await _put_in_force(house, wanted, by=person, note=f"agent logout {name}", secret=name)
+    still = house.loaded.settings.agents.by_name().get(name)
+    source = house.loaded.source_of(f"agents.{name}.secret") if still and still.secret else ""
+    return told | {"still_from": source, "shared_with": sorted(others)}
+
+
+_ABOUT = ("secret", "credential", "model")
+
+
+async def _put_in_force(house: House, wanted: dict[str, JsonValue], *, by: str, note: str, secret: str) -> Shown:
+    """Propose and apply in one step, as `midwatch settings` does in two; nothing is written where nothing changes."""
+    changes = {key: value for key, value in wanted.items() if house.loaded.value_of(key) != value}
+    differences = diff(house.loaded, changes)
+    version = None
+    if changes:
+        row = await by_day.propose_settings(house.evening, changes, by=by, note=note)
+        version = (await by_day.apply_settings(house.evening, row.id, by=by)).version
+        await house.reload_settings()
+    house.vault.forget(secret)  # the file may hold another value under the same name
+    overruled = {one.key: one.overruled_by for one in differences if one.overruled_by}
+    return {"version": version, "changed": sorted(changes), "overruled": overruled}
+
+
+async def _access(house: House, name: str, secret: str, given: NewCredential) -> ModelAccess:
+    """Say what would be asked, of whom, if this were in force."""
+    settings = house.loaded.settings
+    setup, one = await asyncio.to_thread(crew.found, settings, name)
+    if one.access is None:
+        raise Misuse(f"The agent {name} asks no model that is known.", hint=one.missing or "It needs no credential.")
+    if given.credential == "oauth" and (why_not := crew.why_no_subscription(name, setup)):
+        raise Refused(why_not, hint=f"Give it an API key: midwatch agent login {name} --key")
+    model = given.model or one.access.model
+    if not model:
+        raise Misuse(f"The agent {name} has no model.", hint=f"midwatch agent login {name} --model MODEL")
+    return one.access.model_copy(update={"secret": secret, "kind": given.credential, "model": model})
+
+
+def _reference(house: House, name: str, text: str) -> tuple[str, SecretReference]:
+    """Read where the secret is kept, and say under which name."""
+    reference = SecretReference.read(text)
+    if reference.place is not SecretPlace.CMD:
+        return name, reference
+    secret = f"{name}{COMMANDS}"
+    if str(reference) != house.loaded.value_of(f"secrets.{secret}"):
+        # Whoever may change settings from afar must not thereby run programs here.
+        raise Misuse(
+            "A command that prints a secret is named in the data folder or the environment only.",
+            hint=f'Write {secret} = "cmd:..." into [secrets] of midwatch.toml, and do this again.',
+        )
+    return secret, reference

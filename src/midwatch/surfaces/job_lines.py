@@ -1,0 +1,27 @@
+"""Fetches what a job's line is made of: its contract, the end of its night, and what a plan may cost."""
+
+from collections.abc import Sequence
+
+from midwatch.compose import House
+from midwatch.terms.money import micros
+from midwatch.terms.records import JobRow, RunRow, SessionRow
+from midwatch.views.job_line import JobLine, job_line
+
+
+async def lines_of(house: House, jobs: Sequence[JobRow]) -> dict[str, JobLine]:
+    """Give each job's line by the job's id."""
+    if not jobs:
+        return {}
+    find, now = house.records.find, house.clock.now()
+    runs = {row.id: row for row in await find(RunRow, id=tuple({job.run for job in jobs}))}
+    nights = {row.id: row for row in await find(SessionRow, id=tuple({job.session for job in jobs}))}
+    return {
+        job.id: job_line(
+            job,
+            now,
+            runs[job.run].contract if job.run in runs else None,
+            night_ends_at=nights[job.session].ends_at if job.session in nights else None,
+            planning_usd_micros=micros(house.loaded.settings.planning.max_cost_usd),
+        )
+        for job in jobs
+    }

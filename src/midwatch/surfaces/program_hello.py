@@ -1,0 +1,173 @@
+"""A hello through an agent's own program: in a throw-away room behind the house's walls, by the metered door."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from midwatch.compose import House
+from midwatch.crew.driving import Access, Brief
+from midwatch.crew.roster import Recruit
+from midwatch.errors import MidwatchError, Misuse
+from midwatch.gateway.metering import Books, Call, Credential, Fuel, Grant, MemoryLedger, ModelProxy, Upstream
+from midwatch.gateway.metering.credentials import new_placeholder
+from midwatch.gateway.metering.environment import address
+from midwatch.gateway.metering.providers import PROVIDERS
+from midwatch.gateway.model_doors import ModelDoorman
+from midwatch.night.rooms import Lodging, Place
+from midwatch.rules.spending import Ceilings, Whose
+from midwatch.terms.agents import AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
+from midwatch.terms.trust import Isolation
+from midwatch.views.plain import clean
+from midwatch.workshop.rooms import Room, Terms
+from midwatch.workshop.walls.spec import Walls
+from midwatch.workshop.workplace import Workplace
+
+PROMPT = "Answer with the one word: ready"
+JOB = "hello"
+WALL = timedelta(seconds=90)
+CEILINGS = Ceilings(usd_micros=1_000_000, tokens=200_000, requests=6)
+"""Far more than a hello needs; a program that goes on and on is stopped here."""
+GIB = 1 << 30
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What was said and asked in the room."""
+
+    said: str = ""
+    calls: list[Call] = field(default_factory=list)
+
+    async def tell(self, event: AgentEvent) -> None:
+        if isinstance(event, Said):
+            self.said = event.text
+
+    async def settled(self, call: Call) -> None:
+        self.calls.append(call)
+
+    async def fuel(self, reading: Fuel) -> None:
+        """What is left is told by the plain hello."""
+
+
+async def hello_by_program(house: House, one: Recruit) -> dict[str, Any]:
+    """Lead an agent's program through one answer, and tell how it went and what it cost."""
+    if one.access is None or one.program is None or one.driver is None:
+        return _told(ok=False, sentence=one.missing or "It asks no model.")
+    if house.bench.isolation is not Isolation.BUBBLEWRAP:
+        return _told(ok=False, sentence="Not tried: without walls here the program has no door to its model.")
+    began = monotonic()
+    heard = _Heard()
+    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hello-", dir=house.home))
+    upstream = Upstream()
+    try:
+        ended = await _led(house, one, folder, heard, upstream)
+    except MidwatchError as problem:
+        return _told(ok=False, sentence=house.redactor.redact(f"{problem.message} {problem.hint}".strip()))
+    finally:
+        await upstream.close()
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    return _judged(house, heard, ended, monotonic() - began)
+
+
+async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream: Upstream) -> RunEnded:
+    assert one.access is not None  # noqa: S101  for the type checker
+    assert one.program is not None  # noqa: S101
+    assert one.driver is not None  # noqa: S101
+    grant = _grant(one.access)
+    room = await asyncio.to_thread(_room, house, folder)
+    place = Workplace(room, _lodging(_doorman(house, grant, heard, upstream)), folder / "agent.log")
+    brief = Brief(
+        errand=Errand.EXECUTE,
+        prompt=PROMPT,
+        model=one.access.model,
+        access=Access(base_url=address(grant), placeholder=grant.placeholder, kind=grant.credential.kind),
+        max_turns=1,
+        extra={"folder": str(place.inside), "retries": "1", "timeout_ms": "60000"},
+    )
+    launch = one.driver.launch(brief, str(one.program.path))
+    for name, content in launch.files.items():
+        place.put(name, content)
+    async with place.talk(launch.argv, launch.environment) as talk:
+        return await one.driver.drive(talk, brief, _no, heard.tell)
+
+
+async def _no(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG001  so the role says
+    return Decision(allowed=False, why="This is only a hello: no tool is needed.")
+
+
+def _grant(access: ModelAccess) -> Grant:
+    provider = PROVIDERS.get(access.provider)
+    if provider is None:
+        raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
+    there = provider.at(access.base_url) if access.base_url else provider
+    return Grant(JOB, 1, there, Credential(access.secret, access.kind), new_placeholder(there, access.kind))
+
+
+def _doorman(house: House, grant: Grant, heard: _Heard, upstream: Upstream) -> ModelDoorman:
+    """Stand at the one door; what is spent is told to the person who asked, and belongs to no job."""
+    ledger, prices = MemoryLedger(), house.doors.prices
+    ledger.open(JOB, {Whose.JOB: JOB}, {Whose.JOB: CEILINGS})
+    books = Books(ledger, house.vault, prices, house.clock, heard.settled, heard.fuel)
+    return ModelDoorman(grant, ModelProxy(grant, books, upstream), prices)
+
+
+def _room(house: House, folder: Path) -> Room:
+    tree, home = folder / "tree", folder / "home"
+    tree.mkdir()
+    home.mkdir()
+    enclosure = house.bench.enclosure
+    return Room(
+        job=JOB,
+        epoch=1,
+        tree=tree,
+        home=home,
+        folder=folder / "held",
+        walls=Walls(tree=tree, home=home, tree_read_only=True, limits=enclosure.limits),
+        enclosure=enclosure,
+        terms=Terms(commit="", purpose=JOB, reads_only=True),
+        speaks_as=1,
+    )
+
+
+def _lodging(doorman: ModelDoorman) -> Lodging:
+    return Lodging(
+        place=Place(project=JOB, job=JOB, epoch=1),
+        commit="",
+        purpose=JOB,
+        paths=(),
+        sparse_from=0,
+        reads_only=True,
+        setup_key="",
+        takes_over=None,
+        wall=WALL,
+        idle=WALL,
+        grace=timedelta(seconds=3),
+        night_left=None,
+        doorman=doorman,
+        stop=asyncio.Event(),
+        room_bytes=GIB,
+        floor_bytes=0,
+    )
+
+
+def _judged(house: House, heard: _Heard, ended: RunEnded, seconds: float) -> dict[str, Any]:
+    tokens = sum(call.usage.total for call in heard.calls)
+    micros = sum(call.usd_micros for call in heard.calls)
+    cost = f"{len(heard.calls)} requests, {tokens} tokens, {micros / 1_000_000:.4f} USD"
+    if ended.outcome is Outcome.OK:
+        said = clean(house.redactor.redact(heard.said), 60)
+        sentence = f'Behind its walls the program answers "{said}" in {seconds:.1f} s ({cost}).'
+    else:
+        why = clean(house.redactor.redact(ended.why)) or f"It ended as {ended.outcome.value}."
+        sentence = f"Behind its walls the program does not answer ({cost}). {why}"
+    spent = {"requests": len(heard.calls), "tokens": tokens, "usd_micros": micros}
+    return _told(ok=ended.outcome is Outcome.OK, sentence=sentence) | spent | {"outcome": ended.outcome.value}
+
+
+def _told(*, ok: bool, sentence: str) -> dict[str, Any]:
+    return {"answers": ok, "sentence": sentence, "outcome": "", "requests": 0, "tokens": 0, "usd_micros": 0}

@@ -1,0 +1,36 @@
+"""Money and tokens as people read them; in records money is always whole millionths of a dollar."""
+
+from typing import Final
+
+MICROS: Final = 1_000_000
+CENT: Final = 10_000
+LEAST: Final = 100
+"""Less than this is said to be less, and not rounded to nothing."""
+
+
+def micros(usd: float) -> int:
+    """Turn dollars, as orders and settings name them, into millionths."""
+    return round(usd * MICROS)
+
+
+def dollars(amount: int) -> str:
+    """Say an amount: `$0`, `$0.0042`, `$1.20`, `$5`."""
+    if 0 < amount < LEAST:
+        return "under $0.0001"
+    if 0 < amount < CENT - 50:  # what would round to a cent is a cent
+        return f"${amount / MICROS:.4f}"
+    return f"${amount / MICROS:,.2f}".removesuffix(".00")
+
+
+def many(number: int) -> str:
+    """Say a large count in few characters: `9,210`, `38.2 k`, `1.49 M`."""
+    for unit, size in (("M", 1_000_000), ("k", 1_000)):
+        if number >= 10 * size or (unit == "M" and number >= size - 500):
+            return f"{_three(number / size)} {unit}"
+    return f"{number:,}"
+
+
+def _three(value: float) -> str:
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    said = f"{value:,.{digits}f}"
+    return said.rstrip("0").rstrip(".") if "." in said else said

@@ -1,0 +1,81 @@
+"""Who is in the crew by the settings alone, and the one sentence of what is missing (X15, N27)."""
+
+from pathlib import Path
+
+import pytest
+
+from midwatch.crew.programs import judged, version_of
+from midwatch.crew.roster import KNOWN, recruit
+from midwatch.settings.crew import AgentSetup
+
+
+def a_program(folder: Path, says: str = "2.1.325 (Claude Code)") -> Path:
+    path = folder / "bin" / "claude"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho x >> {folder}/asked\necho '{says}'\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "words"),
+    [
+        ("claude", {}, "It has no credential: midwatch agent login claude"),
+        ("claude", {"secret": "other"}, "[secrets] does not say where other is kept"),
+        ("claude", {"secret": "mine", "program": "nobody-has-this"}, "nobody-has-this is not here. npm install"),
+        ("mine", {"secret": "mine"}, "Say how it is led: agents.mine.speaks"),
+        ("mine", {"speaks": "acp"}, "Say whose model it asks: agents.mine.provider."),
+        ("mine", {"speaks": "acp", "provider": "openai", "secret": "mine"}, "Name its model: agents.mine.model."),
+        (
+            "mine",
+            {"speaks": "acp", "provider": "openai", "secret": "mine", "model": "m", "credential": "oauth"},
+            "Vendors keep subscriptions for their own programs.",
+        ),
+        ("claude", {"secret": "mine", "credential": "oauth"}, ""),
+        ("mine", {"speaks": "command"}, ""),
+    ],
+)
+def test_what_is_missing_is_said_in_one_sentence(tmp_path: Path, name: str, fields: dict[str, str], words: str) -> None:
+    given = {"program": str(a_program(tmp_path)), **fields}
+    one = recruit(name, AgentSetup.model_validate(given), frozenset({"mine"}))
+    assert one.missing.startswith(words)
+    assert one.ready is (words == "")
+
+
+def test_an_agent_without_a_program_still_says_which_model_it_would_ask() -> None:
+    for name in KNOWN:
+        one = recruit(name, AgentSetup(program="nobody-has-this"), frozenset())
+        assert one.access is not None
+        assert one.access.model
+        assert not one.ready
+
+
+def test_a_version_is_asked_for_once_until_the_file_changes(tmp_path: Path) -> None:
+    path = a_program(tmp_path)
+    assert (version_of(path), version_of(path)) == ("2.1.325", "2.1.325")
+    assert (tmp_path / "asked").read_text().count("x") == 1
+    a_program(tmp_path, "version 3.0")
+    assert version_of(path) == "3.0"
+    path.unlink()
+    assert version_of(path) == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "tested", "said"),
+    [
+        ("2.1.325", ("2.1.325",), "tested"),
+        ("2.1.300", ("2.1.325",), "not tested: seen 2.1.300, tested 2.1.325"),
+        ("", ("2.1.325",), "not tested: it does not say its version, tested 2.1.325"),
+        ("1.0", (), "no version of it was tested"),
+    ],
+)
+def test_a_version_is_judged_by_those_that_were_tested(version: str, tested: tuple[str, ...], said: str) -> None:
+    assert judged(version, tested) == said
+
+
+def test_a_program_in_a_home_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = a_program(tmp_path)
+    monkeypatch.setenv("HOME", str(path.parent / "ann"))
+    assert (
+        "lies in a folder that no job may read" in recruit("claude", AgentSetup(program=str(path)), frozenset()).missing
+    )

@@ -1,0 +1,78 @@
+"""What the command line says of an agent that asks a model: its line, its calls, its prompt, a held call, the fuel."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.doings import COMMAND, PROMPT
+from tests.surfaces.person import Person, a_person
+
+pytestmark = pytest.mark.slow  # a real server, and commands in processes of their own
+LINE = "job 1 Tidy up: waits for approval · 3 requests · 50.3 k tokens · $0.42 of $20 (housekeeper, "
+HELD = [f"    | {piece}" for piece in COMMAND.split("\n")]
+
+
+@pytest.fixture(scope="module")
+def ann() -> Iterator[Person]:
+    """Somebody whose job's agent spent, was refused, met a limit and is held; nobody serves the house any more."""
+    with a_person() as person:
+        person.adds_repo()
+        person.orders()
+        person.types("start")
+        with person.watching() as watch:
+            watch.until("Ask 1 for you")
+        person.types("down")
+        worked = [sys.executable, "-m", "tests.browser.crew_at_work", str(person.home)]
+        subprocess.run(worked, cwd=Path(__file__).parents[2], env=person.environment, check=True, timeout=60)
+        yield person
+
+
+def test_status_says_what_was_spent_where_jobs_stand_and_what_is_left(ann: Person) -> None:
+    said = ann.types("status").out.splitlines()
+    assert "  $0.42 of $50, 50.3 k of 20 M tokens" in said
+    assert any(line.startswith(f"  {LINE}") for line in said)
+    assert any(line.startswith("  anthropic, 5-hour limit: 62 % left, resets ") for line in said)
+    assert any(line.startswith("  openai, requests limit: refused now, resets ") for line in said)
+    assert "  May job 1 use Bash?" in said
+    assert said[said.index("  May job 1 use Bash?") + 1 :][:3] == HELD
+    assert "  answer: midwatch asks 2 yes | no" in said
+    assert ann.types("job", "line", "1").out.startswith(LINE)
+
+
+def test_a_held_call_is_asked_line_by_line(ann: Person) -> None:
+    shown = ann.types("asks", "2").out.splitlines()
+    assert shown[1:5] == ["May job 1 use Bash?", *(line.removeprefix("  ") for line in HELD)]
+    assert "we would say no; answer yes or no until " in "\n".join(shown)
+    assert ann.types("asks").out.splitlines()[2:5] == HELD
+
+
+def test_a_job_shows_each_call_with_its_verdict_and_who_said_so(ann: Person) -> None:
+    said = ann.types("job", "show", "1").out
+    assert "Plan · claude 2.0.14, claude-sonnet-4-5 · " in said
+    assert "  3 requests · 50.3 k tokens · $0.42 · 1 request failed\n" in said
+    assert "  It ended well. It has a plan.\n" in said
+    assert "  It met the 5-hour limit of anthropic, which resets " in said
+    assert "refused: Bash\n    | $ git push --force" in said
+    assert "allowed, says ann: Bash\n    | $ pip download requests\n" in said
+    assert "waits for you: Bash\n" in said
+    assert "Told by template plan (plan 1, context 1). Every word of it: midwatch job show 1 --prompts" in said
+    assert "Keep to the limits." not in said
+    whole = ann.types("job", "show", "1", "--prompts").out
+    assert "".join(f"  | {piece}\n" for piece in PROMPT.rstrip("\n").split("\n")) in whole
+    assert ann.types("job", "show", "1", "--json").json["errands"][0]["calls"][1]["shown"] == COMMAND
+
+
+def test_a_replay_shows_what_the_agent_was_told_folded_or_whole(ann: Person) -> None:
+    folded = ann.types("replay").out
+    assert "told by template plan (plan 1, context 1):\n" in folded
+    assert "40 more lines: midwatch replay --prompts" in folded
+    assert folded.count("| Keep to the limits.") == 0
+    assert ann.types("replay", "--prompts").out.count("| Keep to the limits.") == 40
+
+
+def test_watching_says_again_where_jobs_stand_once_that_changed(ann: Person) -> None:
+    said = ann.types("watch", "--after", "0", expect=None).out
+    assert said.count(f"now    {LINE}") == 1

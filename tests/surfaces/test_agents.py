@@ -1,0 +1,350 @@
+"""`midwatch agent` and what doctor says about agents, as a person sees them; secrets show nowhere (A3, N27, X15)."""
+
+import json
+import os
+import pty
+import select
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.standing import found
+from tests.agents.conftest import need
+from tests.agents.model import FOREVER, Fault, HangUp, Model, Say, Step, fuel, model_in_a_thread, usage_limit
+from tests.conftest import missing
+from tests.surfaces import person as at_home
+from tests.surfaces.person import PATIENCE, Person, Said, a_person, command
+from tools.agents import program
+
+SOON = int(time.time()) + 3600
+SETTINGS = at_home.SETTINGS.replace("[server]", "[server]\nport = 0")  # several houses at once, and no pages
+VERSION = "#!/bin/sh\necho '{} (Claude Code)'\n"
+TABLES = """\
+[agents.claude]
+program = "{program}"
+base_url = "{url}"
+"""
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Model]:
+    with model_in_a_thread() as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def up(model: Model) -> Iterator[Person]:
+    """Somebody whose server runs, with a claude that is a script saying a version, and a model on loopback."""
+    with a_person(up=False) as person:
+        person.settles(SETTINGS + TABLES.format(program=script(person, "2.1.300"), url=model.url))
+        person.types("up", "--detach")
+        yield person
+
+
+@pytest.fixture
+def person(up: Person) -> Iterator[Person]:
+    yield up
+    up.types("agent", "logout", "claude")
+    assert secret_files(up) == []
+
+
+def script(person: Person, version: str) -> Path:
+    path = person.folder / "bin" / "claude"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(VERSION.format(version))
+    path.chmod(0o755)
+    return path
+
+
+def secret_files(person: Person) -> list[str]:
+    folder = person.home / "secrets"
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def logs_in(person: Person, model: Model, step: Step, *words: str, expect: int | None = 0) -> tuple[str, Said]:
+    """Log claude in with a key by which the model plays this step."""
+    key = model.play("hello", step, every=True)
+    said = person.types("agent", "login", "claude", *words, text=f"{key}\n", expect=expect)
+    nowhere(person, key, said)
+    return key, said
+
+
+def nowhere(person: Person, key: str, *said: Said) -> None:
+    """Insist that a key is in no output, and in no file of the data folder but the one that keeps it."""
+    for one in said:
+        assert key not in one.out + one.err
+    for path in person.home.rglob("*"):
+        if path.is_file() and path.parent.name != "secrets":
+            assert key.encode() not in path.read_bytes(), path
+
+
+def version_count(person: Person) -> int:
+    return sum(row["state"] == "applied" for row in person.types("settings", "proposals", "--json").json)
+
+
+def claude_in(said: Said) -> dict[str, object]:
+    found: dict[str, object] = next(row for row in said.json if row["name"] == "claude")
+    return found
+
+
+def test_a_login_that_is_answered_is_kept_and_said_everywhere_but_by_its_value(person: Person, model: Model) -> None:
+    key, said = logs_in(person, model, Say("Hello.", headers=fuel(0.4, SOON), times=3), "--model", "claude-haiku-4-5")
+    assert "claude-haiku-4-5 answers in" in said.out
+    assert "60 % of 5h left" in said.out
+    assert "claude is ready." in said.out
+    folder, file = person.home / "secrets", person.home / "secrets" / "claude"
+    assert (stat.S_IMODE(folder.stat().st_mode), stat.S_IMODE(file.stat().st_mode)) == (0o700, 0o600)
+    assert file.read_text() == key
+    listed = person.types("agent", "list", "--json")
+    row = claude_in(listed)
+    assert (row["ready"], row["secret"], row["kept"], row["credential"], row["model"]) == (
+        True,
+        "claude",
+        f"file:{file}",
+        "api_key",
+        "claude-haiku-4-5",
+    )
+    shown = person.types("agent", "list")
+    assert "API key 'claude', kept in file:" in shown.out
+    assert "not tested: seen 2.1.300, tested" in shown.out
+    tested = person.types("agent", "test", "claude")
+    assert tested.out.startswith("Saying hello to 1 model; each costs about a token.")
+    doctor = person.types("doctor", "--agents")
+    assert "claude-haiku-4-5 answers in" in doctor.out
+    nowhere(person, key, listed, shown, tested, doctor)
+    assert len(model.requests("hello")) == 3
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (Fault(401, "bad key"), "anthropic refuses the API key (401)"),
+        (HangUp(), "gives no answer"),
+    ],
+)
+def test_a_login_that_fails_keeps_nothing(person: Person, model: Model, step: Step, words: str) -> None:
+    before = version_count(person)
+    _, said = logs_in(person, model, step, expect=3)
+    assert words in said.out
+    assert "Nothing is kept." in said.err
+    assert (secret_files(person), version_count(person)) == ([], before)
+    assert claude_in(person.types("agent", "list", "--json"))["secret"] == ""
+
+
+def test_a_failing_login_leaves_the_credential_that_was_there(person: Person, model: Model) -> None:
+    key, _ = logs_in(person, model, Say("Hello."))
+    model.play("other", Fault(401), every=True)
+    other = model.key("other")
+    said = person.types("agent", "login", "claude", text=other, expect=3)
+    nowhere(person, other, said)
+    assert (secret_files(person), (person.home / "secrets" / "claude").read_text()) == (["claude"], key)
+    model.play("hello", Say("Hello."), every=True)
+    person.types("agent", "test", "claude")
+
+
+def test_a_new_credential_in_the_same_place_is_used_from_then_on(person: Person, model: Model) -> None:
+    logs_in(person, model, Say("Hello.", times=5))
+    model.play("other", Say("Hello.", times=5), every=True)
+    before = version_count(person)
+    person.types("agent", "login", "claude", text=model.key("other"))
+    assert version_count(person) == before  # the settings say the same as before
+    asked = len(model.requests("hello"))
+    person.types("agent", "test", "claude")
+    assert (len(model.requests("hello")), len(model.requests("other"))) == (asked, 2)
+
+
+def test_a_limit_that_is_reached_is_no_fault_of_the_credential(person: Person, model: Model) -> None:
+    _, said = logs_in(person, model, usage_limit(SOON))
+    assert "usage limit is reached until" in said.out
+    assert secret_files(person) == ["claude"]
+    assert "usage limit" in person.types("agent", "test", "claude", expect=5).out
+
+
+def test_whoever_insists_keeps_what_failed_and_the_test_says_so(person: Person, model: Model) -> None:
+    logs_in(person, model, Fault(401), "--keep")
+    assert secret_files(person) == ["claude"]
+    told = person.types("agent", "test", "claude", "--json", expect=5).json
+    assert (told["ok"], told["agents"][0]["hello"]["heard"]) == (False, "refused")
+    said = person.types("doctor", "--agents", expect=5)
+    assert "bad  agent claude: anthropic refuses the API key (401)." in said.out
+
+
+def test_a_subscription_token_is_known_by_its_look_and_asked_for_as_one(person: Person, model: Model) -> None:
+    model.play("sub", Say("Hello."), every=True)
+    token = model.key("sub", "sk-ant-oat01-")
+    refused = person.types("agent", "login", "claude", "--key", text=token, expect=2)
+    assert "That is a subscription's token" in refused.err
+    said = person.types("agent", "login", "claude", text=token)
+    nowhere(person, token, refused, said)
+    assert claude_in(person.types("agent", "list", "--json"))["credential"] == "oauth"
+    [asked] = model.requests("sub")
+    assert asked.headers["anthropic-beta"] == "oauth-2025-04-20"
+
+
+@pytest.mark.parametrize("name", ["opencode", "codex"])
+def test_subscriptions_that_cannot_work_are_refused_before_anything_leaves(person: Person, name: str) -> None:
+    said = person.types("agent", "login", name, "--subscription", text="a-token-of-somebody", expect=3)
+    assert f"midwatch agent login {name} --key" in said.err
+    assert "a-token-of-somebody" not in said.out + said.err
+    assert secret_files(person) == []
+
+
+def test_a_credential_may_stay_where_the_person_keeps_it(person: Person, model: Model) -> None:
+    key = model.play("hello", Say("Hello.", times=9), every=True)
+    file = person.folder / "my-key"
+    file.touch(0o600)
+    file.write_text(key)
+    person.types("agent", "login", "claude", "--from", f"file:{file}")
+    assert claude_in(person.types("agent", "list", "--json"))["kept"] == f"file:{file}"
+    before = (person.home / "midwatch.toml").read_text()
+    person.types("agent", "login", "claude", "--from", f"cmd:cat {file}")
+    row = claude_in(person.types("agent", "list", "--json"))
+    assert (row["secret"], row["kept"], row["ready"]) == ("claude-command", f"cmd:cat {file}", True)
+    person.types("agent", "test", "claude")
+    person.types("agent", "logout", "claude")
+    (person.home / "midwatch.toml").write_text(before)
+    failed = person.types("agent", "login", "claude", "--from", "cmd:false", expect=3)
+    assert "The command for the secret claude-command failed with 1." in failed.out
+    assert (person.home / "midwatch.toml").read_text() == before
+    assert file.exists()
+    refused = person.types("agent", "login", "claude", "--from", key, expect=2)
+    nowhere(person, key, failed, refused)
+
+
+def test_at_a_terminal_the_credential_is_asked_for_and_not_shown(person: Person, model: Model) -> None:
+    key = model.play("hello", Say("Hello."), every=True)
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command(("agent", "login", "claude")),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=person.environment,
+        start_new_session=True,
+        close_fds=True,
+    ) as process:
+        os.close(theirs)
+        shown = read_until(ours, b"it is not shown")
+        os.write(ours, f"{key}\n".encode())
+        shown += read_until(ours, b"claude is ready.")
+        assert process.wait(PATIENCE) == 0
+    os.close(ours)
+    assert key.encode() not in shown
+
+
+def read_until(terminal: int, words: bytes) -> bytes:
+    shown = b""
+    while words not in shown:
+        assert select.select([terminal], [], [], PATIENCE)[0], shown
+        shown += os.read(terminal, 4096)
+    return shown
+
+
+def test_a_logout_takes_file_and_settings_away_and_says_what_was_not_there(person: Person, model: Model) -> None:
+    logs_in(person, model, Say("Hello."))
+    said = person.types("agent", "logout", "claude")
+    assert "claude has no credential any more." in said.out
+    assert secret_files(person) == []
+    row = claude_in(person.types("agent", "list", "--json"))
+    assert (row["secret"], row["ready"]) == ("", False)
+    assert "claude had no credential here." in person.types("agent", "logout", "claude").out
+
+
+def test_without_a_server_the_models_are_asked_from_here_and_logins_wait(model: Model) -> None:
+    with a_person(up=False) as person:
+        fresh = person.types("agent", "list")
+        assert "midwatch agent login claude" in fresh.out
+        said = person.types("agent", "login", "claude", text="never-asked-for", expect=5)
+        assert "Midwatch is not running." in said.err
+        key = model.play("hello", Say("Hello."), every=True)
+        place = 'secret = "mine"\n[secrets]\nmine = "env:MY_KEY"\n'
+        person.settles(SETTINGS + TABLES.format(program=script(person, "2.1.325"), url=model.url) + place)
+        assert "There is nothing in" in person.types("agent", "test", MY_KEY=key, expect=5).err
+        person.types("up", "--detach")
+        person.types("down")
+        tested = person.types("agent", "test", MY_KEY=key)
+        assert "claude-sonnet-4-5 answers in" in tested.out
+        missing = person.types("agent", "test", expect=5)
+        assert "The secret mine should be in $MY_KEY" in missing.out
+        doctor = person.types("doctor", MY_KEY=key)
+        assert "2.1.325 (tested), claude-sonnet-4-5 by API key 'mine', which can be read" in doctor.out
+        assert "its credential cannot be had" in person.types("doctor").out
+        nowhere(person, key, tested, missing, doctor)
+
+
+def test_what_is_missing_is_one_sentence_with_what_to_do() -> None:
+    with a_person(up=False) as person:
+        person.settles('[agents.claude]\nprogram = "nobody-has-this"\n[agents.mine]\nmodel = "m"\n')
+        listed = person.types("agent", "list", COLUMNS="60")
+        assert max(map(len, listed.out.splitlines())) <= 60
+        text = " ".join(listed.out.split())
+        assert "nobody-has-this is not here. npm install --global @anthropic-ai/claude-code@" in text
+        assert "Say how it is led: agents.mine.speaks = acp or command." in text
+        doctor = person.types("doctor").out
+        assert "look agent claude cannot work yet: nobody-has-this is not here." in doctor
+        assert person.types("agent", "test", "nobody", expect=2).err.startswith("midwatch: No agent is called nobody.")
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
+def test_the_real_programs_are_found_and_their_tested_versions_known(name: str) -> None:
+    need(name)
+    with a_person(up=False) as person:
+        rows = json.loads(person.types("agent", "list", "--json", PATH=f"{program(name).parent}:/usr/bin:/bin").out)
+    row = next(row for row in rows if row["name"] == name)
+    assert (row["judged"], [row["version"]]) == ("tested", row["tested"])
+
+
+@contextmanager
+def with_the_real(name: str, model: Model) -> Iterator[tuple[Person, str, dict[str, Any]]]:
+    """Somebody whose agent is the real program, asking the scripted model by a key from the environment."""
+    need(name)
+    if found().isolation is not Isolation.BUBBLEWRAP:
+        missing("bwrap", found().why)
+    key = model.key(name)
+    place = f'[agents.{name}]\nbase_url = "{model.url}"\nsecret = "mine"\n[secrets]\nmine = "env:MY_KEY"\n'
+    with a_person(up=False) as person:
+        person.settles(SETTINGS + place)
+        around: dict[str, Any] = {"MY_KEY": key, "PATH": f"{program(name).parent}:{os.environ['PATH']}"}
+        person.types("up", "--detach", **around)
+        yield person, key, around
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
+def test_the_real_program_answers_behind_the_walls_of_a_room_that_is_gone_afterwards(name: str, model: Model) -> None:
+    with with_the_real(name, model) as (person, key, around):
+        model.play(name, every=True, final=Say("ready", times=FOREVER))
+        said = person.types("agent", "test", name, "--program", "--json", **around)
+        led = said.json["agents"][0]["program_hello"]
+        assert (led["outcome"], led["answers"]) == ("ok", True), led
+        assert 'the program answers "ready"' in led["sentence"]
+        plain = next(asked for asked in model.requests(name) if "Hello" in json.dumps(asked.body)[:200])
+        assert led["tokens"] == model.told(name).total - plain.told.total
+        assert [file.name for file in person.home.glob("hello-*")] == []
+        nowhere(person, key, said)
+
+
+@pytest.mark.slow
+def test_a_token_that_only_the_program_may_use_is_shown_to_work_by_the_program(model: Model) -> None:
+    reserved = Fault(400, "This credential is only authorized for use with Claude Code", times=1)
+    with with_the_real("claude", model) as (person, key, around):
+        around |= {"MIDWATCH_AGENTS__CLAUDE__CREDENTIAL": "oauth"}
+        person.types("down")
+        person.types("up", "--detach", **around)
+        model.play("claude", reserved, every=True)
+        plain = person.types("agent", "test", "claude", expect=5, **around)
+        assert "midwatch agent test claude --program" in plain.out
+        model.play("claude", Say("ready"), every=True, final=reserved)
+        said = person.types("agent", "test", "claude", "--program", **around)
+        assert 'the program answers "ready"' in said.out
+        model.play("claude", Fault(401), every=True)
+        refused = person.types("agent", "test", "claude", "--program", expect=5, **around)
+        assert "Behind its walls the program does not answer" in refused.out
+        nowhere(person, key, plain, said, refused)
