@@ -128,10 +128,12 @@ def test_a_call_over_the_client_protocol_is_judged_by_what_it_would_do(
 
 
 def test_a_patch_of_several_files_names_each_of_them() -> None:
+    """As opencode 1.18.33 asks about a patch that adds a file and moves another."""
     files = [
-        {"filePath": "/ws/src/a.py", "relativePath": "src/a.py"},
-        {"relativePath": "docs/b.md", "filePath": "docs/b.md"},
+        {"filePath": "/ws/src/a.py", "relativePath": "src/a.py", "type": "add"},
+        {"filePath": "/ws/src/b.py", "relativePath": "docs/b.py", "type": "move", "movePath": "/ws/docs/b.py"},
     ]
-    found = acp(kind="edit", rawInput={"filepath": "src/a.py, docs/b.md", "files": files, "diff": "-x\n+y"})
-    assert [given["file_path"] for _, given in found] == ["/ws/src/a.py", "/ws/docs/b.md"]
+    found = acp(kind="edit", rawInput={"filepath": "src/a.py, src/b.py", "files": files, "diff": "-x\n+y"})
+    assert [given["file_path"] for _, given in found] == ["/ws/src/a.py", "/ws/src/b.py", "/ws/docs/b.py"]
     assert verdict(found) is DENY
+    assert verdict(acp(kind="edit", rawInput={"filepath": "src/a.py", "files": files[:1]})) is ALLOW

@@ -81,7 +81,8 @@ def _paths(about: Mapping[str, Any], given: Mapping[str, Any], folder: str) -> I
     """Name every path it gives the tool and every place it shows, which may differ."""
     places = [place for place in _several(about, "locations") if isinstance(place, dict)]
     # opencode names all files of a patch in one text, beside the list of them.
-    together = ", ".join(str(one.get("relativePath")) for one in _several(given, "files") if isinstance(one, dict))
+    files = [str(one.get("filePath")) for one in _several(given, "files") if isinstance(one, dict)]
+    together = ", ".join(path.removeprefix(f"{folder}/") for path in files)
     named = [given.get(name) for name in PATHS if not together or given.get(name) != together]
     named += [place.get("path") for place in places]
     yield from (_joined(folder, path) for path in named if isinstance(path, str) and path)
