@@ -277,11 +277,28 @@ def test_settings_go_by_proposal_diff_and_apply(day: Day) -> None:
     rows = {row["key"]: row for row in person.types("settings", "--json").json}
     assert (rows["rounds.interval_seconds"]["value"], rows["rounds.interval_seconds"]["source"]) == (120, "stored v1")
     assert rows["server.queue_poll_seconds"]["source"] == "file"
+    assert person.types("settings", "rounds.interval_seconds").out.startswith(
+        "rounds.interval_seconds = 120  (stored v1)"
+    )
     assert "is applied already" in person.types("settings", "apply", number[1], expect=3).err
     other = re.search(r"Proposal (\d+)", person.types("settings", "propose", "rounds.interval_seconds=90").out)
     assert other
     assert person.types("settings", "discard", other[1]).out == f"Proposal {other[1]} is discarded.\n"
     assert "stored" not in person.types("settings", "--changed").out.replace("stored v1", "")
+
+
+def test_an_agent_is_set_up_by_its_key(day: Day) -> None:
+    person = day.person
+    assert person.types("settings", "agents.claude.model").out.startswith("agents.claude.model =   (default)")
+    asked = person.types("settings", "propose", "agents.claude.model=some-model", "prices.anthropic/some-model=3,15")
+    number = re.search(r"Proposal (\d+)", asked.out)
+    assert number
+    person.types("settings", "apply", number[1])
+    assert person.types("settings", "show", "agents.claude.model", "--json").json["value"] == "some-model"
+    assert "= 3.0,15.0" in person.types("settings", "prices.anthropic/some-model").out
+    refused = person.types("settings", "propose", "agents.claude.program=/bin/sh", expect=2)
+    assert "only the data folder or the environment may" in refused.err
+    assert "Did you mean agents.claude.model?" in person.types("settings", "agents.claude.modle", expect=2).err
 
 
 def test_no_line_is_wider_than_the_screen(day: Day) -> None:

@@ -1,14 +1,24 @@
-"""`settings`: list with sources, propose, diff, apply, discard."""
+"""`settings`: list with sources, one by its key, propose, diff, apply, discard."""
 
 from typing import Any
 
 import typer
+import typer.core
 
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.screen import JSON_FLAG, good, line, show_json, table
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+class ByKey(typer.core.TyperGroup):
+    """Takes a dotted key for a wish to see that setting."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Let `settings agents.claude.model` mean `settings show agents.claude.model`."""
+        return super().resolve_command(ctx, ["show", *args] if "." in args[0] else args)
+
+
+app = typer.Typer(cls=ByKey, add_completion=False, rich_markup_mode=None)
 
 
 @app.callback(invoke_without_command=True)
@@ -34,8 +44,30 @@ def listing(
         typer.echo("Every setting has its default.")
         return
     for row in rows:
-        line(f"{row['key']} = {_value(row['value'])}  ({row['source']})", indent="")
-        line(row["description"], indent="    ")
+        _show(row)
+
+
+def _show(row: dict[str, Any]) -> None:
+    line(f"{row['key']} = {_value(row['value'])}  ({row['source']})", indent="")
+    line(row["description"], indent="    ")
+
+
+@app.command()
+def show(key: str, *, as_json: bool = JSON_FLAG) -> None:
+    """Show one setting: its value, where it came from and what it means.
+
+    Example: midwatch settings agents.claude.model
+    """
+    from midwatch.settings.keys import key_named  # noqa: PLC0415  heavy
+
+    known = key_named(key)
+    # What the person names is listed only where somebody said it.
+    silent = {"key": key, "value": known.default, "default": known.default, "source": "default"}
+    row = {row["key"]: row for row in client.get("/settings")}.get(key, silent | {"description": known.description})
+    if as_json:
+        show_json(row)
+    else:
+        _show(row)
 
 
 def _value(value: Any) -> str:
