@@ -194,7 +194,7 @@ async def test_an_agent_that_obeys_the_repository_delivers_what_was_ordered_and_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agent", ["claude", "codex", "opencode"])
+@pytest.mark.parametrize("agent", ["claude", "codex", pytest.param("opencode", marks=pytest.mark.sweep)])
 async def test_behind_the_walls_even_a_person_who_says_yes_to_everything_loses_nothing(
     agent: str, tmp_path: Path, trap: Trap
 ) -> None:

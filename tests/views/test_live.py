@@ -14,7 +14,7 @@ from midwatch.terms.jobs import Plan, Stage
 from midwatch.terms.records import AskRow, JobRow
 from midwatch.views.live import feed_rows, job_shown
 from midwatch.views.names import names_after
-from midwatch.views.night_picture import IDLE, in_words, night_picture
+from midwatch.views.night_picture import IDLE, NightPicture, Span, in_words, night_picture
 from midwatch.views.wanted import asks_shown, silence_parts
 from tests.views.strategies import as_entries, journals
 
@@ -113,6 +113,17 @@ def test_a_long_night_stays_a_small_picture_and_hides_nothing() -> None:
     bars = merged(picture.spans, Ruler(picture))
     assert sum(bar.count for bar in bars) == len(picture.spans) == 2000
     assert len(timeline_svg(picture)) < 60_000
+
+
+def test_two_asks_at_once_lie_beside_each_other() -> None:
+    def ask(seq: int, begin: int, end: int) -> Span:
+        moments = {"begin": DUSK + timedelta(minutes=begin), "end": DUSK + timedelta(minutes=end)}
+        return Span(lane="ask", seq=seq, what=f"ask {seq}", going=False, **moments)
+
+    spans = ask(1, 0, 40), ask(2, 10, 20), ask(3, 45, 60)
+    picture = NightPicture(begin=DUSK, end=DUSK + timedelta(minutes=60), spans=spans)
+    bars = {bar.seq: (bar.row, bar.rows) for bar in merged(picture.spans, Ruler(picture))}
+    assert bars == {1: (0, 2), 2: (1, 2), 3: (0, 2)}
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -51,7 +51,7 @@ async def test_a_bundle_above_the_cap_is_refused_in_one_sentence(
     assert not (clone.path.parent / "desk").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 async def test_a_commit_of_two_gigabytes_is_refused_without_being_held_in_memory(
     person: Repository, mirrors: Mirrors, checkouts: Checkouts
 ) -> None:

@@ -17,6 +17,7 @@ ROW: Final = 28
 TOP: Final = 10
 THIN: Final = 5.0
 NEAR: Final = 2.0
+MOST_ROWS: Final = 3
 WIDE: Final = 9.0
 """Spans of this width can be told apart even when they touch."""
 FOLD: Final = 52.0
@@ -35,6 +36,9 @@ class Drawn(Term):
     what: str
     count: int = 1
     going: bool = False
+    row: int = 0
+    """Several that go on at the same time share their lane's height."""
+    rows: int = 1
 
 
 class Ruler:
@@ -105,12 +109,25 @@ def merged(spans: Sequence[Span], ruler: Ruler) -> tuple[Drawn, ...]:
             update = {"right": max(right, before.right), "count": before.count + 1, "going": before.going or span.going}
             before = before.model_copy(update=update)
         last[span.lane] = before
-    return tuple(sorted((*done, *last.values()), key=lambda one: (LANES.index(one.lane), one.left)))
+    drawn = sorted((*done, *last.values()), key=lambda one: (LANES.index(one.lane), one.left))
+    return tuple(row for lane in LANES for row in _side_by_side([one for one in drawn if one.lane == lane]))
+
+
+def _side_by_side(lane: Sequence[Drawn]) -> list[Drawn]:
+    """Give those that overlap rows of their own, so that none lies over another; beyond a few they may."""
+    ends: list[float] = []
+    placed: list[Drawn] = []
+    for one in lane:
+        row = next((number for number, end in enumerate(ends) if end <= one.left), min(len(ends), MOST_ROWS - 1))
+        ends[row : row + 1] = [max(one.right, ends[row] if row < len(ends) else 0.0)]
+        placed.append(one.model_copy(update={"row": row}))
+    return [one.model_copy(update={"rows": max(len(ends), 1)}) for one in placed]
 
 
 def _bar(one: Drawn) -> Markup:
     said = one.what if one.count == 1 else f"{one.what}, and {one.count - 1} more"
-    y = TOP + ROW * LANES.index(one.lane) + 5
+    height = (ROW - 10) / one.rows
+    y = TOP + ROW * LANES.index(one.lane) + 5 + one.row * height
     return Markup(
         '<a href="/why/{seq}" aria-label="{lane}: {said}"><title>{said}</title>'
         '<rect class="span lane-{lane}{going}" x="{x:.1f}" y="{y}" width="{w:.1f}" height="{h}" rx="4"/></a>'
@@ -120,9 +137,9 @@ def _bar(one: Drawn) -> Markup:
         said=said,
         going=" going" if one.going else "",
         x=one.left + 0.75,
-        y=y,
+        y=f"{y:g}",
         w=max(one.right - one.left - 1.5, THIN - 1.5),
-        h=ROW - 10,
+        h=f"{height - (1 if one.rows > 1 else 0):g}",
     )
 
 
