@@ -173,7 +173,7 @@ async def hostile_night(
             yield Night(house, model, source, trap), key
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "opencode"])
+@pytest.mark.parametrize("agent", ["claude", "codex", pytest.param("opencode", marks=pytest.mark.sweep)])
 async def test_an_agent_that_obeys_the_repository_delivers_what_was_ordered_and_nothing_else(
     agent: str, tmp_path: Path, trap: Trap
 ) -> None:

@@ -4,9 +4,7 @@ import asyncio
 import json
 from contextlib import aclosing
 from time import monotonic
-from typing import Any, Final
-
-import httpx
+from typing import TYPE_CHECKING, Any, Final
 
 from midwatch.errors import MidwatchError, Misuse
 from midwatch.gateway.greeting import Answer, Greeting, Heard, judge
@@ -19,6 +17,9 @@ from midwatch.gateway.metering.refusing import Declined
 from midwatch.gateway.metering.upstream import Leaving, Progress, Upstream, parts
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.roles import Clock
+
+if TYPE_CHECKING:
+    import httpx
 
 SECONDS: Final = 30.0
 LARGEST: Final = 256 * 1024
@@ -107,7 +108,7 @@ def _fields(access: ModelAccess, provider: Provider, secret: str) -> tuple[tuple
     return tuple((plain | dict(provider.presented(access.kind, secret))).items())
 
 
-async def _body(response: httpx.Response, seconds: float) -> bytes:
+async def _body(response: "httpx.Response", seconds: float) -> bytes:
     """Read the answer within bounds; what cannot be read says nothing."""
     body = bytearray()
     try:

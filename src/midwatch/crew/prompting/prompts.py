@@ -5,15 +5,16 @@ from dataclasses import dataclass, fields
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import TYPE_CHECKING, Any, Final
 
 from midwatch.crew.prompting.facts import PromptFacts
 from midwatch.crew.prompting.fences import cut, fenced, lines
 from midwatch.errors import Corrupt
 from midwatch.terms.jobs import Plan
 from midwatch.views.plain import clean
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 MOST: Final = 40_000
@@ -42,8 +43,10 @@ class Prompt:
 
 
 @cache
-def environment() -> Environment:
+def environment() -> "Environment":
     """Make templates that refuse to guess; values are never read as templates."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who is told needs it
+
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=False,  # noqa: S701 - a prompt is plain text; escaping would change what an agent reads

@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager
 from time import monotonic
-from typing import Final
-
-import httpx
+from typing import TYPE_CHECKING, Final
 
 from midwatch.errors import MidwatchError
 from midwatch.gateway.metering.asking import Asked
@@ -22,6 +20,9 @@ from midwatch.gateway.metering.upstream import Leaving, Progress, Upstream, part
 from midwatch.gateway.metering.veil import Veil, without
 from midwatch.rules.reserving import Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount
+
+if TYPE_CHECKING:
+    import httpx
 
 _OURS: Final = frozenset({"content-length", "content-encoding", "connection", "transfer-encoding"})
 
@@ -89,7 +90,7 @@ class Carrying:
                 await self._pass(inside, trip, response, secret)
             trip.whole = True
 
-    async def _pass(self, inside: Inside, trip: "_Trip", response: httpx.Response, secret: str) -> None:
+    async def _pass(self, inside: Inside, trip: "_Trip", response: "httpx.Response", secret: str) -> None:
         """Pass an answer on as it comes, and count beside it."""
         packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
         # What is packed passes unchanged and cannot be looked into on its way.
@@ -103,7 +104,7 @@ class Carrying:
         if rest := veil.end():
             await inside.pass_on(rest)
 
-    async def _pass_error(self, inside: Inside, response: httpx.Response, secret: str) -> None:
+    async def _pass_error(self, inside: Inside, response: "httpx.Response", secret: str) -> None:
         """Pass an error on as a whole, without the credential that some providers repeat in it."""
         status = response.status_code
         if status < 400:
@@ -113,7 +114,7 @@ class Carrying:
         await inside.begin(status, [*fields, ("content-length", str(len(body)))])
         await inside.pass_on(body)
 
-    async def _error_body(self, response: httpx.Response) -> bytes:
+    async def _error_body(self, response: "httpx.Response") -> bytes:
         shape, status = self._grant.provider.shape, response.status_code
         ours = error_body(shape, status, f"The provider answered with {status}; what it said cannot be shown.")
         body = bytearray()
@@ -153,7 +154,7 @@ class Carrying:
         )
         await written(self._books.settled(call))
 
-    async def _read_fuel(self, response: httpx.Response) -> None:
+    async def _read_fuel(self, response: "httpx.Response") -> None:
         name, now = self._grant.provider.name, self._books.clock.now()
         for reading in readings(name, dict(response.headers), response.status_code, now):
             await written(self._books.fuel(reading))
@@ -177,7 +178,7 @@ class Carrying:
         fields = (*asked.way.fields, *credential.items(), ("accept-encoding", "identity"))
         return Leaving(asked.way.door.method, provider.base + asked.way.target, fields, asked.body)
 
-    def _told(self, response: httpx.Response, secret: str, *, length: bool = False) -> list[tuple[str, str]]:
+    def _told(self, response: "httpx.Response", secret: str, *, length: bool = False) -> list[tuple[str, str]]:
         provider = self._grant.provider
         known = ((name.lower(), value) for name, value in response.headers.multi_items())
         return [
@@ -224,7 +225,7 @@ class _Trip:
         """Tell how long it has taken."""
         return round((monotonic() - self._began) * 1000)
 
-    def answered(self, response: httpx.Response) -> None:
+    def answered(self, response: "httpx.Response") -> None:
         """Take the head of the answer."""
         self.first_byte = self.ms()
         fields = response.headers

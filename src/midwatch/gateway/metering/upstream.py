@@ -6,12 +6,13 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
-
-import httpx
+from typing import TYPE_CHECKING, Any, Final
 
 from midwatch.gateway.metering.bounds import Patience
 from midwatch.gateway.metering.refusing import Declined
+
+if TYPE_CHECKING:
+    import httpx
 
 _IDLE: Final = 30.0
 
@@ -47,13 +48,16 @@ class Upstream:
     def __init__(self, *, trust: ssl.SSLContext | None = None, most: int = 256) -> None:
         """Take whose certificates are trusted; those of this machine if not told."""
         self._trust = trust
-        self._limits = httpx.Limits(max_connections=most, max_keepalive_connections=32, keepalive_expiry=_IDLE)
+        self._most = most
 
     @cached_property
-    def _transport(self) -> httpx.AsyncHTTPTransport:
+    def _transport(self) -> "httpx.AsyncHTTPTransport":
         """Open the way out with the first request: most houses are opened only to be looked at."""
+        import httpx  # noqa: PLC0415 - loaded with the first request: most houses ask no model
+
         trust = self._trust or ssl.create_default_context()
-        return httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=self._limits, retries=0)
+        limits = httpx.Limits(max_connections=self._most, max_keepalive_connections=32, keepalive_expiry=_IDLE)
+        return httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=limits, retries=0)
 
     async def close(self) -> None:
         """Close what is open."""
@@ -61,8 +65,10 @@ class Upstream:
             await self._transport.aclose()
 
     @asynccontextmanager
-    async def answer(self, leaving: Leaving, patience: Patience, progress: Progress) -> AsyncIterator[httpx.Response]:
+    async def answer(self, leaving: Leaving, patience: Patience, progress: Progress) -> AsyncIterator["httpx.Response"]:
         """Send a request and give its answer, of which only the head has come; leaving the block cuts the rest off."""
+        import httpx  # noqa: PLC0415 - loaded with the first request: most houses ask no model
+
         waits = {"connect": patience.connect, "read": patience.first, "write": patience.send, "pool": patience.connect}
         request = httpx.Request(
             leaving.method,
@@ -89,8 +95,10 @@ class Upstream:
             await response.aclose()
 
 
-async def parts(response: httpx.Response, quiet: float) -> AsyncGenerator[bytes, None]:
+async def parts(response: "httpx.Response", quiet: float) -> AsyncGenerator[bytes, None]:
     """Give the body as it comes, still packed; a far end that falls silent or hangs up early is a cut."""
+    import httpx  # noqa: PLC0415 - loaded with the first request: most houses ask no model
+
     stream = aiter(response.stream)  # type: ignore[arg-type]  # both kinds are declared, this transport's is async
     while True:
         try:
