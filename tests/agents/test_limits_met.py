@@ -7,13 +7,14 @@ from pathlib import Path
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited
 from midwatch.journal.events.jobs import JobGranted, JobStumbled, JobWaits, JobWoken
 from midwatch.night import commands, settling
+from midwatch.night.jobs import attempt_stage
 from midwatch.terms.agents import Outcome, Tokens
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, PullRequestRow, SessionRow
 from tests.agents.conftest import need
-from tests.agents.model import Fault, Say, Shell, Use, usage_limit
+from tests.agents.model import Fault, Say, Shell, Use, fuel, usage_limit
 from tests.agents.nights import PLAN, AgentNight, agent_night
 from tests.nights.house import git
 from tests.nights.test_first_night import all_is_well
@@ -170,3 +171,85 @@ async def test_the_night_s_own_ceiling_ends_the_night(tmp_path: Path) -> None:
         assert session.state is not SessionState.AUTONOMOUS
         assert "used up" in session.reason
         await all_is_well(night.house)
+
+
+async def test_stopping_the_job_that_was_asked_about_lets_the_night_go_on(tmp_path: Path) -> None:
+    async with agent_night(tmp_path, "command", (PLANS, Fault(401, "invalid x-api-key"))) as night:
+        await approved(night)
+        await only_ask(night, AskKind.GUIDANCE_ERROR)
+        await commands.stop_job(night.house.house.night, await night.job(), by="ann", why="not tonight")
+        await night.house.settle()
+        (session,) = await night.house.house.records.find(SessionRow)
+        assert (await night.job()).state is JobState.STOPPED
+        assert not session.paused
+        assert not await night.house.house.records.find(AskRow, kind=AskKind.GUIDANCE_ERROR, state=AskState.OPEN)
+        await night.house.to_the_brief()
+        await all_is_well(night.house)
+
+
+async def test_a_pause_of_the_person_s_own_is_not_ended_by_a_credential(tmp_path: Path) -> None:
+    async with agent_night(tmp_path, "command", (PLANS, Fault(401, "no", times=1), WRITES, DONE)) as night:
+        await night.order()
+        await night.house.settle()
+        (session,) = await night.house.house.records.find(SessionRow)
+        await commands.pause(night.house.house.night, session, by="ann", why="I look at something")
+        ask = await only_ask(night, AskKind.APPROVE_PLAN)
+        await settling.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
+        await night.house.settle()
+        held = await only_ask(night, AskKind.GUIDANCE_ERROR)
+        await settling.answer(night.house.house.night, held.id, "go on", by="ann")
+        await night.house.settle()
+        (session,) = await night.house.house.records.find(SessionRow)
+        assert (session.paused, session.why_paused) == (True, "I look at something")
+
+
+async def test_a_credential_refused_after_the_night_is_asked_about_all_the_same(tmp_path: Path) -> None:
+    """A job that a person resumed by day has no night to pause, and must not hang."""
+    refused = Fault(401, "invalid x-api-key", times=2)
+    async with agent_night(tmp_path, "command", (PLANS, refused, WRITES, DONE)) as night:
+        await approved(night)
+        first = await only_ask(night, AskKind.GUIDANCE_ERROR)
+        await settling.answer(night.house.house.night, first.id, "stop", by="ann")
+        await night.house.to_the_brief()
+        await commands.resume_job(night.house.house.night, await night.job(), by="ann")
+        await night.house.settle()
+        again = await only_ask(night, AskKind.GUIDANCE_ERROR)
+        await settling.answer(night.house.house.night, again.id, "go on", by="ann")
+        await night.house.settle()
+        job = await night.job()
+        assert job.state is JobState.DONE, (job.why, await night.log())
+        await all_is_well(night.house)
+
+
+async def test_stage_work_that_comes_twice_leaves_a_waiting_job_alone(tmp_path: Path) -> None:
+    async with agent_night(
+        tmp_path, "command", (PLANS, Fault(401, "invalid x-api-key", times=1), WRITES, DONE)
+    ) as night:
+        await approved(night)
+        before = await night.job()
+        await attempt_stage(night.house.house.night, before.id, before.stage, before.attempt)
+        assert await night.job() == before
+
+
+async def test_what_is_to_be_left_is_waited_for_and_not_paid_for(tmp_path: Path) -> None:
+    """X11: the person wants half of the window at 08:00, and it is whole again before the night ends."""
+    need("claude")
+    now = datetime.now(UTC).replace(microsecond=0)
+    resets = now + timedelta(hours=3)
+    spent = Say(do=(Use("StructuredOutput", PLAN),), headers=fuel(0.7, int(resets.timestamp())))
+    steps = (
+        spent,
+        Say(do=(Use("Write", {"file_path": "/ws/sample/evening.py", "content": "evening = True\n"}),)),
+        DONE,
+    )
+    async with agent_night(tmp_path, "claude", steps, login=True, begins=now) as night:
+        await night.order(leave_percent=50)
+        await night.house.settle()
+        ask = await only_ask(night, AskKind.APPROVE_PLAN)
+        await settling.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
+        await night.house.settle()
+        waiting = await night.job()
+        assert (waiting.state, waiting.cause) == (JobState.WAITING, "limit"), (waiting.why, await night.log())
+        assert not await night.house.house.records.find(AskRow, kind=AskKind.SPEND)
+        assert waiting.wakes_at == resets
+        await delivered(night)

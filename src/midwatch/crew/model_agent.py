@@ -149,9 +149,11 @@ class _LastWords:
     def seen(self, ended: RunEnded) -> RunEnded:
         """Say how it really ended: an agent that only says that something failed was there when we saw what it was."""
         met = self._met()
-        if met is None or ended.outcome not in VAGUE | {met.outcome}:
+        # Our own door says 402 to a limit as well, and programs take that for money.
+        vague = VAGUE | ({Outcome.BUDGET} if met is not None and met.outcome is Outcome.LIMIT else set())
+        if met is None or ended.outcome not in vague | {met.outcome}:
             return ended
-        why = met.why if ended.outcome in VAGUE else ended.why or met.why
+        why = met.why if ended.outcome in vague else ended.why or met.why
         found = {"outcome": met.outcome, "why": why, "resets_at": ended.resets_at or met.resets_at}
         return ended.model_copy(update=found)
 

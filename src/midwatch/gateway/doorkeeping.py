@@ -64,6 +64,7 @@ class Doorkeeper:
         egress = EgressDoorman(self.journal, reach, policy, self.resolve)
         if reach.model is None or self.models is None:
             return egress
+        self.models.meetings.last.pop(reach.job, None)  # what an earlier attempt met says nothing about this one
         grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
         return Doormen((egress, self.models.doorman(grant)))
 

@@ -61,7 +61,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         told=await tell_about(night, job, contract, commit),
         access=_access(night, reach),
         decide=Decider(night, job, contract, ERRANDS[job.stage], room),
-        tell=Teller(night, job, reach.model.provider if reach.model else ""),
+        tell=Teller(night, job, reach.model.provider if reach.model else "", room.epoch),
         conversation=job.conversation if job.stage is not Stage.PLAN else "",
         tools=settings.execution.allowed_tools,
         met=lambda: night.doorkeeping.met(job.id),
@@ -124,7 +124,7 @@ async def _taken_over(night: Night, job: JobRow) -> tuple[str, int] | None:
     if not job.retry_of or job.stage is not Stage.EXECUTE:
         return None
     former = await night.records.get(JobRow, job.retry_of)
-    return (former.id, former.work_epoch) if former.plan_hash == job.plan_hash else None
+    return (former.id, 0) if former.plan_hash == job.plan_hash else None
 
 
 def _time_left(night: Night, job: JobRow, contract: RunContract) -> timedelta:

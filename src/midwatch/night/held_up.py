@@ -1,8 +1,9 @@
 """What follows when a job is held up: it waits, a person is asked, it tries again, or it is over."""
 
+import contextlib
 from datetime import datetime, timedelta
 
-from midwatch.errors import Away, Limited, Locked, MidwatchError, NightSpent, Refused, Spent
+from midwatch.errors import Away, Limited, Locked, MidwatchError, NightSpent, Refused, Spent, Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded, JobGranted, JobStumbled, JobWaits, JobWoken
 from midwatch.journal.events.session import AskOpened, AskWithdrawn, NoticeRaised, SessionPaused, SessionResumed
@@ -23,6 +24,8 @@ from midwatch.terms.records import AskRow, JobRow, SessionRow
 UNTOLD = timedelta(minutes=15)
 """How long to wait for a limit whose end nobody named."""
 GO_ON, STOP = "go on", "stop"
+BUDGET = "budget"
+HELD = "A credential was refused; everything waits until it is mended."
 
 
 async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
@@ -64,7 +67,8 @@ def failed(night: Night, job: JobRow, why: str, cause: str, *, headline: str = "
 async def _wait_for(night: Night, job: JobRow, error: MidwatchError, until: datetime | None) -> tuple[Event, ...]:
     """A limit is no failure: it is waited out, inside the night."""
     session = await night.records.get(SessionRow, job.session)
-    until = max(until or night.clock.now() + UNTOLD, night.clock.now())
+    if until is None or until <= night.clock.now():  # nobody said when, or it should have been over by now
+        until = night.clock.now() + UNTOLD
     at = f"{local_time(night.settings(), until):%H:%M}"
     if session.ends_at is not None and until >= session.ends_at:
         why = f"{error.message} It resets at {at}, when the night is over; the work so far is kept."
@@ -80,12 +84,35 @@ async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError)
     waits = _waits(job, error.message, Cause.AUTH.value)
     if await _open_asks(night, job.session, AskKind.GUIDANCE_ERROR):
         return (waits,)  # the person is asked once, not once for every job
+    holds = session.state is SessionState.AUTONOMOUS and not session.paused
+    paused = (SessionPaused(session=session.id, why=HELD),) if holds else ()
+    return waits, *paused, *_credential_ask(night, job, error.message)
+
+
+def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
     minutes = night.settings().asks.guidance_error_minutes
     silence = within(SILENCE[AskKind.GUIDANCE_ERROR], minutes)
-    question = f"{error.message} Mend it (midwatch agent login {job.agent}), then go on; or stop job {job.number}?"
+    question = f"{why} Mend it (midwatch agent login {job.agent}), then go on; or stop job {job.number}?"
     opened = _ask(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
-    paused = () if session.paused else (SessionPaused(session=session.id, why=error.message),)
-    return waits, opened, *paused, _notice(night, job, NoticeKind.CRITICAL_GUIDANCE, question, subject=opened.ask)
+    return opened, _notice(night, job, NoticeKind.CRITICAL_GUIDANCE, question, subject=opened.ask)
+
+
+async def ask_again(night: Night, session_id: str) -> None:
+    """See to those who wait for a credential when the ask about it is gone: ask about another, or go on."""
+    if await _open_asks(night, session_id, AskKind.GUIDANCE_ERROR):
+        return
+    waiting = await night.records.find(JobRow, session=session_id, state=JobState.WAITING, cause=Cause.AUTH.value)
+    session = await night.records.get(SessionRow, session_id)
+    if waiting:
+        await night.journal.record(*_credential_ask(night, waiting[0], waiting[0].waits_for))
+    elif _held_by_us(session):
+        with contextlib.suppress(Stale):
+            await night.journal.record(SessionResumed(session=session_id))
+
+
+def _held_by_us(session: SessionRow) -> bool:
+    """Whether a pause is ours to end: a person, a message or spin may have paused the night for another reason."""
+    return session.state is SessionState.AUTONOMOUS and session.paused and session.why_paused == HELD
 
 
 async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
@@ -100,7 +127,7 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
     silence = within(SILENCE[AskKind.SPEND], minutes)
     opened = _ask(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
     told = _notice(night, job, NoticeKind.NEEDS_INPUT, question, subject=opened.ask)
-    return _waits(job, error.message, "budget"), opened, told
+    return _waits(job, error.message, BUDGET), opened, told
 
 
 async def _more(night: Night, job: JobRow) -> Amount:
@@ -169,17 +196,17 @@ def _woken(job: JobRow, by: str) -> JobWoken:
 
 async def answered(night: Night, ask: AskRow, *, agreed: bool) -> tuple[Event, ...]:
     """Say what an answer about a waiting job means."""
-    job = await night.records.get(JobRow, ask.subject)
-    if job.state is not JobState.WAITING or not job.waits_for:
-        return ()
     by = ask.answered_by or "silence"
-    if ask.kind is AskKind.SPEND:
-        if not agreed:
-            return failed(night, job, f"{job.waits_for} Nothing more was granted by {by}; its work is kept.", "budget")
-        more = await _more(night, job)
-        usd, tokens, requests = more.usd_micros, more.tokens, more.requests
-        return JobGranted(job=job.id, usd_micros=usd, tokens=tokens, requests=requests, by=by), _woken(job, by)
-    return await _credential_answered(night, ask, by, agreed=agreed)
+    if ask.kind is AskKind.GUIDANCE_ERROR:
+        return await _credential_answered(night, ask, by, agreed=agreed)
+    job = await night.records.get(JobRow, ask.subject)
+    if job.state is not JobState.WAITING or job.cause != BUDGET:
+        return ()
+    if not agreed:
+        return failed(night, job, f"{job.waits_for} Nothing more was granted by {by}; its work is kept.", BUDGET)
+    more = await _more(night, job)
+    usd, tokens, requests = more.usd_micros, more.tokens, more.requests
+    return JobGranted(job=job.id, usd_micros=usd, tokens=tokens, requests=requests, by=by), _woken(job, by)
 
 
 async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bool) -> tuple[Event, ...]:
@@ -190,7 +217,8 @@ async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bo
     for job in waiting:
         why = f"{job.waits_for} {by} said {ask.answer}; its work is kept."
         events += [_woken(job, by)] if agreed else failed(night, job, why, Cause.AUTH.value)
-    events += [SessionResumed(session=session.id)] if session.paused else []
+    if _held_by_us(session):
+        events.append(SessionResumed(session=session.id))
     others = await _open_asks(night, ask.session, AskKind.GUIDANCE_ERROR)
     events += [AskWithdrawn(ask=one.id, why="answered with another") for one in others if one.id != ask.id]
     return tuple(events)

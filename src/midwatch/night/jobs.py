@@ -3,7 +3,7 @@
 import contextlib
 import logging
 
-from midwatch.errors import MidwatchError, Stale, Unavailable
+from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobEnded
 from midwatch.night import held_up
@@ -16,6 +16,7 @@ from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow
 
 log = logging.getLogger("midwatch.jobs")
+TRIES = 3
 LAST = 99
 """An attempt after which nothing is tried again."""
 
@@ -32,8 +33,8 @@ class StageBroke(Exception):
 async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -> None:
     """Claim the next epoch, outside any engine step: a recovered attempt must claim anew, not replay the old one."""
     job = await night.records.get(JobRow, job_id)
-    if job.state.over or job.stage is not stage or attempt < job.attempt:
-        return  # done already, by an attempt before a crash
+    if job.state.over or job.state is JobState.WAITING or job.stage is not stage or attempt < job.attempt:
+        return  # done already, by an attempt before a crash; one that waits is woken by other words
     epoch = job.epoch + 1
     bell = night.bells.of(job.id)  # before the claim: a stop that comes right after it must find somebody to wake
     claim = JobClaimed(
@@ -44,40 +45,56 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     except Stale:
         return  # somebody else was faster
     job = await night.records.get(JobRow, job_id)
+    met: MidwatchError | None = None
+    events: tuple[Event, ...] = ()
     try:
         events = await _stop(night, job) if job.state is JobState.STOPPING else await STAGES[stage](night, job)
-    except Stale as fenced:
-        log.info("job %s, epoch %s: %s", job.number, epoch, fenced.message)
-        return
     except MidwatchError as error:
-        # Look again: somebody may have asked it to stop meanwhile, and said why. The epoch stays ours.
-        now = (await night.records.get(JobRow, job_id)).model_copy(update={"epoch": epoch})
-        events = await _after(night, now, error, stopped=bell.is_set())
+        met = error
     except Exception as surprise:
         raise StageBroke(job_id, epoch, surprise) from surprise
     finally:
+        stopped = bell.is_set()
         night.bells.put_away(job.id, bell)
-    try:
-        await night.journal.record(*events, key=f"stage:{job.id}:{epoch}", actor=night.worker)
+    if await _written_down(night, job.model_copy(update={"epoch": epoch}), events, met, stopped=stopped):
         await withdraw_calls(night, job.id)
         # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
         await night.bench.put_away(job.id)
-    except Stale as fenced:
-        log.info("job %s, epoch %s came too late: %s", job.number, epoch, fenced.message)
-        await _stop_if_asked(night, job_id, epoch)
+
+
+async def _written_down(
+    night: Night, job: JobRow, events: tuple[Event, ...], met: MidwatchError | None, *, stopped: bool
+) -> bool:
+    """Write down how a stage went, unless a newer epoch speaks for the job; what does not fit any more is thought anew.
+
+    A job whose outcome cannot be written would be at work for ever with nobody working on it.
+    """
+    for again in range(TRIES + 1):
+        # Look again: somebody may have asked it to stop meanwhile, and said why.
+        now = await night.records.get(JobRow, job.id)
+        if now.epoch != job.epoch or now.state.over:
+            log.info("job %s, epoch %s came too late", job.number, job.epoch)
+            return False
+        if again == TRIES:
+            events = held_up.failed(night, now, f"How it went does not fit what became of the night: {met}", "unknown")
+        elif met is not None:
+            events = await _after(night, now, met, stopped=stopped)
+        elif again and now.state is JobState.STOPPING:
+            events = _stopped(now)
+        try:
+            await night.journal.record(*events, key=f"stage:{job.id}:{job.epoch}", actor=night.worker)
+        except (Stale, Refused) as late:
+            log.info("job %s, epoch %s: %s", job.number, job.epoch, late.message)
+            met = met or (None if now.state is JobState.STOPPING else late)
+        else:
+            return True
+    return False
 
 
 async def _stop(night: Night, job: JobRow) -> tuple[Event, ...]:
     """An agent may have worked on since before a restart, though it was to stop meanwhile."""
     await night.bench.clear_out(job.id, grace(night))
     return _stopped(job)
-
-
-async def _stop_if_asked(night: Night, job_id: str, epoch: int) -> None:
-    """A stop that came between the work and its record must not leave the job hanging."""
-    now = await night.records.get(JobRow, job_id)
-    if now.epoch == epoch and now.state is JobState.STOPPING:
-        await night.journal.record(*_stopped(now), key=f"stopped:{job_id}:{epoch}", actor=night.worker)
 
 
 def _stopped(job: JobRow) -> tuple[Event, ...]:
@@ -109,3 +126,4 @@ async def halt(night: Night, job_id: str) -> None:
         await withdraw(night, ask, "the job was stopped")
     with contextlib.suppress(Stale):
         await night.journal.record(*_stopped(job), key=f"halted:{job.id}:{job.epoch}")
+    await held_up.ask_again(night, job.session)

@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 from pydantic import JsonValue
 
 from midwatch.journal.port import Records, Work
+from midwatch.night import held_up
 from midwatch.night.roles import Night
 from midwatch.night.tidying import collect_checkouts, end_orphans
+from midwatch.rules.recovery import Cause
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
@@ -86,6 +88,13 @@ def _before(at: datetime | None, late: datetime) -> bool:
     return at is not None and at < late
 
 
+async def credentials_forgotten(night: Night) -> None:
+    """See to jobs that wait for a credential nobody is asked about any more."""
+    waiting = await night.records.find(JobRow, state=JobState.WAITING, cause=Cause.AUTH.value)
+    for session in {job.session for job in waiting}:
+        await held_up.ask_again(night, session)
+
+
 class Patrol:
     """Walks the house once a minute."""
 
@@ -106,6 +115,7 @@ class Patrol:
     async def once(self) -> int:
         """Carry out what was left lying; say how much it was."""
         await end_orphans(self._night)
+        await credentials_forgotten(self._night)
         left = await overdue(self._night)
         for work in left:
             log.warning("left lying, taken up again: %s %s", work.name, work.args)

@@ -57,12 +57,17 @@ async def settle(night: Night, ask_id: str) -> None:
         await _settle_plan(night, ask, agreed=agreed)
     elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith("job_"):  # a held tool call looks itself
         await _settle_act(night, ask, agreed=agreed)
-    elif ask.kind is AskKind.GUIDANCE_ERROR and ask.answer == Silence.STOP_AND_DEBRIEF.value:
+    elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night, ask.session):
         await debrief(night, ask.session, "a critical error, and nobody answered")
     elif ask.kind in ABOUT_WAITING and ask.subject.startswith("job_"):
         events = await held_up.answered(night, ask, agreed=agreed)
         if events:
             await _once(night, *events, key=f"settle:{ask.id}")
+
+
+async def _under_way(night: Night, session: str) -> bool:
+    """A job that a person resumed after its night has no night to stop."""
+    return (await night.records.get(SessionRow, session)).state is SessionState.AUTONOMOUS
 
 
 async def _settle_plan(night: Night, ask: AskRow, *, agreed: bool) -> None:

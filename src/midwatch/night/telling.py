@@ -11,7 +11,9 @@ NOTHING_SAID = Prompted(errand=Errand.EXECUTE, text="", template="", version="")
 class Teller:
     """Hears one attempt. After a restart everything is said again, so each thing is written under a key."""
 
-    def __init__(self, night: Night, job: JobRow, provider: str) -> None:
+    def __init__(self, night: Night, job: JobRow, provider: str, attempt: int) -> None:
+        """`attempt` is whose room it is: the same after a restart, when all of it is said again."""
+        self._attempt = attempt
         self._night = night
         self._job = job
         self._provider = provider
@@ -62,4 +64,6 @@ class Teller:
         await self._once(began, "began")
 
     async def _once(self, event: AgentBegan | AgentLimited | AgentEnded, what: str) -> None:
-        await self._night.journal.record(event, key=f"agent:{self._job.id}:{self._job.epoch}:{what}")
+        key = f"agent:{self._job.id}:{self._attempt}:{what}"
+        if await self._night.journal.known(key) is None:  # a provider may say the same again in other words
+            await self._night.journal.record(event, key=key)

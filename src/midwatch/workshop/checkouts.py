@@ -105,13 +105,11 @@ class Checkouts:
         """Give a job that is over's clone to the one that goes on with it; done already, it changes nothing."""
         old, new = self._place(job, epoch), self._place(to, at)
         async with self._locked(job):
-            if await asyncio.to_thread(old.is_dir) and not await asyncio.to_thread(new.exists):
-                await asyncio.to_thread(new.parent.mkdir, parents=True, exist_ok=True)
-                await asyncio.to_thread(old.rename, new)
-                # What the agent remembers of its conversation lies in its home.
-                home, moved = old.with_name("home"), new.with_name("home")
-                if home != moved and await asyncio.to_thread(home.is_dir):
-                    await asyncio.to_thread(home.rename, moved)
+            # What the agent remembers of its conversation lies in its home: each moves by itself, whatever was cut off.
+            for left, taken in ((old.with_name("home"), new.with_name("home")), (old, new)):
+                if await asyncio.to_thread(left.is_dir) and not await asyncio.to_thread(taken.exists):
+                    await asyncio.to_thread(taken.parent.mkdir, parents=True, exist_ok=True)
+                    await asyncio.to_thread(left.rename, taken)
 
     async def head(self, job: str, epoch: int) -> str:
         """Tell the commit an agent's clone is at, by reading files: git is never run where an agent may set traps."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from midwatch.errors import Refused, Unknown
 from midwatch.terms.trust import Isolation
-from midwatch.workshop import careful
+from midwatch.workshop import careful, keeping
 from midwatch.workshop.checkouts import Checkouts
 from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.folders import part
@@ -19,7 +19,7 @@ from midwatch.workshop.setup import Made, lend
 from midwatch.workshop.walls.entry import place_inside
 from midwatch.workshop.walls.spec import HOME_INSIDE, Walls
 
-NOTE, WALLS = "errand.json", "walls.json"
+NOTE, WALLS, PURPOSE = "errand.json", "walls.json", "purpose"
 LARGEST_ANSWER = 16 * 1024**2
 
 
@@ -33,7 +33,7 @@ class Terms:
     paths: tuple[str, ...] = ()
     reads_only: bool = False
     takes_over: tuple[str, int] | None = None
-    """Job and epoch of a checkout to go on in, instead of a fresh clone; 0 is the last one of the same kind of work."""
+    """Whose checkout to go on in, instead of a fresh clone: the last one of the same work."""
     made: Made | None = None
     """What the project's setup made."""
 
@@ -111,14 +111,12 @@ class Rooms:
         found = await self._occupied(job, terms.purpose, epoch)
         whose = epoch if found is None else found[0]
         if found is None and terms.takes_over is not None:
-            former, left = terms.takes_over
-            left = left or await asyncio.to_thread(self._last, former, terms.purpose)
-            if left:
-                await self._checkouts.hand_on(former, left, to=job, at=epoch)
+            await self._hand_on(terms.takes_over[0], job, epoch, terms.purpose)
         if found is None:
             tree = await self._checkouts.private_clone(project, job, epoch, terms.commit, paths=terms.paths)
         else:
             tree = self._checkouts.tree(job, whose)
+        await asyncio.to_thread(tree.with_name(PURPOSE).write_text, terms.purpose)
         # One for all attempts: what an agent remembers of a conversation lies in its home.
         home = tree.parent.with_name("home")
         await asyncio.to_thread(home.mkdir, exist_ok=True)
@@ -144,12 +142,21 @@ class Rooms:
             occupant=None if found is None else found[1],
         )
 
+    async def _hand_on(self, former: str, job: str, epoch: int, purpose: str) -> None:
+        """Give an attempt the checkout it goes on in; one that was cut off right here finds it among its own."""
+        for whose in dict.fromkeys((job, former)):
+            left = await asyncio.to_thread(self._last, whose, purpose)
+            if left:
+                await self._checkouts.hand_on(whose, left, to=job, at=epoch)
+                return
+
     def _last(self, job: str, purpose: str) -> int:
-        """Tell the newest attempt at the same kind of work; 0 where there was none."""
-        kind = f"{purpose.partition('.')[0]}."
-        folder = self.held(job)
-        begun = reversed(records.epochs(folder))
-        return next((one for one in begun if purpose_of(records.epoch_folder(folder, one)).startswith(kind)), 0)
+        """Tell the newest checkout of the same work; 0 where there is none."""
+        for epoch in reversed(keeping.epochs(self._checkouts.tree(job, 0).parents[1])):
+            written = self._checkouts.tree(job, epoch).with_name(PURPOSE)
+            if written.is_file() and same_work(written.read_text(), purpose):
+                return epoch
+        return 0
 
     async def _occupied(self, job: str, purpose: str, epoch: int) -> tuple[int, Held | Ended] | None:
         folder = self.held(job)
@@ -158,6 +165,12 @@ class Rooms:
             return None
         found = await adopt(folder, epoch=epoch)
         return (begun[-1], found) if isinstance(found, Held | Ended) else None
+
+
+def same_work(one: str, other: str) -> bool:
+    """Whether two attempts are at the same stage of the same plan in the same round, whichever try it is."""
+    first, second = one.split("."), other.split(".")
+    return [first[0], *first[2:4]] == [second[0], *second[2:4]]
 
 
 def purpose_of(place: Path) -> str:

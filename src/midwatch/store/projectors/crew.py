@@ -1,5 +1,7 @@
 """What model-driven agents do and cost, as rows."""
 
+from datetime import datetime
+
 import sqlalchemy as sa
 
 from midwatch.journal.entry import Entry
@@ -27,19 +29,24 @@ def model_called(c: sa.Connection, _: Entry, event: ev.ModelCalled) -> None:
 
 @on(ev.AgentBegan)
 def agent_began(c: sa.Connection, entry: Entry, event: ev.AgentBegan) -> None:
-    """The name of the conversation is what a later attempt goes on with."""
+    """The name of the conversation is what a later attempt goes on with; one whose end nobody saw counts until now."""
+    now = row(c, jobs, event.job)
+    ran = _ran(now["agent_began_at"], entry)
     named = {"model": event.model, "conversation": event.conversation}
-    change(c, jobs, {"id": event.job}, **named, agent_began_at=entry.at)
+    change(c, jobs, {"id": event.job}, **named, agent_began_at=entry.at, ran_seconds=now["ran_seconds"] + ran)
 
 
 @on(ev.AgentEnded)
 def agent_ended(c: sa.Connection, entry: Entry, event: ev.AgentEnded) -> None:
     """Its time counts; it may have been given a name only at its end."""
     now = row(c, jobs, event.job)
-    began = now["agent_began_at"]
-    ran = max(0, int((entry.at - began).total_seconds())) if began is not None else 0
+    ran = _ran(now["agent_began_at"], entry)
     named = event.conversation or now["conversation"]
     change(c, jobs, {"id": event.job}, conversation=named, agent_began_at=None, ran_seconds=now["ran_seconds"] + ran)
+
+
+def _ran(began: datetime | None, entry: Entry) -> int:
+    return max(0, int((entry.at - began).total_seconds())) if began is not None else 0
 
 
 @on(ev.FuelRead)
