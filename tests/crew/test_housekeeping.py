@@ -42,7 +42,7 @@ class House:
         """A new room each time."""
         self.epoch += 1
         stay = stay or Stay(self.commit)
-        room = await self.bench.room(replace(stay, place=Spot(epoch=self.epoch), purpose=f"try {self.epoch}"))
+        room = await self.bench.room(replace(stay, place=Spot(epoch=self.epoch), purpose=f"execute.{self.epoch}"))
         return Task(room)
 
 
@@ -73,7 +73,7 @@ async def test_plan_execute_and_repair_keep_to_the_limits_of_the_task(house: Hou
     working = replace(await house.task(), most_files=2, most_lines=800)
     done = await keeper.execute(working, plan)
     assert "1 more file waits for another night: the limit is 2 files; nothing is left" in done.summary
-    mending = await house.task(replace(Stay(house.commit), takes_over=("job_1", working.room.epoch)))
+    mending = await house.task(replace(Stay(house.commit), takes_over="job_1"))
     again = await keeper.repair(replace(mending, checks=("true",), most_files=2), done.base, "")
     assert again.head == done.head
     assert again.left == ()

@@ -31,7 +31,7 @@ class Stay:
     sparse_from: int = 1
     reads_only: bool = False
     setup_key: str = ""
-    takes_over: tuple[str, int] | None = None
+    takes_over: str = ""
     wall: timedelta = timedelta(minutes=2)
     idle: timedelta = timedelta(minutes=1)
     grace: timedelta = timedelta(seconds=2)

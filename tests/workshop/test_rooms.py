@@ -252,8 +252,13 @@ async def test_what_is_left_in_the_home_is_read_with_care(lodge: Lodge) -> None:
 async def test_a_job_that_goes_on_works_in_the_checkout_of_the_one_it_follows(lodge: Lodge) -> None:
     room = await lodge.room()
     await room.run(python("open('half', 'w').write('done')"))
-    stay = replace(lodge.stay, place=Spot(job="job_2"), takes_over=(JOB, 1))
+    stay = replace(lodge.stay, place=Spot(job="job_2"), takes_over=JOB)
     following = await lodge.room(stay)
     assert (following.tree / "half").read_text() == "done"
     assert not room.tree.exists()
-    assert (await lodge.room(stay.at(2))).epoch == 2, "handed on once; a second asking changes nothing"
+    # A server that died right after that asks again: the work is found among its own, and not left behind.
+    again = await lodge.room(stay.at(2))
+    assert again.epoch == 2
+    assert (again.tree / "half").read_text() == "done"
+    other = await lodge.room(replace(stay.at(3), purpose="repair.1"))
+    assert not (other.tree / "half").exists(), "another kind of work begins anew"

@@ -115,16 +115,16 @@ def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> Re
     )
 
 
-async def _taken_over(night: Night, job: JobRow) -> tuple[str, int] | None:
+async def _taken_over(night: Night, job: JobRow) -> str:
     """A job that goes on works where it was left: in its own last checkout, or once in that of the one it follows."""
     if job.stage is Stage.PLAN:
-        return None
+        return ""
     if job.waits or (job.conversation and job.attempt > 1):
-        return job.id, 0  # nothing was wrong with the work; and an agent that remembers what it did must find it done
+        return job.id  # nothing was wrong with the work; and an agent that remembers what it did must find it done
     if not job.retry_of or job.stage is not Stage.EXECUTE:
-        return None
+        return ""
     former = await night.records.get(JobRow, job.retry_of)
-    return (former.id, 0) if former.plan_hash == job.plan_hash else None
+    return former.id if former.plan_hash == job.plan_hash else ""
 
 
 def _time_left(night: Night, job: JobRow, contract: RunContract) -> timedelta:

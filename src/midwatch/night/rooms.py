@@ -161,8 +161,8 @@ class Lodging:
     """How many files a commit must have for a checkout of those paths alone."""
     reads_only: bool
     setup_key: str
-    takes_over: tuple[str, int] | None
-    """Job and epoch of the checkout this one goes on in."""
+    takes_over: str
+    """The job in whose last checkout of the same work this one goes on; nothing for a fresh one."""
     wall: timedelta
     idle: timedelta
     grace: timedelta

@@ -143,7 +143,7 @@ def _lodging(doorman: ModelDoorman) -> Lodging:
         sparse_from=0,
         reads_only=True,
         setup_key="",
-        takes_over=None,
+        takes_over="",
         wall=WALL,
         idle=WALL,
         grace=timedelta(seconds=3),

@@ -32,8 +32,8 @@ class Terms:
     """The same purpose after a crash finds the same room again; any other gets a new one."""
     paths: tuple[str, ...] = ()
     reads_only: bool = False
-    takes_over: tuple[str, int] | None = None
-    """Whose checkout to go on in, instead of a fresh clone: the last one of the same work."""
+    takes_over: str = ""
+    """The job in whose last checkout of the same work to go on, instead of a fresh clone."""
     made: Made | None = None
     """What the project's setup made."""
 
@@ -110,8 +110,8 @@ class Rooms:
         """Give the room where this very errand is at work or has ended, else a new one with a fresh clone."""
         found = await self._occupied(job, terms.purpose, epoch)
         whose = epoch if found is None else found[0]
-        if found is None and terms.takes_over is not None:
-            await self._hand_on(terms.takes_over[0], job, epoch, terms.purpose)
+        if found is None and terms.takes_over:
+            await self._hand_on(terms.takes_over, job, epoch, terms.purpose)
         if found is None:
             tree = await self._checkouts.private_clone(project, job, epoch, terms.commit, paths=terms.paths)
         else:

@@ -42,7 +42,7 @@ class Lodging(Protocol):
     @property
     def setup_key(self) -> str: ...  # noqa: D102
     @property
-    def takes_over(self) -> tuple[str, int] | None: ...  # noqa: D102
+    def takes_over(self) -> str: ...  # noqa: D102
     @property
     def wall(self) -> timedelta: ...  # noqa: D102
     @property
