@@ -1,6 +1,7 @@
 """One request carried out and its answer brought in, with the money set aside before and booked after."""
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Final
@@ -23,6 +24,8 @@ from midwatch.rules.spending import Amount
 if TYPE_CHECKING:
     import httpx
 
+log = logging.getLogger(__name__)
+
 _OURS: Final = frozenset({"content-length", "content-encoding", "connection", "transfer-encoding"})
 
 
@@ -35,6 +38,7 @@ class Carrying:
         self._upstream = upstream
         self._room = room
         self._patience = patience
+        self._giving: set[asyncio.Task[None]] = set()
 
     async def carry(self, inside: Inside, asked: Asked) -> None:
         """Set money aside, carry, book, and only then end the answer."""
@@ -58,7 +62,7 @@ class Carrying:
         wanted = Amount(self._usd(asked.model, guess), guess.total, 1)
         wish = Wish(self._grant.job, self._grant.epoch, wanted, self._grant.provider.name, asked.model)
         try:
-            answer = await self._books.ledger.reserve(wish)
+            answer = await self._set_aside(wish)
         except MidwatchError:
             raise Declined(503, "What this job may spend cannot be looked up just now.") from None
         if isinstance(answer, Refusal) and answer.for_now:
@@ -66,6 +70,28 @@ class Carrying:
         if isinstance(answer, Refusal):
             raise Declined(402, f"{answer.why} {answer.then}")
         return answer
+
+    async def _set_aside(self, wish: Wish) -> Reservation | Refusal:
+        """Set aside in a task of its own: a ledger finishes what it has begun, also for somebody who is cut off."""
+        setting = asyncio.create_task(self._books.ledger.reserve(wish))  # noqa: TID251 - a group would cancel it with us
+        try:
+            return await asyncio.shield(setting)
+        except asyncio.CancelledError:
+            giving = asyncio.create_task(self._given_back(setting))  # noqa: TID251 - we end, and it must not
+            self._giving.add(giving)
+            giving.add_done_callback(self._giving.discard)
+            # One that waits for others may wait long, and whoever closes us must not: then it goes on without us, for
+            # as long as the ledger has patience.
+            await asyncio.wait({giving}, timeout=self._patience.linger)
+            raise
+
+    async def _given_back(self, setting: asyncio.Task[Reservation | Refusal]) -> None:
+        try:
+            answer = await setting
+            if isinstance(answer, Reservation):
+                await self._books.ledger.release(answer)
+        except Exception:
+            log.exception("What was set aside for a request that was cut off comes back when the house opens again.")
 
     async def _out_and_back(self, inside: Inside, trip: Trip) -> None:
         try:
