@@ -3,12 +3,15 @@
 import asyncio
 import gzip
 import json
+import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Credential, Provider, Unwritten, Usage
+from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Credential, MemoryLedger, Provider, Unwritten, Usage
+from midwatch.rules.reserving import Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, answer, lab, message
 from tests.gateway.metering.streams import RECORDED, Recorded
@@ -178,6 +181,30 @@ async def test_a_job_that_hangs_up_ends_the_request_outside() -> None:
         assert call.status == 200
 
 
+@pytest.mark.parametrize("talk", ["silent", "head"])
+@pytest.mark.parametrize("asked", [1, 3, 100_000])
+async def test_a_job_that_hangs_up_before_any_output_pays_for_what_may_have_been_made(talk: str, asked: int) -> None:
+    async def head(_got: Got, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        await reader.read()
+
+    far = FarModel(talk=head if talk == "head" else silent)
+    async with lab(far) as one:
+        began = time.monotonic()
+        _, writer = await one.dial()
+        writer.write(one.post(body={"model": "claude-sonnet-4-5", "max_tokens": asked, "messages": []}))
+        await one.far.has_got()
+        await asyncio.sleep(0.05)  # the model is at work meanwhile
+        writer.close()
+        call = await one.call()
+        most = math.ceil((time.monotonic() - began) * 200)
+        assert call.why == "The job hung up before its answer was whole."
+        assert min(asked, 10) <= call.usage.output <= min(asked, most)
+        assert call.usage.estimated
+        assert call.usage.input > 0
+        assert one.ledger.purse(Whose.JOB, "job").spent == Amount(call.usd_micros, call.usage.total, 1)
+
+
 @pytest.mark.parametrize("recorded", [RECORDED[0], RECORDED[1]], ids=lambda one: one.name)
 async def test_a_provider_that_hangs_up_is_passed_on_as_a_cut(recorded: Recorded) -> None:
     provider, path, body = WAYS[recorded.api]
@@ -255,6 +282,7 @@ async def test_time_runs_out_on_every_kind_of_slowness(
         # The provider may have worked, and may bill what it was given.
         assert call.usage.input > 0
         assert call.usage.estimated
+        assert call.usage.output == 0, "no output is guessed where the job has waited"
         await one.far.is_alone()
 
 
@@ -285,6 +313,49 @@ async def test_a_packed_answer_passes_as_it_is_and_is_counted() -> None:
         assert heard.body == packed
         assert "content-encoding: gzip" in heard.head
         assert (await one.call()).usage == Usage(input=100, output=33)
+
+
+class SlowLedger(MemoryLedger):
+    """Finishes what it has begun, like the one on disk, and only when told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go, self.back = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+        self.begun.set()
+        return await asyncio.shield(asyncio.create_task(self._slowly(wish)))
+
+    async def release(self, reservation: Reservation) -> None:
+        await super().release(reservation)
+        self.back.set()
+
+    async def _slowly(self, wish: Wish) -> Reservation | Refusal:
+        await self.go.wait()
+        return await super().reserve(wish)
+
+
+@pytest.mark.parametrize("linger", [10, 0.01], ids=["closing waits for it", "closing does not wait long"])
+async def test_what_is_set_aside_while_the_door_closes_is_given_back(linger: float) -> None:
+    ledger = SlowLedger()
+    async with lab(ledger=ledger, patience=replace(QUICK, linger=linger)) as one:
+        _, writer = await one.dial()
+        writer.write(one.post())
+        await ledger.begun.wait()
+        closing = asyncio.create_task(one.proxy.close())
+        if linger < 1:
+            await asyncio.wait_for(closing, 10)
+        else:
+            await asyncio.wait({closing}, timeout=0.05)
+            assert not closing.done()
+        ledger.go.set()
+        await asyncio.wait_for(ledger.back.wait(), 10)
+        await closing
+        purse = ledger.purse(Whose.JOB, "job")
+        assert (purse.spent, purse.reserved) == (Amount(), Amount())
+        assert await ledger.held() == ()
+        assert one.far.got == []
+        writer.transport.abort()
 
 
 async def test_closing_cuts_what_is_under_way_and_books_it() -> None:

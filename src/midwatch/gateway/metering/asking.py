@@ -4,9 +4,10 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
+from midwatch.gateway.metering.bodies import objection
 from midwatch.gateway.metering.credentials import admitted, masked, presented_in
 from midwatch.gateway.metering.inside import Heard
-from midwatch.gateway.metering.providers import PAID, Api, Door, Provider, query_of
+from midwatch.gateway.metering.providers import PAID, Api, Door, Provider, Shape, query_of
 from midwatch.gateway.metering.refusing import Declined
 from midwatch.rules.spending import estimated_tokens, expected_output
 
@@ -22,6 +23,7 @@ _OUTPUTS: Final[dict[Api, tuple[str, ...]]] = {
 class Way:
     """Where a request goes: known from its head alone."""
 
+    shape: Shape
     door: Door
     target: str
     model: str
@@ -70,14 +72,14 @@ def way_of(provider: Provider, placeholder: str, heard: Heard) -> Way:
         for name, value in heard.fields
         if provider.carried(name) and name not in dropped and placeholder not in value
     )
-    return Way(door, target, model, fields)
+    return Way(provider.shape, door, target, model, fields)
 
 
 def asked_of(way: Way, placeholder: str, body: bytes) -> Asked:
-    """Understand the body of a request: which model, how much, and whether usage must be asked for."""
+    """Understand the body of a request: which model, how much, and whether it may be asked at all."""
     body = masked(body, placeholder)
     try:
-        said: Any = json.loads(body)
+        said: Any = json.loads(body, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
@@ -85,10 +87,20 @@ def asked_of(way: Way, placeholder: str, body: bytes) -> Asked:
     model = way.model or said.get("model")
     if not isinstance(model, str) or not model or len(model) > 120:
         raise Declined(400, "The request names no model.")
+    if why := objection(way.shape, said):
+        raise Declined(400, why, hint="Leave it out of the request.")
     if way.door.api == "chat" and said.get("stream"):
         body = _with_usage(said, body)
     asked, answers = _most(way.door.api, said)
     return Asked(way, model, body, estimated_tokens(len(body)), expected_output(asked, answers))
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse what is named twice: we would judge the last of them, and the provider may take the first."""
+    said = dict(pairs)
+    if len(said) != len(pairs):
+        raise Declined(400, "The body of the request names a field twice.")
+    return said
 
 
 def _with_usage(said: dict[str, Any], body: bytes) -> bytes:

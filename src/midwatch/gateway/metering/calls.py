@@ -31,9 +31,10 @@ class Usage:
         """Give them in the words of the house."""
         return Tokens(input=self.input, output=self.output, cache_read=self.cache_read, cache_write=self.cache_write)
 
-    def guessing(self, *, input: int) -> "Usage":  # noqa: A002 - the field's own name
-        """Put a guess where the provider had not told the input."""
-        return replace(self, input=input, estimated=True)
+    def guessing(self, *, input: int | None = None, output: int | None = None) -> "Usage":  # noqa: A002 - its own name
+        """Put a guess where the provider had not told the input or the output."""
+        taken, made = self.input if input is None else input, self.output if output is None else output
+        return replace(self, input=taken, output=made, estimated=True)
 
 
 UNUSED = Usage()

@@ -1,28 +1,30 @@
 """One request carried out and its answer brought in, with the money set aside before and booked after."""
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager
-from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from midwatch.errors import MidwatchError
 from midwatch.gateway.metering.asking import Asked
 from midwatch.gateway.metering.bounds import Patience, Room
 from midwatch.gateway.metering.calls import UNUSED, Call, Usage
-from midwatch.gateway.metering.counting import Counter
 from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
 from midwatch.gateway.metering.fuel import readings
 from midwatch.gateway.metering.inside import HungUp, Inside
 from midwatch.gateway.metering.refusing import Declined, error_body
 from midwatch.gateway.metering.roles import Books, Grant, Unwritten, written
-from midwatch.gateway.metering.upstream import Leaving, Progress, Upstream, parts
+from midwatch.gateway.metering.trips import Trip
+from midwatch.gateway.metering.upstream import Leaving, Upstream, parts
 from midwatch.gateway.metering.veil import Veil, without
 from midwatch.rules.reserving import Refusal, Reservation, Wish
 from midwatch.rules.spending import Amount
 
 if TYPE_CHECKING:
     import httpx
+
+log = logging.getLogger(__name__)
 
 _OURS: Final = frozenset({"content-length", "content-encoding", "connection", "transfer-encoding"})
 
@@ -36,17 +38,19 @@ class Carrying:
         self._upstream = upstream
         self._room = room
         self._patience = patience
+        self._giving: set[asyncio.Task[None]] = set()
 
     async def carry(self, inside: Inside, asked: Asked) -> None:
         """Set money aside, carry, book, and only then end the answer."""
         reservation = await self._reserved(asked)
-        trip = _Trip(asked)
+        trip = Trip(asked)
         try:
             await self._out_and_back(inside, trip)
         except Declined as declined:
             trip.why = declined.message
             raise
         except HungUp:
+            trip.abandoned = True
             trip.why = "The job hung up before its answer was whole."
             raise
         finally:
@@ -58,7 +62,7 @@ class Carrying:
         wanted = Amount(self._usd(asked.model, guess), guess.total, 1)
         wish = Wish(self._grant.job, self._grant.epoch, wanted, self._grant.provider.name, asked.model)
         try:
-            answer = await self._books.ledger.reserve(wish)
+            answer = await self._set_aside(wish)
         except MidwatchError:
             raise Declined(503, "What this job may spend cannot be looked up just now.") from None
         if isinstance(answer, Refusal) and answer.for_now:
@@ -67,7 +71,29 @@ class Carrying:
             raise Declined(402, f"{answer.why} {answer.then}")
         return answer
 
-    async def _out_and_back(self, inside: Inside, trip: "_Trip") -> None:
+    async def _set_aside(self, wish: Wish) -> Reservation | Refusal:
+        """Set aside in a task of its own: a ledger finishes what it has begun, also for somebody who is cut off."""
+        setting = asyncio.create_task(self._books.ledger.reserve(wish))  # noqa: TID251 - a group would cancel it with us
+        try:
+            return await asyncio.shield(setting)
+        except asyncio.CancelledError:
+            giving = asyncio.create_task(self._given_back(setting))  # noqa: TID251 - we end, and it must not
+            self._giving.add(giving)
+            giving.add_done_callback(self._giving.discard)
+            # One that waits for others may wait long, and whoever closes us must not: then it goes on without us, for
+            # as long as the ledger has patience.
+            await asyncio.wait({giving}, timeout=self._patience.linger)
+            raise
+
+    async def _given_back(self, setting: asyncio.Task[Reservation | Refusal]) -> None:
+        try:
+            answer = await setting
+            if isinstance(answer, Reservation):
+                await self._books.ledger.release(answer)
+        except Exception:
+            log.exception("What was set aside for a request that was cut off comes back when the house opens again.")
+
+    async def _out_and_back(self, inside: Inside, trip: Trip) -> None:
         try:
             async with asyncio.timeout(self._patience.whole):
                 with _what_matters():
@@ -78,7 +104,7 @@ class Carrying:
         except TimeoutError:
             raise Declined(504, f"A request may last {self._patience.whole:g} seconds and no longer.") from None
 
-    async def _travel(self, inside: Inside, trip: "_Trip") -> None:
+    async def _travel(self, inside: Inside, trip: Trip) -> None:
         secret = await self._secret()
         leaving = self._leaving(trip.asked, secret)
         async with self._upstream.answer(leaving, self._patience, trip.progress) as response:
@@ -90,7 +116,7 @@ class Carrying:
                 await self._pass(inside, trip, response, secret)
             trip.whole = True
 
-    async def _pass(self, inside: Inside, trip: "_Trip", response: "httpx.Response", secret: str) -> None:
+    async def _pass(self, inside: Inside, trip: Trip, response: "httpx.Response", secret: str) -> None:
         """Pass an answer on as it comes, and count beside it."""
         packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
         # What is packed passes unchanged and cannot be looked into on its way.
@@ -129,7 +155,7 @@ class Carrying:
             return ours
         return bytes(body)
 
-    async def _booked(self, trip: "_Trip", reservation: Reservation) -> None:
+    async def _booked(self, trip: Trip, reservation: Reservation) -> None:
         if not trip.progress.left:
             await written(self._books.ledger.release(reservation))
             return
@@ -187,7 +213,7 @@ class Carrying:
             if (provider.told(name) or (length and name == "content-length")) and not (secret and secret in value)
         ]
 
-    def _model(self, trip: "_Trip") -> str:
+    def _model(self, trip: Trip) -> str:
         """Take the provider's word for which model answered, where there is a price for it."""
         told = trip.counter.model
         return told if told and self._books.prices.knows(self._grant.provider, told) else trip.asked.model
@@ -206,40 +232,3 @@ def _what_matters() -> Iterator[None]:
     except BaseExceptionGroup as failed:
         order = (Unwritten, Declined, HungUp, BaseException)
         raise min(failed.exceptions, key=lambda one: [isinstance(one, kind) for kind in order].index(True)) from None
-
-
-class _Trip:
-    """One request while it is under way."""
-
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.progress = Progress()
-        self.counter = Counter(asked.way.door.api)
-        self.whole = False
-        self.why = ""
-        self.request_id = ""
-        self.first_byte: int | None = None
-        self._began = monotonic()
-
-    def ms(self) -> int:
-        """Tell how long it has taken."""
-        return round((monotonic() - self._began) * 1000)
-
-    def answered(self, response: "httpx.Response") -> None:
-        """Take the head of the answer."""
-        self.first_byte = self.ms()
-        fields = response.headers
-        self.request_id = (fields.get("request-id") or fields.get("x-request-id") or "")[:120]
-        kind, encoding = fields.get("content-type", ""), fields.get("content-encoding", "")
-        self.counter = Counter(self.asked.way.door.api, kind, encoding)
-
-    def usage(self) -> Usage:
-        """Give what was used; an error costs nothing, and an input nobody named is guessed."""
-        status = self.progress.status
-        if self.progress.forsaken or (status and not 200 <= status < 300):
-            return UNUSED
-        self.counter.end()
-        usage = self.counter.usage
-        if self.counter.told_input or not self.asked.paid:
-            return usage
-        return usage.guessing(input=self.asked.input_guess)

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from midwatch.gateway.metering.bounds import Patience
@@ -22,6 +23,8 @@ class Progress:
     """How far a request has come; whether it left decides whether it is paid for."""
 
     left: bool = False
+    left_at: float = 0.0
+    """When, by the steady clock; it has no meaning before."""
     status: int = 0
     forsaken: bool = False
     """Whether the provider hung up without a word; then nobody is billed."""
@@ -29,7 +32,7 @@ class Progress:
     async def trace(self, event: str, _facts: Any) -> None:
         """Hear from the transport what it does."""
         if event.endswith("send_request_headers.started"):
-            self.left = True
+            self.left, self.left_at = True, monotonic()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,133 @@
+"""What a request may not ask of a provider: to fetch, send or run things itself, or to be paid in another way."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from midwatch.gateway.metering.providers import Shape
+
+Said = Mapping[str, Any]
+
+_NEVER: Final[Mapping[Shape, tuple[str, ...]]] = {
+    "anthropic": ("mcp_servers", "container"),
+    # A stored prompt brings tools and addresses along that are not in the request.
+    "openai": ("web_search_options", "prompt"),
+    "gemini": (),
+}
+_SPOKEN: Final[Mapping[Shape, tuple[str, ...]]] = {
+    "anthropic": ("system", "messages"),
+    "openai": ("instructions", "messages", "input"),
+    "gemini": ("systemInstruction", "system_instruction", "contents"),
+}
+_INWARD: Final[Mapping[Shape, tuple[str, ...]]] = {
+    "anthropic": ("content", "source"),
+    "openai": ("content", "output", "file"),
+    "gemini": ("parts", "functionResponse", "function_response"),
+}
+"""Where content holds more content; what a model gave a tool is none, and never looked into."""
+_CLIENT_RUN: Final = ("bash_", "text_editor_", "memory_", "computer_")
+_OPENAI_TOOLS: Final = frozenset({"function", "custom", "local_shell", "shell", "apply_patch"})
+_GEMINI_TOOLS: Final = frozenset({"functionDeclarations", "function_declarations"})
+_ADDRESSES: Final = ("image_url", "file_url", "video_url", "audio_url")
+_FILES: Final = ("fileData", "file_data")
+_URIS: Final = ("fileUri", "file_uri")
+_WITHIN: Final = ("generateContentRequest", "generate_content_request")
+_SEARCHING: Final = re.compile(r"-search-(preview|api)")
+_USUAL_TIERS: Final = (None, "auto", "default", "standard", "standard_only")
+
+
+def objection(shape: Shape, said: Said) -> str:
+    """Say in a sentence why a request of this shape is not carried; empty: it is."""
+    # Counting tokens wraps the request that is counted, tools and files and all.
+    inner = [said[name] for name in _WITHIN if shape == "gemini" and isinstance(said.get(name), Mapping)]
+    return next((why for one in (said, *inner) for why in _objections(shape, one)), "")
+
+
+def _objections(shape: Shape, said: Said) -> Iterator[str]:
+    yield from _dearer(said)
+    yield from _reaching(shape, said)
+    parts = list(_parts(shape, said))
+    for tool in _tools(shape, said, parts):
+        if not _ours_to_run(shape, tool):
+            yield f"The tool {_named(tool)} is run by the provider itself, which is not carried from here."
+    if any(_far(part) for part in parts):
+        yield "The provider would fetch an address named in the content, so send what is there instead."
+
+
+def _reaching(shape: Shape, said: Said) -> Iterator[str]:
+    for name in _NEVER[shape]:
+        if said.get(name):
+            yield f"The provider would reach or run other things itself for {name}, which is not carried from here."
+    if shape == "openai" and _SEARCHING.search(str(said.get("model"))):
+        yield "This model searches the web itself, so it is not asked from here."
+
+
+def _dearer(said: Said) -> Iterator[str]:
+    if said.get("background") not in (None, False):
+        yield "An answer made in the background cannot be counted, so it is not carried from here."
+    if any(said.get(name) not in _USUAL_TIERS for name in ("service_tier", "serviceTier")):
+        yield "Another tier of service costs another price, so only the usual one is carried from here."
+    if said.get("speed") not in (None, "standard"):
+        yield "Another speed costs another price, so only the standard one is carried from here."
+
+
+def _parts(shape: Shape, said: Said) -> Iterator[Said]:
+    """Give every piece of content; without recursion, since a job decides how deep it goes."""
+    waiting = [said.get(name) for name in _SPOKEN[shape]]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one
+        elif isinstance(one, Mapping):
+            yield one
+            waiting += [one.get(name) for name in _INWARD[shape]]
+
+
+def _tools(shape: Shape, said: Said, parts: list[Said]) -> Iterator[object]:
+    """Give every tool, also those that come, at OpenAI's, in the middle of the conversation."""
+    waiting = [said.get("tools")]
+    if shape == "openai":
+        waiting += [part.get("tools") for part in parts]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one
+        elif one is not None:
+            yield one
+
+
+def _ours_to_run(shape: Shape, tool: object) -> bool:
+    if not isinstance(tool, Mapping):
+        return False
+    if shape == "gemini":
+        return set(tool) <= _GEMINI_TOOLS
+    kind = tool.get("type")
+    if shape == "openai":
+        return isinstance(kind, str) and kind in _OPENAI_TOOLS
+    return kind in (None, "custom") or (isinstance(kind, str) and kind.startswith(_CLIENT_RUN))
+
+
+def _named(tool: object) -> str:
+    if not isinstance(tool, Mapping):
+        return "of no known shape"
+    kind = tool.get("type") if "type" in tool else next((name for name in tool if name not in _GEMINI_TOOLS), "")
+    return repr(kind)[:60]
+
+
+def _far(part: Said) -> bool:
+    """Tell whether a piece of content is to be fetched by the provider."""
+    if part.get("type") == "url":
+        return True
+    if any(part.get(name) is not None and not _brought(part[name]) for name in _ADDRESSES):
+        return True
+    return any(_located(part.get(name)) for name in _FILES)
+
+
+def _located(file: object) -> bool:
+    return isinstance(file, Mapping) and any(file.get(name) for name in _URIS)
+
+
+def _brought(address: object) -> bool:
+    """Tell whether an address holds what it points to."""
+    url = address.get("url") if isinstance(address, Mapping) else address
+    return url is None or (isinstance(url, str) and url[:5].lower() == "data:")

@@ -1,0 +1,64 @@
+"""One request while it is under way: how far it has come, and what it has used."""
+
+from math import ceil
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from midwatch.gateway.metering.asking import Asked
+from midwatch.gateway.metering.calls import UNUSED, Usage
+from midwatch.gateway.metering.counting import Counter
+from midwatch.gateway.metering.upstream import Progress
+
+if TYPE_CHECKING:
+    import httpx
+
+FASTEST: Final = 200
+"""Tokens that a model makes in a second, at most."""
+
+
+class Trip:
+    """One request while it is under way."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.progress = Progress()
+        self.counter = Counter(asked.way.door.api)
+        self.whole = False
+        self.abandoned = False
+        """Whether the job hung up, and nobody else."""
+        self.why = ""
+        self.request_id = ""
+        self.first_byte: int | None = None
+        self._began = monotonic()
+
+    def ms(self) -> int:
+        """Tell how long it has taken."""
+        return round((monotonic() - self._began) * 1000)
+
+    def answered(self, response: "httpx.Response") -> None:
+        """Take the head of the answer."""
+        self.first_byte = self.ms()
+        fields = response.headers
+        self.request_id = (fields.get("request-id") or fields.get("x-request-id") or "")[:120]
+        kind, encoding = fields.get("content-type", ""), fields.get("content-encoding", "")
+        self.counter = Counter(self.asked.way.door.api, kind, encoding)
+
+    def usage(self) -> Usage:
+        """Give what was used; an error costs nothing, and an input nobody named is guessed."""
+        status = self.progress.status
+        if self.progress.forsaken or (status and not 200 <= status < 300):
+            return UNUSED
+        self.counter.end()
+        usage = self.counter.usage
+        if not self.asked.paid:
+            return usage
+        if not self.counter.told_input:
+            usage = usage.guessing(input=self.asked.input_guess)
+        if self.abandoned and not usage.output:
+            usage = usage.guessing(output=self._unseen())
+        return usage
+
+    def _unseen(self) -> int:
+        """Guess what a model made that nobody waited for: hanging up early must not be a way past a ceiling."""
+        seconds = monotonic() - self.progress.left_at
+        return max(1, min(self.asked.output_guess, ceil(seconds * FASTEST)))
