@@ -28,6 +28,15 @@ def test_a_wide_list_still_never_runs_what_is_never_run(command: str, expected: 
     assert outcome.reach >= expected.reach
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["cd .g?t && echo x > config", "cd .git; echo x > config", "command cd .git && echo x > config", "cd - && rm x"],
+)
+def test_where_a_line_goes_is_never_left_to_a_wide_list(command: str) -> None:
+    everywhere = replace(OPEN, allowed_paths=("**",), allowed_tools=("Bash", "Bash(cd *)"))
+    assert decide(ToolCall("Bash", {"command": command}), everywhere).outcome is ASK
+
+
 READING_COMMANDS = {
     "git status", "ls -la src", "git remote -v", "/usr/bin/git status", "find . -name '*.py'", "sed -n 1,20p src/a.py",
     "git status # and sudo", "# only a comment", "ls *.py", "rg docker src",

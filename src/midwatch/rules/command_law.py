@@ -171,7 +171,7 @@ def _softened(found: Found) -> Found:
 
 def _moves_to(command: Simple, line: Sequence[Simple], case: _Case) -> str:
     """Give where a `cd` leads, when the rest of the line cannot run without it; empty for everything else."""
-    if len(command.words) != 2 or command.words[0] != "cd" or command.redirections:
+    if len(command.words) != 2 or command.words[0] != "cd" or command.redirections or command.expands:
         return ""
     joins = {one.after for one in line[:-1]} | {one.before for one in line[1:]}
     piped = command.before == "|" or command.after == "|"

@@ -30,8 +30,8 @@ LAUNCHERS: Final = _words(
 """Programs that start others; what they are given is looked through for what is never done."""
 PLAIN_LAUNCHERS: Final = frozenset({"nohup", "nice", "time", "command", "timeout"})
 NEVER_MATCHED: Final = _words(
-    "eval source . exec trap alias unalias enable export declare typeset readonly set shopt hash builtin pushd popd "
-    "patch env xargs parallel setsid script busybox"
+    "eval source . exec trap alias unalias enable export declare typeset readonly set shopt hash builtin cd pushd "
+    "popd patch env xargs parallel setsid script busybox"
 )
 """A pattern says nothing about these: they change what the words after them mean."""
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh"})

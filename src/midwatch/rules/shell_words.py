@@ -198,6 +198,9 @@ def _simple(part: list[tuple[str, str]], before: str, after: str) -> Simple:
         if what == "operator":
             pending = text
         elif pending:
+            # Only a home is known by its text; a wildcard becomes the one file it fits, git's own included.
+            if what != "word" and not _GLOB.isdisjoint(text):
+                raise Unclear("a wildcard stands where a redirection needs one file")
             redirections.append(Redirection(pending, text))
             pending = ""
         elif not words and what == "assignment":
