@@ -127,8 +127,10 @@ def test_tools_off_the_list_are_asked_for_and_a_list_may_name_paths() -> None:
     assert decide(edit, replace(FACTS, allowed_tools=("Edit(src/**)",))).outcome is ALLOW
     assert decide(edit, replace(FACTS, allowed_tools=("Edit(tests/**)",))).outcome is ASK
     assert decide(ToolCall("Read", {"file_path": "a"}), replace(FACTS, allowed_tools=())).outcome is ASK
-    fetch = ToolCall("Bash", {"command": "git fetch x"})
-    assert decide(fetch, replace(FACTS, allowed_tools=("Bash(git fetch *)",))).outcome is ALLOW
+    for command in ("git fetch x", "git apply x"):
+        call = ToolCall("Bash", {"command": command})
+        assert decide(call, replace(FACTS, allowed_tools=("Bash", "Bash(git *)"))).outcome is ASK
+        assert decide(call, replace(FACTS, allowed_tools=(f"Bash({command[:-2]} *)",))).outcome is ALLOW
 
 
 @pytest.mark.parametrize(

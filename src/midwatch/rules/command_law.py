@@ -21,6 +21,7 @@ _ROUGH_WORD: Final = re.compile(r"[^\s;&|()<>`$\"'{}\\]+")
 _STARTS: Final = re.compile(r"(?:^|[;&|(`{'\"\n]|\b(?:then|do|else|if|while|until)\s)\s*(?:\w+=\S*\s+)*")
 _ASKABLE: Final = frozenset({"call.path_outside", "call.path_elsewhere"})
 _MOST_COMMANDS: Final = 50
+_GIT_WILD: Final = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,8 @@ def _moves_to(command: Simple, line: Sequence[Simple], case: _Case) -> str:
 def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[Found]:
     """Paths among the words: written ones by the law of writing, far ones by the law of reading."""
     written = tuple(_written(argv))
+    if lists.bare_name(argv[0]) == "git" and any(path[:1] == ":" or not _GIT_WILD.isdisjoint(path) for path in written):
+        yield _ask("call.run_unclear", why="git itself reads a wildcard or a mark in one of its paths")
     for path in written:
         if found := judge_write(path, case.facts, case.cwd):
             yield _softened(found)
@@ -202,8 +205,7 @@ def _is_far(word: str) -> bool:
 def _written(argv: Sequence[str]) -> Iterator[str]:
     program, words = lists.bare_name(argv[0]), list(argv[1:])
     if program == "git":
-        verb, rest = lists.git_verb(argv)
-        program, words = (verb if verb in {"rm", "mv"} else ""), list(rest)
+        yield from lists.git_written(argv)
     if program not in lists.PATH_WRITERS:
         return
     plain = [word for word in words if not word.startswith("-")]

@@ -63,8 +63,9 @@ GIT_READERS: Final = _words(
     "diff-tree name-rev show-ref for-each-ref check-ignore count-objects version"
 )
 GIT_WRITERS: Final = _words(
-    "add commit branch checkout switch restore stash mv rm reset tag merge rebase cherry-pick revert reflog clean apply"
+    "add commit branch checkout switch restore stash mv rm reset tag merge rebase cherry-pick revert reflog clean"
 )
+"""What `git *` means besides looking; `apply` writes wherever a patch says, so it is named by itself."""
 _GIT_LONG: Final = tuple(
     "--" + name
     for name in sorted(
@@ -112,6 +113,21 @@ def git_verb(argv: Sequence[str], *, everything: bool = False) -> tuple[str, tup
     while at < len(argv) and (argv[at] in _GIT_HARMLESS or (everything and argv[at].startswith("-"))):
         at += 2 if everything and argv[at] in _GIT_TAKES_A_WORD else 1
     return (argv[at], tuple(argv[at + 1 :])) if at < len(argv) else ("", ())
+
+
+def git_written(argv: Sequence[str]) -> tuple[str, ...]:
+    """Give the paths git would write because its words name them."""
+    verb, rest = git_verb(argv)
+    if verb in {"rm", "mv"}:
+        return tuple(word for word in rest if not word.startswith("-"))
+    if verb not in {"checkout", "restore"}:
+        return ()
+    if "--" in rest:
+        return tuple(rest[rest.index("--") + 1 :])
+    # Without `--` a word of checkout may be a branch; restore takes paths alone, besides the commit they come from.
+    sources = {at + 1 for at, word in enumerate(rest) if word in {"-s", "--source"}}
+    plain = (word for at, word in enumerate(rest) if at not in sources and not word.startswith("-"))
+    return tuple(plain) if verb == "restore" else ()
 
 
 def only_looks(argv: Sequence[str]) -> bool:
