@@ -100,7 +100,7 @@ def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator
     if what := _never_in(argv):
         yield _deny("call.run_never", what=named(what))
         return
-    yield from (_judge_assignment(text) for text in command.assignments if _tells(text))
+    yield from (_judge_assignment(text) for text in command.assignments if not lists.HARMLESS_VARIABLES.fullmatch(text))
     for redirection in command.redirections:
         yield from _judge_redirection(redirection, case)
     if not argv or _moves_to(command, line, case):
@@ -147,10 +147,6 @@ def _never_in(argv: Sequence[str]) -> str:
         return ""
     words = _ROUGH_WORD.findall(" ".join(rest))
     return next((what for at in range(len(words)) if (what := lists.never_done(words[at : at + 8]))), "")
-
-
-def _tells(assignment: str) -> bool:
-    return lists.TELLING_VARIABLES.fullmatch(assignment.partition("=")[0].rstrip("+")) is not None
 
 
 def _judge_assignment(text: str) -> Found:

@@ -36,12 +36,12 @@ NEVER_MATCHED: Final = _words(
 """A pattern says nothing about these: they change what the words after them mean."""
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh"})
 FETCHERS: Final = frozenset({"curl", "wget", "http", "https", "aria2c"})
-TELLING_VARIABLES: Final = re.compile(
-    r"(?:PATH|LD_\w*|DYLD_\w*|GIT_\w*|BASH\w*|ENV|IFS|PS4|SHELL\w*|PROMPT_COMMAND|HOME|XDG_\w*|\w*EDITOR|VISUAL|\w*PAGER|"
-    r"BROWSER|PYTHON(?:PATH|HOME|STARTUP|WARNINGS|BREAKPOINT|USERBASE|INSPECT)|NODE_(?:OPTIONS|PATH)|NPM_\w*|npm_\w*|"
-    r"PERL5?\w*|RUBY\w*|GEM_\w*|JAVA_TOOL_OPTIONS|\w*_(?:PROXY|proxy)|SSL_\w*|CC|CXX|MAKEFLAGS|RUSTC\w*|CARGO_\w*|"
-    r"LESS\w*|SSH_\w*|TMPDIR|CDPATH|GLOBIGNORE|ZDOTDIR|FPATH|fpath|path)"
+HARMLESS_VARIABLES: Final = re.compile(
+    r"(?:CI|NO_COLOR|FORCE_COLOR|TERM|TZ|LANG|LC_\w+|COLUMNS|DEBUG|PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|NODE_ENV)=.*|"
+    r"GIT_PAGER=cat",
+    re.DOTALL,
 )
+"""Any other variable may name a file or a program to some program: nobody can list those that do."""
 
 READERS: Final = _words(
     "ls cat head tail wc pwd echo printf true false test [ grep egrep fgrep rg find stat du df basename dirname "
@@ -71,7 +71,8 @@ _GIT_LONG: Final = tuple(
     for name in sorted(
         _words(
             "exec exec-path output upload-pack receive-pack open-files-in-pager ext-diff extcmd textconv template "
-            "config-env git-dir work-tree separate-git-dir filters no-index directory unsafe-paths tool global system"
+            "config-env git-dir work-tree separate-git-dir filters no-index directory unsafe-paths tool global system "
+            "pathspec-from-file"
         )
     )
 )
