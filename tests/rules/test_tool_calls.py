@@ -134,6 +134,33 @@ def test_tools_off_the_list_are_asked_for_and_a_list_may_name_paths() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "pattern"),
+    [
+        ("bun -e 'x()'", "Bash(bun -e *)"),
+        ("bun exec 'touch x'", "Bash(bun exec:*)"),
+        ("bun x left-pad", "Bash(bun x left-pad)"),
+        ("bunx left-pad", "Bash(bunx *)"),
+    ],
+)
+def test_what_runs_code_out_of_its_words_is_named_by_itself(command: str, pattern: str) -> None:
+    call = ToolCall("Bash", {"command": command})
+    assert decide(call, replace(FACTS, allowed_tools=("Bash", "Bash(bun *)", "Bash(bun*)"))).outcome is ASK
+    assert decide(call, replace(FACTS, allowed_tools=(pattern,))).outcome is ALLOW
+
+
+@pytest.mark.parametrize(
+    ("command", "taints"),
+    [("bun x a", True), ("bun --bun x a", True), ("bunx a", True), ("npx a", True), ("bun test", False)],
+)
+def test_a_stranger_s_package_taints(command: str, taints: bool) -> None:
+    named = replace(
+        FACTS, allowed_tools=("Bash(bun test)", "Bash(bun x *)", "Bash(bun * x *)", "Bash(*x *)", "Bash(bunx *)")
+    )
+    verdict = decide(ToolCall("Bash", {"command": command}), named)
+    assert (verdict.outcome, verdict.taints) == (ALLOW, taints)
+
+
+@pytest.mark.parametrize(
     ("call", "expected"),
     [
         (ToolCall("Bash", {"command": "git \u202estatus\x1b[2J", "description": "x"}),

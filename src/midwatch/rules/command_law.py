@@ -21,6 +21,7 @@ _ROUGH_WORD: Final = re.compile(r"[^\s;&|()<>`$\"'{}\\]+")
 _STARTS: Final = re.compile(r"(?:^|[;&|(`{'\"\n]|\b(?:then|do|else|if|while|until)\s)\s*(?:\w+=\S*\s+)*")
 _ASKABLE: Final = frozenset({"call.path_outside", "call.path_elsewhere"})
 _MOST_COMMANDS: Final = 50
+_PATTERN_BREAKS: Final = re.compile(r"[\s()]+|:\*")
 _GIT_WILD: Final = frozenset("*?[")
 
 
@@ -55,7 +56,8 @@ def judge_run(wish: Wish, facts: ToolFacts, rules: tuple[HostRule, ...]) -> tupl
 
 def reads_strangers(wish: Wish) -> bool:
     """Whether a command names a program that fetches from the web."""
-    return not lists.FETCHERS.isdisjoint(map(lists.basename, _rough_words(wish)))
+    words = set(map(lists.basename, _rough_words(wish)))
+    return not lists.FETCHERS.isdisjoint(words) or ("bun" in words and not lists.BUN_FETCHERS.isdisjoint(words))
 
 
 def _rough_words(wish: Wish) -> list[str]:
@@ -143,6 +145,8 @@ def _never_in(argv: Sequence[str]) -> str:
     if program == "find":
         first = next((at for at, word in enumerate(rest) if word.startswith(("-exec", "-ok"))), len(rest))
         rest = rest[first:]
+    elif program == "bun" and "exec" in rest:
+        rest = rest[rest.index("exec") + 1 :]
     elif program not in lists.LAUNCHERS:
         return ""
     words = _ROUGH_WORD.findall(" ".join(rest))
@@ -220,8 +224,13 @@ def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[Found]:
     shown = named(" ".join(argv), 80)
     if program in lists.NEVER_MATCHED or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:])):
         yield _ask("call.run_changes_meaning", program=named(program))
-    elif not listed((program, *argv[1:]), case.facts.allowed_tools):
+    elif not listed((program, *argv[1:]), _naming(lists.runs_given_code(argv), case.facts.allowed_tools)):
         yield _ask("call.run_unlisted", command=shown)
+
+
+def _naming(word: str, tools: Sequence[str]) -> Iterator[str]:
+    """Keep the patterns that hold a word as it stands: `bun *` does not mean `bun exec`, `bun exec *` does."""
+    return (tool for tool in tools if not word or word in _PATTERN_BREAKS.split(tool))
 
 
 def _allow(code: str, **facts: object) -> Found:

@@ -35,7 +35,10 @@ NEVER_MATCHED: Final = _words(
 )
 """A pattern says nothing about these: they change what the words after them mean."""
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh"})
-FETCHERS: Final = frozenset({"curl", "wget", "http", "https", "aria2c"})
+FETCHERS: Final = frozenset({"curl", "wget", "http", "https", "aria2c", "bunx", "npx"})
+BUN_FETCHERS: Final = frozenset({"x", "create", "c"})
+_BUN_CODE_VERBS: Final = BUN_FETCHERS | {"exec", "repl", "-"}
+_BUN_CODE_OPTIONS: Final = re.compile(r"-[A-Za-z]*[ep].*|--(?:eval|print)(?:=.*)?|-|.*\bdata:.*", re.DOTALL)
 HARMLESS_VARIABLES: Final = re.compile(
     r"(?:CI|NO_COLOR|FORCE_COLOR|TERM|TZ|LANG|LC_\w+|COLUMNS|DEBUG|PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|NODE_ENV)=.*|"
     r"GIT_PAGER=cat",
@@ -170,6 +173,23 @@ def _is_long_hazard(word: str) -> bool:
     if not name.startswith("--") or name in {"--", "--text"}:
         return False
     return any(option.startswith(name) for option in _GIT_LONG)
+
+
+def runs_given_code(argv: Sequence[str]) -> str:
+    """Give the word by which bun runs code from its words or from strangers; empty when it runs a file of the tree."""
+    program, words = basename(argv[0]), list(argv[1:])
+    if program == "bunx":
+        return program
+    if program != "bun" or not words:
+        return ""
+    if words[0] in _BUN_CODE_VERBS:
+        return words[0]
+    at = 1 if words[0] == "run" else 0
+    # From the script on, words are the script's; an option may take a word, so one in front leaves that open.
+    if words[0] != "test" and len(words) > at and not words[at].startswith(("-", "data:")):
+        return ""
+    verbs = _BUN_CODE_VERBS if words[0].startswith("-") else frozenset[str]()
+    return next((word for word in words if word in verbs or _BUN_CODE_OPTIONS.fullmatch(word)), "")
 
 
 def basename(program: str) -> str:
