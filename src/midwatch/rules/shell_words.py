@@ -198,10 +198,7 @@ def _simple(part: list[tuple[str, str]], before: str, after: str) -> Simple:
         if what == "operator":
             pending = text
         elif pending:
-            # Only a home is known by its text; a wildcard becomes the one file it fits, git's own included.
-            if what != "word" and not _GLOB.isdisjoint(text):
-                raise Unclear("a wildcard stands where a redirection needs one file")
-            redirections.append(Redirection(pending, text))
+            redirections.append(_redirection(pending, text, what))
             pending = ""
         elif not words and what == "assignment":
             assignments.append(text)
@@ -214,3 +211,10 @@ def _simple(part: list[tuple[str, str]], before: str, after: str) -> Simple:
     if words and words[0] in _KEYWORDS.split():
         raise Unclear("it is a small program, not a list of commands")
     return Simple(tuple(words), tuple(assignments), tuple(redirections), before, after, tuple(expands))
+
+
+def _redirection(operator: str, target: str, what: str) -> Redirection:
+    # Only a home is known by its text; a wildcard becomes the one file it fits, git's own included.
+    if what != "word" and not _GLOB.isdisjoint(target):
+        raise Unclear("a wildcard stands where a redirection needs one file")
+    return Redirection(operator, target)
