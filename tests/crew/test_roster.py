@@ -42,6 +42,22 @@ def test_what_is_missing_is_said_in_one_sentence(tmp_path: Path, name: str, fiel
     assert one.ready is (words == "")
 
 
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [("mine", {"speaks": "command"}), ("mine", {"speaks": "acp"}), ("mine", {"speaks": "claude"}), ("acp", {})],
+)
+def test_only_a_known_agent_s_name_is_looked_for_on_the_path(
+    name: str, fields: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = a_program(tmp_path).parent
+    (folder / name).write_bytes((folder / "claude").read_bytes())
+    (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    assert recruit("claude", AgentSetup(), frozenset()).program is not None
+    one = recruit(name, AgentSetup.model_validate(fields), frozenset())
+    assert (one.program, one.ready, one.missing) == (None, False, f"Name its program: agents.{name}.program.")
+
+
 def test_an_agent_without_a_program_still_says_which_model_it_would_ask() -> None:
     for name in KNOWN:
         one = recruit(name, AgentSetup(program="nobody-has-this"), frozenset())

@@ -28,6 +28,15 @@ def test_a_wide_list_still_never_runs_what_is_never_run(command: str, expected: 
     assert outcome.reach >= expected.reach
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["cd .g?t && echo x > config", "cd .git; echo x > config", "command cd .git && echo x > config", "cd - && rm x"],
+)
+def test_where_a_line_goes_is_never_left_to_a_wide_list(command: str) -> None:
+    everywhere = replace(OPEN, allowed_paths=("**",), allowed_tools=("Bash", "Bash(cd *)"))
+    assert decide(ToolCall("Bash", {"command": command}), everywhere).outcome is ASK
+
+
 READING_COMMANDS = {
     "git status", "ls -la src", "git remote -v", "/usr/bin/git status", "find . -name '*.py'", "sed -n 1,20p src/a.py",
     "git status # and sudo", "# only a comment", "ls *.py", "rg docker src",
@@ -118,8 +127,37 @@ def test_tools_off_the_list_are_asked_for_and_a_list_may_name_paths() -> None:
     assert decide(edit, replace(FACTS, allowed_tools=("Edit(src/**)",))).outcome is ALLOW
     assert decide(edit, replace(FACTS, allowed_tools=("Edit(tests/**)",))).outcome is ASK
     assert decide(ToolCall("Read", {"file_path": "a"}), replace(FACTS, allowed_tools=())).outcome is ASK
-    fetch = ToolCall("Bash", {"command": "git fetch x"})
-    assert decide(fetch, replace(FACTS, allowed_tools=("Bash(git fetch *)",))).outcome is ALLOW
+    for command in ("git fetch x", "git apply x"):
+        call = ToolCall("Bash", {"command": command})
+        assert decide(call, replace(FACTS, allowed_tools=("Bash", "Bash(git *)"))).outcome is ASK
+        assert decide(call, replace(FACTS, allowed_tools=(f"Bash({command[:-2]} *)",))).outcome is ALLOW
+
+
+@pytest.mark.parametrize(
+    ("command", "pattern"),
+    [
+        ("bun -e 'x()'", "Bash(bun -e *)"),
+        ("bun exec 'touch x'", "Bash(bun exec:*)"),
+        ("bun x left-pad", "Bash(bun x left-pad)"),
+        ("bunx left-pad", "Bash(bunx *)"),
+    ],
+)
+def test_what_runs_code_out_of_its_words_is_named_by_itself(command: str, pattern: str) -> None:
+    call = ToolCall("Bash", {"command": command})
+    assert decide(call, replace(FACTS, allowed_tools=("Bash", "Bash(bun *)", "Bash(bun*)"))).outcome is ASK
+    assert decide(call, replace(FACTS, allowed_tools=(pattern,))).outcome is ALLOW
+
+
+@pytest.mark.parametrize(
+    ("command", "taints"),
+    [("bun x a", True), ("bun --bun x a", True), ("bunx a", True), ("npx a", True), ("bun test", False)],
+)
+def test_a_stranger_s_package_taints(command: str, taints: bool) -> None:
+    named = replace(
+        FACTS, allowed_tools=("Bash(bun test)", "Bash(bun x *)", "Bash(bun * x *)", "Bash(*x *)", "Bash(bunx *)")
+    )
+    verdict = decide(ToolCall("Bash", {"command": command}), named)
+    assert (verdict.outcome, verdict.taints) == (ALLOW, taints)
 
 
 @pytest.mark.parametrize(

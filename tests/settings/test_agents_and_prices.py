@@ -1,5 +1,6 @@
 """Sections whose names the person chooses: agents with their programs and models, and what models cost (X15, N27)."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,8 @@ def test_the_list_shows_what_was_set_with_what_it_means(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("program", "/bin/sh"), ("words", ["-c", "x"]), ("base_url", "https://evil.example")]
+    ("name", "value"),
+    [("speaks", "command"), ("program", "/bin/sh"), ("words", ["-c", "x"]), ("base_url", "https://evil.example")],
 )
 def test_what_runs_here_and_where_a_credential_goes_is_not_chosen_from_afar(
     name: str, value: JsonValue, tmp_path: Path
@@ -110,9 +112,12 @@ def test_an_agent_s_name_that_will_not_do_is_refused(name: str) -> None:
         ("model", 5, "up to 200 characters"),
     ],
 )
-def test_a_value_that_will_not_do_says_what_is_allowed(about: str, value: JsonValue, allowed: str) -> None:
+def test_a_value_that_will_not_do_says_what_is_allowed(
+    about: str, value: JsonValue, allowed: str, tmp_path: Path
+) -> None:
+    home = written(tmp_path, f"[agents.claude]\n{about} = {json.dumps(value)}\n")
     with pytest.raises(Misuse, match=f"agents.claude.{about} cannot be") as refused:
-        check_changes({f"agents.claude.{about}": value})
+        load_settings(home, environ={})
     assert allowed in refused.value.message
 
 

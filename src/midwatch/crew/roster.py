@@ -90,7 +90,7 @@ KINDS: Mapping[str, Kind] = {
 }
 OTHERS = "Vendors keep subscriptions for their own programs."
 KNOWN = ("claude", "codex", "opencode")
-"""Whom doctor looks for even where the settings name nobody."""
+"""Whom doctor looks for even where the settings name nobody; only their programs go by the agent's name."""
 
 
 def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
@@ -99,6 +99,9 @@ def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
     if kind is None:
         return Recruit(name, None, None, None, f"Say how it is led: agents.{name}.speaks = acp or command.")
     access = _access(setup, kind)
+    # Whoever may change settings from afar chooses names, and must not thereby choose a program of the PATH.
+    if not setup.program and name not in KNOWN:
+        return Recruit(name, None, None, access, f"Name its program: agents.{name}.program.")
     try:
         program = find(setup.program or name, kind.natives)
     except MidwatchError as problem:
@@ -110,9 +113,7 @@ def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
         asks_nobody = setup.speaks == "command"
         missing = "" if asks_nobody else f"Say whose model it asks: agents.{name}.provider."
         return Recruit(name, driver, program, None, missing)
-    if access.kind == "oauth" and not kind.subscribes:
-        return Recruit(name, driver, program, access, f"{OTHERS} Give {name} an API key: midwatch agent login {name}.")
-    return Recruit(name, driver, program, access, _unpaid(name, access, secrets))
+    return Recruit(name, driver, program, access, _unpaid(name, access, kind, secrets))
 
 
 def kind_of(name: str, setup: AgentSetup) -> Kind | None:
@@ -144,7 +145,9 @@ def lent_by(recruits: Mapping[str, Recruit]) -> tuple[Path, ...]:
     return tuple(sorted({folder for folder in found if folder is not None}))
 
 
-def _unpaid(name: str, access: ModelAccess, secrets: frozenset[str]) -> str:
+def _unpaid(name: str, access: ModelAccess, kind: Kind, secrets: frozenset[str]) -> str:
+    if access.kind == "oauth" and not kind.subscribes:
+        return f"{OTHERS} Give {name} an API key: midwatch agent login {name}."
     if not access.model:
         return f"Name its model: agents.{name}.model."
     if not access.secret:

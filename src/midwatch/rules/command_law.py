@@ -21,6 +21,8 @@ _ROUGH_WORD: Final = re.compile(r"[^\s;&|()<>`$\"'{}\\]+")
 _STARTS: Final = re.compile(r"(?:^|[;&|(`{'\"\n]|\b(?:then|do|else|if|while|until)\s)\s*(?:\w+=\S*\s+)*")
 _ASKABLE: Final = frozenset({"call.path_outside", "call.path_elsewhere"})
 _MOST_COMMANDS: Final = 50
+_PATTERN_BREAKS: Final = re.compile(r"[\s()]+|:\*")
+_GIT_WILD: Final = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ def judge_run(wish: Wish, facts: ToolFacts, rules: tuple[HostRule, ...]) -> tupl
 
 def reads_strangers(wish: Wish) -> bool:
     """Whether a command names a program that fetches from the web."""
-    return not lists.FETCHERS.isdisjoint(map(lists.basename, _rough_words(wish)))
+    words = set(map(lists.basename, _rough_words(wish)))
+    return not lists.FETCHERS.isdisjoint(words) or ("bun" in words and not lists.BUN_FETCHERS.isdisjoint(words))
 
 
 def _rough_words(wish: Wish) -> list[str]:
@@ -99,7 +102,7 @@ def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator
     if what := _never_in(argv):
         yield _deny("call.run_never", what=named(what))
         return
-    yield from (_judge_assignment(text) for text in command.assignments if _tells(text))
+    yield from (_judge_assignment(text) for text in command.assignments if not lists.HARMLESS_VARIABLES.fullmatch(text))
     for redirection in command.redirections:
         yield from _judge_redirection(redirection, case)
     if not argv or _moves_to(command, line, case):
@@ -142,14 +145,12 @@ def _never_in(argv: Sequence[str]) -> str:
     if program == "find":
         first = next((at for at, word in enumerate(rest) if word.startswith(("-exec", "-ok"))), len(rest))
         rest = rest[first:]
+    elif program == "bun" and "exec" in rest:
+        rest = rest[rest.index("exec") + 1 :]
     elif program not in lists.LAUNCHERS:
         return ""
     words = _ROUGH_WORD.findall(" ".join(rest))
     return next((what for at in range(len(words)) if (what := lists.never_done(words[at : at + 8]))), "")
-
-
-def _tells(assignment: str) -> bool:
-    return lists.TELLING_VARIABLES.fullmatch(assignment.partition("=")[0].rstrip("+")) is not None
 
 
 def _judge_assignment(text: str) -> Found:
@@ -171,7 +172,7 @@ def _softened(found: Found) -> Found:
 
 def _moves_to(command: Simple, line: Sequence[Simple], case: _Case) -> str:
     """Give where a `cd` leads, when the rest of the line cannot run without it; empty for everything else."""
-    if len(command.words) != 2 or command.words[0] != "cd" or command.redirections:
+    if len(command.words) != 2 or command.words[0] != "cd" or command.redirections or command.expands:
         return ""
     joins = {one.after for one in line[:-1]} | {one.before for one in line[1:]}
     piped = command.before == "|" or command.after == "|"
@@ -183,6 +184,8 @@ def _moves_to(command: Simple, line: Sequence[Simple], case: _Case) -> str:
 def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[Found]:
     """Paths among the words: written ones by the law of writing, far ones by the law of reading."""
     written = tuple(_written(argv))
+    if lists.bare_name(argv[0]) == "git" and any(path[:1] == ":" or not _GIT_WILD.isdisjoint(path) for path in written):
+        yield _ask("call.run_unclear", why="git itself reads a wildcard or a mark in one of its paths")
     for path in written:
         if found := judge_write(path, case.facts, case.cwd):
             yield _softened(found)
@@ -202,8 +205,7 @@ def _is_far(word: str) -> bool:
 def _written(argv: Sequence[str]) -> Iterator[str]:
     program, words = lists.bare_name(argv[0]), list(argv[1:])
     if program == "git":
-        verb, rest = lists.git_verb(argv)
-        program, words = (verb if verb in {"rm", "mv"} else ""), list(rest)
+        yield from lists.git_written(argv)
     if program not in lists.PATH_WRITERS:
         return
     plain = [word for word in words if not word.startswith("-")]
@@ -222,8 +224,13 @@ def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[Found]:
     shown = named(" ".join(argv), 80)
     if program in lists.NEVER_MATCHED or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:])):
         yield _ask("call.run_changes_meaning", program=named(program))
-    elif not listed((program, *argv[1:]), case.facts.allowed_tools):
+    elif not listed((program, *argv[1:]), _naming(lists.runs_given_code(argv), case.facts.allowed_tools)):
         yield _ask("call.run_unlisted", command=shown)
+
+
+def _naming(word: str, tools: Sequence[str]) -> Iterator[str]:
+    """Keep the patterns that hold a word as it stands: `bun *` does not mean `bun exec`, `bun exec *` does."""
+    return (tool for tool in tools if not word or word in _PATTERN_BREAKS.split(tool))
 
 
 def _allow(code: str, **facts: object) -> Found:

@@ -30,18 +30,21 @@ LAUNCHERS: Final = _words(
 """Programs that start others; what they are given is looked through for what is never done."""
 PLAIN_LAUNCHERS: Final = frozenset({"nohup", "nice", "time", "command", "timeout"})
 NEVER_MATCHED: Final = _words(
-    "eval source . exec trap alias unalias enable export declare typeset readonly set shopt hash builtin pushd popd "
-    "patch env xargs parallel setsid script busybox"
+    "eval source . exec trap alias unalias enable export declare typeset readonly set shopt hash builtin cd pushd "
+    "popd patch env xargs parallel setsid script busybox"
 )
 """A pattern says nothing about these: they change what the words after them mean."""
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh"})
-FETCHERS: Final = frozenset({"curl", "wget", "http", "https", "aria2c"})
-TELLING_VARIABLES: Final = re.compile(
-    r"(?:PATH|LD_\w*|DYLD_\w*|GIT_\w*|BASH\w*|ENV|IFS|PS4|SHELL\w*|PROMPT_COMMAND|HOME|XDG_\w*|\w*EDITOR|VISUAL|\w*PAGER|"
-    r"BROWSER|PYTHON(?:PATH|HOME|STARTUP|WARNINGS|BREAKPOINT|USERBASE|INSPECT)|NODE_(?:OPTIONS|PATH)|NPM_\w*|npm_\w*|"
-    r"PERL5?\w*|RUBY\w*|GEM_\w*|JAVA_TOOL_OPTIONS|\w*_(?:PROXY|proxy)|SSL_\w*|CC|CXX|MAKEFLAGS|RUSTC\w*|CARGO_\w*|"
-    r"LESS\w*|SSH_\w*|TMPDIR|CDPATH|GLOBIGNORE|ZDOTDIR|FPATH|fpath|path)"
+FETCHERS: Final = frozenset({"curl", "wget", "http", "https", "aria2c", "bunx", "npx"})
+BUN_FETCHERS: Final = frozenset({"x", "create", "c"})
+_BUN_CODE_VERBS: Final = BUN_FETCHERS | {"exec", "repl", "-"}
+_BUN_CODE_OPTIONS: Final = re.compile(r"-[A-Za-z]*[ep].*|--(?:eval|print)(?:=.*)?|-|.*\bdata:.*", re.DOTALL)
+HARMLESS_VARIABLES: Final = re.compile(
+    r"(?:CI|NO_COLOR|FORCE_COLOR|TERM|TZ|LANG|LC_\w+|COLUMNS|DEBUG|PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|NODE_ENV)=.*|"
+    r"GIT_PAGER=cat",
+    re.DOTALL,
 )
+"""Any other variable may name a file or a program to some program: nobody can list those that do."""
 
 READERS: Final = _words(
     "ls cat head tail wc pwd echo printf true false test [ grep egrep fgrep rg find stat du df basename dirname "
@@ -63,14 +66,16 @@ GIT_READERS: Final = _words(
     "diff-tree name-rev show-ref for-each-ref check-ignore count-objects version"
 )
 GIT_WRITERS: Final = _words(
-    "add commit branch checkout switch restore stash mv rm reset tag merge rebase cherry-pick revert reflog clean apply"
+    "add commit branch checkout switch restore stash mv rm reset tag merge rebase cherry-pick revert reflog clean"
 )
+"""What `git *` means besides looking; `apply` writes wherever a patch says, so it is named by itself."""
 _GIT_LONG: Final = tuple(
     "--" + name
     for name in sorted(
         _words(
             "exec exec-path output upload-pack receive-pack open-files-in-pager ext-diff extcmd textconv template "
-            "config-env git-dir work-tree separate-git-dir filters no-index directory unsafe-paths tool global system"
+            "config-env git-dir work-tree separate-git-dir filters no-index directory unsafe-paths tool global system "
+            "pathspec-from-file"
         )
     )
 )
@@ -114,6 +119,21 @@ def git_verb(argv: Sequence[str], *, everything: bool = False) -> tuple[str, tup
     return (argv[at], tuple(argv[at + 1 :])) if at < len(argv) else ("", ())
 
 
+def git_written(argv: Sequence[str]) -> tuple[str, ...]:
+    """Give the paths git would write because its words name them."""
+    verb, rest = git_verb(argv)
+    if verb in {"rm", "mv"}:
+        return tuple(word for word in rest if not word.startswith("-"))
+    if verb not in {"checkout", "restore"}:
+        return ()
+    if "--" in rest:
+        return tuple(rest[rest.index("--") + 1 :])
+    # Without `--` a word of checkout may be a branch; restore takes paths alone, besides the commit they come from.
+    sources = {at + 1 for at, word in enumerate(rest) if word in {"-s", "--source"}}
+    plain = (word for at, word in enumerate(rest) if at not in sources and not word.startswith("-"))
+    return tuple(plain) if verb == "restore" else ()
+
+
 def only_looks(argv: Sequence[str]) -> bool:
     """Whether a command is a plain reader: it starts nothing and writes nothing, whatever its words."""
     program, words = bare_name(argv[0]), argv[1:]
@@ -153,6 +173,23 @@ def _is_long_hazard(word: str) -> bool:
     if not name.startswith("--") or name in {"--", "--text"}:
         return False
     return any(option.startswith(name) for option in _GIT_LONG)
+
+
+def runs_given_code(argv: Sequence[str]) -> str:
+    """Give the word by which bun runs code from its words or from strangers; empty when it runs a file of the tree."""
+    program, words = basename(argv[0]), list(argv[1:])
+    if program == "bunx":
+        return program
+    if program != "bun" or not words:
+        return ""
+    if words[0] in _BUN_CODE_VERBS:
+        return words[0]
+    at = 1 if words[0] == "run" else 0
+    # From the script on, words are the script's; an option may take a word, so one in front leaves that open.
+    if words[0] != "test" and len(words) > at and not words[at].startswith(("-", "data:")):
+        return ""
+    verbs = _BUN_CODE_VERBS if words[0].startswith("-") else frozenset[str]()
+    return next((word for word in words if word in verbs or _BUN_CODE_OPTIONS.fullmatch(word)), "")
 
 
 def basename(program: str) -> str:

@@ -10,7 +10,6 @@ _OPERATORS: Final = re.compile(r"\|\||&&|\|&|;;&?|;&|&>>|&>|>>|>\||>&|<<<|<<-?|<
 _REDIRECTIONS: Final = frozenset({">", ">>", ">|", ">&", "<", "<&", "<>", "&>", "&>>"})
 _JOINS: Final = frozenset({";", "&&", "||", "|", "|&", "&", "\n"})
 _KEYWORDS: Final = "if then else elif fi for while until do done case esac function select coproc { } [[ !"
-_BRACES: Final = re.compile(r"\{[^{}]*(?:,|\.\.)")
 _GLOB: Final = frozenset("*?[")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 # How Claude Code writes a long commit message: a quoted here-document is text and nothing else. Atomic, because a
@@ -154,7 +153,8 @@ class _Reader:
     def _end_word(self) -> None:
         if self.word is None:
             return
-        if _BRACES.search(self.bare):
+        # Braces nest, so whatever stands between them says nothing about whether they stand for words.
+        if "{" in self.bare and ("," in self.bare or ".." in self.bare):
             raise Unclear("braces stand for several words")
         names = not _GLOB.isdisjoint(self.bare) or self.bare.startswith("~")
         # Only bare letters name a variable: 'x=/../y' in quotes is a program.
@@ -198,7 +198,7 @@ def _simple(part: list[tuple[str, str]], before: str, after: str) -> Simple:
         if what == "operator":
             pending = text
         elif pending:
-            redirections.append(Redirection(pending, text))
+            redirections.append(_redirection(pending, text, what))
             pending = ""
         elif not words and what == "assignment":
             assignments.append(text)
@@ -211,3 +211,10 @@ def _simple(part: list[tuple[str, str]], before: str, after: str) -> Simple:
     if words and words[0] in _KEYWORDS.split():
         raise Unclear("it is a small program, not a list of commands")
     return Simple(tuple(words), tuple(assignments), tuple(redirections), before, after, tuple(expands))
+
+
+def _redirection(operator: str, target: str, what: str) -> Redirection:
+    # Only a home is known by its text; a wildcard becomes the one file it fits, git's own included.
+    if what != "word" and not _GLOB.isdisjoint(target):
+        raise Unclear("a wildcard stands where a redirection needs one file")
+    return Redirection(operator, target)

@@ -22,7 +22,7 @@ AGENTS: Final = "agents"
 PRICES: Final = "prices"
 NAMED: Final = (SECRETS, AGENTS, PRICES)
 """The sections whose fields the person names."""
-HERE_ONLY: Final = frozenset({"program", "words", "base_url"})
+HERE_ONLY: Final = frozenset({"speaks", "program", "words", "base_url"})
 """What an agent runs and where its credential goes: whoever may change settings from afar must not choose that."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MODEL: Final = re.compile(r"[a-z0-9_-]{1,64}/[A-Za-z0-9_.:/-]{1,128}")
