@@ -116,7 +116,7 @@ async def _start(bench: Bench, head: str, job: str) -> tuple[Start, dict[str, An
         sparse_from=10_000,
         reads_only=False,
         setup_key="",
-        takes_over=None,
+        takes_over="",
         wall=timedelta(minutes=2),
         idle=timedelta(minutes=1),
         grace=timedelta(seconds=1),
