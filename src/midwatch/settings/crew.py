@@ -28,7 +28,7 @@ class AgentSetup(Section):
     speaks: Literal["", "claude", "codex", "acp", "command"] = ""
     """How it is led; nothing at all means as its name says (claude, codex, opencode)."""
     program: Program = ""
-    """Its program; nothing at all means the one of the agent's name that the PATH finds."""
+    """Its program; nothing at all means, for claude, codex and opencode, the one that the PATH finds."""
     words: tuple[Word, ...] = ()
     """What follows the program's name, for acp and command; {prompt} is a file with the prompt, {model} the model."""
     provider: Literal["", "anthropic", "openai", "gemini"] = ""
