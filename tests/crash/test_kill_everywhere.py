@@ -89,9 +89,8 @@ def test_the_short_night_has_about_as_many_entries_as_we_kill_at(undisturbed: tu
 
 MODES = ("after", "before", "left")
 """Killed with the entry committed, killed with it uncommitted, or told to stop right after it."""
-SAMPLE = sorted(
-    random.Random(20261115).sample([(mode, seq) for mode in MODES for seq in range(1, ENTRIES)], 6)  # noqa: S311
-)
+SAMPLE = [(mode, random.Random(f"{mode} 20261115").randrange(1, ENTRIES)) for mode in MODES]  # noqa: S311
+"""One of each; `make sweep` kills at every entry."""
 
 
 @pytest.mark.crash

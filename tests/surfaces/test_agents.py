@@ -257,6 +257,7 @@ def test_a_logout_takes_file_and_settings_away_and_says_what_was_not_there(perso
     assert "claude had no credential here." in person.types("agent", "logout", "claude").out
 
 
+@pytest.mark.sweep
 def test_without_a_server_the_models_are_asked_from_here_and_logins_wait(model: Model) -> None:
     with a_person(up=False) as person:
         fresh = person.types("agent", "list")
@@ -331,7 +332,7 @@ def test_the_real_program_answers_behind_the_walls_of_a_room_that_is_gone_afterw
         nowhere(person, key, said)
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_a_token_that_only_the_program_may_use_is_shown_to_work_by_the_program(model: Model) -> None:
     reserved = Fault(400, "This credential is only authorized for use with Claude Code", times=1)
     with with_the_real("claude", model) as (person, key, around):
