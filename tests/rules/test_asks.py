@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.asks import (
+    NO,
+    YES,
+    agrees,
     deadline_at,
     draft_terms,
     end_of_next_day,
@@ -110,3 +113,9 @@ def test_a_time_without_a_zone_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize("silence", Silence)
 def test_every_silence_can_be_put_into_words(silence: Silence) -> None:
     assert silence_in_words(silence).endswith(".")
+
+
+@pytest.mark.parametrize("word", sorted(YES))
+def test_every_word_that_may_be_answered_means_the_same_everywhere(word: str) -> None:
+    assert agrees(f" {word.upper()} ")
+    assert not any(agrees(no) for no in (*NO, "", "maybe", Silence.NOT_DONE.value))

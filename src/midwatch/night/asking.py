@@ -10,7 +10,7 @@ from midwatch.journal.entry import digest
 from midwatch.journal.events.session import AskOpened, AskWithdrawn, NoticeRaised
 from midwatch.night.roles import Night
 from midwatch.night.rooms import Room
-from midwatch.rules.asks import deadline_at
+from midwatch.rules.asks import agrees, deadline_at
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence
@@ -21,7 +21,6 @@ LOOK_SECONDS = 30.0
 LONGEST_NOTICE = 500
 SLACK = timedelta(minutes=1)
 """How much later than its due moment silence may be written down."""
-YES = frozenset({"yes", "y", "ok", "approve", "approved"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,7 @@ async def withdraw_calls(night: Night, job: str) -> None:
 
 
 def _agreed(row: AskRow) -> bool:
-    return row.state is AskState.ANSWERED and row.answer.strip().lower() in YES
+    return row.state is AskState.ANSWERED and agrees(row.answer)
 
 
 async def _first(*bells: asyncio.Event) -> None:

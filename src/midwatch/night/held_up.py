@@ -11,7 +11,7 @@ from midwatch.night.bounds import contract_of
 from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
 from midwatch.night.wording import within
-from midwatch.rules.asks import SILENCE, deadline_at
+from midwatch.rules.asks import GO_ON, SILENCE, STOP, deadline_at
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.recovery import Cause, NextStep, back_off, classify, next_step
 from midwatch.rules.spending import Amount, more_for
@@ -19,11 +19,11 @@ from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskDraft, AskKind, AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.money import micros
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
 UNTOLD = timedelta(minutes=15)
 """How long to wait for a limit whose end nobody named."""
-GO_ON, STOP = "go on", "stop"
 BUDGET = "budget"
 HELD = "A credential was refused; everything waits until it is mended."
 
@@ -48,10 +48,9 @@ async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event,
 
 def _again_or_over(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
     cause = Cause.LOGIC if isinstance(error, Refused) else classify(error.message)
-    final = isinstance(error, Refused) or next_step(cause, job.attempt) is not NextStep.RETRY
-    if final:
-        return failed(night, job, f"{error.message} {error.hint}".strip(), cause.value, headline=error.message)
     why = f"{error.message} {error.hint}".strip()
+    if isinstance(error, Refused) or next_step(cause, job.attempt) is not NextStep.RETRY:
+        return failed(night, job, why, cause.value, headline=error.message)
     return (
         JobStumbled(job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, cause=cause.value, error=why),
     )
@@ -132,7 +131,7 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
 
 async def _more(night: Night, job: JobRow) -> Amount:
     settings = night.settings()
-    planning = round(settings.planning.max_cost_usd * 1_000_000) if job.stage is Stage.PLAN else None
+    planning = micros(settings.planning.max_cost_usd) if job.stage is Stage.PLAN else None
     bounds = (await contract_of(night, job)).constraints
     return more_for(bounds, settings.execution.max_requests, planning)
 

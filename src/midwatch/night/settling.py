@@ -9,6 +9,7 @@ from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
 from midwatch.night import acts, held_up
 from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
+from midwatch.rules.asks import NO, YES, agrees
 from midwatch.terms.asks import AskKind, AskState, Silence
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
@@ -16,8 +17,6 @@ from midwatch.terms.records import AskRow, JobRow, SessionRow
 from midwatch.terms.trust import Level
 
 TRIES = 5
-YES = frozenset({"yes", "y", "approve", "approved", "ok", held_up.GO_ON})
-NO = frozenset({"no", "n", "reject", "rejected", held_up.STOP})
 ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.SPEND})
 
 
@@ -52,7 +51,7 @@ async def expire(night: Night, ask_id: str, due_at: datetime) -> None:
 async def settle(night: Night, ask_id: str) -> None:
     """Carry out what the answer, or silence, means."""
     ask = await night.records.get(AskRow, ask_id)
-    agreed = ask.answer.lower() in YES or ask.answer == Silence.APPROVED.value
+    agreed = agrees(ask.answer) or ask.answer == Silence.APPROVED.value
     if ask.kind is AskKind.APPROVE_PLAN:
         await _settle_plan(night, ask, agreed=agreed)
     elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith("job_"):  # a held tool call looks itself

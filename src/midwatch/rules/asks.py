@@ -78,6 +78,16 @@ def what_silence_means(
     return Silence.APPROVED if approves else Silence.WAITS
 
 
+GO_ON, STOP = "go on", "stop"
+YES: Final = frozenset({"yes", "y", "approve", "approved", "ok", GO_ON})
+NO: Final = frozenset({"no", "n", "reject", "rejected", STOP})
+
+
+def agrees(answer: str) -> bool:
+    """Whether an answer is a yes; whatever is not, is none."""
+    return answer.strip().lower() in YES
+
+
 def silence_in_words(silence: Silence) -> str:
     """Tell the person what happens if nobody answers."""
     return say(f"silence.{silence.value}")

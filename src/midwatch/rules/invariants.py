@@ -12,6 +12,7 @@ from midwatch.journal.events import session as ev
 from midwatch.journal.events.crew import ModelCalled
 from midwatch.journal.events.house import LevelChanged
 from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
+from midwatch.rules.asks import agrees
 from midwatch.rules.kinds import SAYING, plain
 from midwatch.rules.levels import effective_level
 from midwatch.rules.matrix import outcome_at
@@ -24,7 +25,6 @@ from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.trust import Level, Outcome
 
-YES: Final = frozenset({"yes", "y", "approve", "approved", "ok"})
 SEEN: Final = (ConnectionSeen, ProcessOrphaned, ModelCalled)
 NOT_PEOPLE: Final = frozenset({"", "silence", "midwatch", "brain"})
 
@@ -165,7 +165,7 @@ def _deeds(entries: Sequence[Entry]) -> Iterator[_Deed]:
                 judged[act] = event
             case ev.AskOpened(ask=ask, draft=draft) if draft.kind is AskKind.CONFIRM_ACT:
                 asks[ask] = draft.subject
-            case ev.AskAnswered(ask=ask, answer=answer, by=by) if answer.lower() in YES and by not in NOT_PEOPLE:
+            case ev.AskAnswered(ask=ask, answer=answer, by=by) if agrees(answer) and by not in NOT_PEOPLE:
                 confirmed.add(asks.get(ask, ""))
             case ev.ActEnded(act=act, end="done") if act in judged:
                 event = judged[act]
