@@ -8,6 +8,7 @@ from midwatch.crew.driving import Access, Brief, Decide, Driver, Talk, Tell
 from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
+from midwatch.crew.roles import Room, Task
 from midwatch.errors import Away, Broken, Limited, Locked, MidwatchError, NightSpent, Spent, Unavailable
 from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said, Told
 from midwatch.terms.jobs import Done, Plan
@@ -29,22 +30,19 @@ VAGUE = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.NETWORK})
 """Outcomes behind which there may be another that we saw at the door."""
 
 
-class Room(Protocol):
-    """Where the program runs."""
+class TalkingRoom(Room, Protocol):
+    """Where the program runs, with its pipes."""
 
-    @property
-    def inside(self) -> Any: ...  # noqa: D102
-    def put(self, name: str, content: str) -> Any: ...  # noqa: D102
     def talk(  # noqa: D102
         self, argv: tuple[str, ...], environment: Mapping[str, str]
     ) -> AbstractAsyncContextManager[Talk]: ...
 
 
-class Commission(Protocol):
-    """What a model-driven agent is given."""
+class Commission(Task, Protocol):
+    """What a model-driven agent is given besides what every agent is."""
 
     @property
-    def room(self) -> Room: ...  # noqa: D102
+    def room(self) -> TalkingRoom: ...  # noqa: D102
     @property
     def told(self) -> Told: ...  # noqa: D102
     @property
@@ -59,16 +57,6 @@ class Commission(Protocol):
     def met(self) -> Callable[[], Met | None]: ...  # noqa: D102
     @property
     def tools(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def checks(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def avoid(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def most_files(self) -> int: ...  # noqa: D102
-    @property
-    def most_lines(self) -> int: ...  # noqa: D102
 
 
 class ModelAgent:

@@ -11,6 +11,8 @@ from midwatch.crew.driving import Decide, Decision, Talk, Tell
 from midwatch.terms.agents import AgentEvent
 
 UNDECIDED = "Nobody could decide about this call, so it is refused. Go on without it, or say what you need it for."
+UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
+ENOUGH = Decision(allowed=False, why="It took as many turns as it may.")
 
 _log = logging.getLogger(__name__)
 

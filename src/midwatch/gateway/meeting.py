@@ -1,7 +1,6 @@
 """What each job last met at the door to its model: agents tell it badly or not at all, and we saw it ourselves."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from midwatch.gateway.metering.calls import Call, Fuel
 from midwatch.gateway.metering.ledger import SettingAside
@@ -40,10 +39,10 @@ class Meetings:
         else:
             self.last.pop(job, None)
 
-    def limited(self, job: str, reading: Fuel, resets_at: datetime | None) -> None:
+    def limited(self, job: str, reading: Fuel) -> None:
         """The provider said that one of its limits is used up."""
         why = f"{reading.provider.capitalize()}'s limit is used up ({reading.limit})."
-        self.last[job] = Met(outcome=Outcome.LIMIT, why=why, resets_at=resets_at)
+        self.last[job] = Met(outcome=Outcome.LIMIT, why=why, resets_at=reading.resets_at)
 
 
 class WatchedLedger:

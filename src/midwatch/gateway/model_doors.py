@@ -70,7 +70,7 @@ class ModelDoors:
     async def fuel(self, job: str, reading: Fuel) -> None:
         """Take what the provider says is left."""
         if reading.rejected:
-            self.meetings.limited(job, reading, reading.resets_at)
+            self.meetings.limited(job, reading)
         now = FuelRead(
             provider=reading.provider,
             limit=reading.limit,

@@ -7,11 +7,9 @@ from midwatch.crew import rpc
 from midwatch.crew.acp.calls import READING, Call
 from midwatch.crew.acp.reading import Reader
 from midwatch.crew.driving import Decide, Decision, Talk, Tell
-from midwatch.crew.talking import Questions, decided
+from midwatch.crew.talking import ENOUGH, UNREADABLE, Questions, decided
 from midwatch.terms.agents import ToolDecided
 
-UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
-ENOUGH = Decision(allowed=False, why="It took as many turns as it may.")
 ONLY_READING = Decision(allowed=False, why="While planning only reading is allowed.")
 NOT_ONCE = Decision(allowed=False, why="This call cannot be allowed just once, so it is refused.")
 

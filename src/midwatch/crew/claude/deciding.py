@@ -6,10 +6,9 @@ from typing import Any
 from midwatch.crew.claude import control
 from midwatch.crew.claude.reading import Reader
 from midwatch.crew.driving import Decide, Decision, Talk, Tell
-from midwatch.crew.talking import Questions, answer_once, decided
+from midwatch.crew.talking import UNREADABLE, Questions, answer_once, decided
 from midwatch.terms.agents import ToolDecided
 
-UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
 HANDING_OVER = Decision(allowed=True, why="This hands over the answer and does nothing else.")
 
 

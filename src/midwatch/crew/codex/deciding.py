@@ -9,15 +9,13 @@ from midwatch.crew import rpc
 from midwatch.crew.codex.plain_reading import Call
 from midwatch.crew.codex.reading import Reader
 from midwatch.crew.driving import Decide, Decision, Talk, Tell
-from midwatch.crew.talking import Questions, decided
+from midwatch.crew.talking import ENOUGH, UNREADABLE, Questions, decided
 from midwatch.terms.agents import ToolDecided
 
 APPROVALS = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
 MORE_LEAVE = "item/permissions/requestApproval"
 READING = ("Read", "Grep", "Glob")
 
-UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
-ENOUGH = Decision(allowed=False, why="It took as many turns as it may.")
 ONLY_READING = Decision(
     allowed=False,
     why="While planning only plain reading is allowed: cat, head, tail, sed -n, ls, rg or grep on named files,"
