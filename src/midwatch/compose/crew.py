@@ -22,11 +22,11 @@ from midwatch.store.ledger import Owners, Payers, SqlLedger
 from midwatch.store.pen import Pen
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
+from midwatch.terms.money import micros
 from midwatch.terms.records import FuelRow, SessionRow
 from midwatch.terms.roles import Clock, Ids
 
 KEY = "house.key"
-MICROS = 1_000_000
 
 
 def house_key(home: Path) -> bytes:
@@ -51,11 +51,11 @@ def owners_of(settings: Callable[[], Settings], clock: Clock) -> Callable[[Payer
         asked = chosen.execution.max_requests + job.granted_requests
         mine = most
         if job.stage is Stage.PLAN:
-            mine = min(most, round(chosen.planning.max_cost_usd * MICROS) + job.granted_usd_micros)
+            mine = min(most, micros(chosen.planning.max_cost_usd) + job.granted_usd_micros)
         ceilings = {
             Whose.JOB: Ceilings(usd_micros=mine, tokens=tokens, requests=asked),
             Whose.RUN: Ceilings(usd_micros=most, tokens=tokens, requests=asked),
-            Whose.SESSION: Ceilings(round(limits.usd * MICROS), limits.tokens, chosen.limits.session_max_requests),
+            Whose.SESSION: Ceilings(micros(limits.usd), limits.tokens, chosen.limits.session_max_requests),
         }
         burn = burning(chosen, payers.session, payers.fuel, clock.now())
         return Owners(job.id, job.run, job.session, ceilings, burn)

@@ -2,10 +2,9 @@
 
 from midwatch.errors import Refused
 from midwatch.night.roles import Night
+from midwatch.rules.contract import WRITE
 from midwatch.terms.contract import RunContract, ToolScope
 from midwatch.terms.records import JobRow, RunRow
-
-WRITE = "repo_write_pr"
 
 
 async def contract_of(night: Night, job: JobRow) -> RunContract:

@@ -7,6 +7,7 @@ from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.roles import Effect, Night
 from midwatch.night.wording import pull_request_text, ready_text
 from midwatch.night.world import look
+from midwatch.rules.contract import WRITE
 from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
@@ -14,7 +15,6 @@ from midwatch.terms.counting import some
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Verdict
 
-WRITE = "repo_write_pr"
 NOT_DELIVERABLE = {"worse", "red_when_restored"}
 
 STAYED = {

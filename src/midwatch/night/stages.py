@@ -20,11 +20,12 @@ from midwatch.journal.events.session import AskOpened, NoticeRaised
 from midwatch.journal.events.workshop import SetupFinished
 from midwatch.night.assigning import assign, base_of, setup_doorman, wall_of
 from midwatch.night.bounds import contract_of, scope_of
-from midwatch.night.delivering import NOT_DELIVERABLE, WRITE, by_person, deliver
+from midwatch.night.delivering import NOT_DELIVERABLE, by_person, deliver
 from midwatch.night.roles import Night, ProofRequest
 from midwatch.night.rooms import Place
 from midwatch.night.wording import plan_question
 from midwatch.rules.asks import draft_terms
+from midwatch.rules.contract import WRITE
 from midwatch.rules.levels import effective_level
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.paths import inside, touches

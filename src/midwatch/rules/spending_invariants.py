@@ -8,9 +8,8 @@ from midwatch.rules.reserving import Held
 from midwatch.rules.seen import Found, RecordsSeen
 from midwatch.rules.spending import KINDS, NOTHING, Amount, Ceilings, Purse, Whose, amount_said, higher
 from midwatch.terms.contract import Constraints
+from midwatch.terms.money import micros
 from midwatch.terms.records import JobRow
-
-MICROS = 1_000_000
 
 
 def within_ceilings(entries: Sequence[Entry], records: RecordsSeen) -> Found:
@@ -53,7 +52,7 @@ def _purses(records: RecordsSeen) -> Iterator[tuple[str, Purse, list[str]]]:
     for night in records.sessions:
         jobs = [job for job in records.jobs if job.session == night.id]
         limits = night.orders.limits
-        limit = Ceilings(usd_micros=round(limits.usd * MICROS), tokens=limits.tokens)
+        limit = Ceilings(usd_micros=micros(limits.usd), tokens=limits.tokens)
         held = [one for one in records.held if one.session == night.id]
         yield f"night {night.number}", _purse(Whose.SESSION, limit, jobs, held), [job.id for job in jobs]
 

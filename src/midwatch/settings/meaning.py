@@ -8,11 +8,11 @@ from midwatch.settings.tree import Settings
 from midwatch.terms.asks import AskKind
 from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import GateLimits
+from midwatch.terms.money import micros
 from midwatch.terms.orders import Limits
 from midwatch.terms.secrets import SecretReference
 
 MEBIBYTE = 1024**2
-MICROS = 1_000_000
 
 
 def gate_limits(settings: Settings) -> GateLimits:
@@ -55,7 +55,7 @@ def contract_constraints(settings: Settings) -> Constraints:
     return Constraints(
         max_runtime_minutes=execution.max_duration_minutes,
         max_tokens=execution.max_tokens,
-        max_usd_micros=round(execution.max_cost_usd * MICROS),
+        max_usd_micros=micros(execution.max_cost_usd),
     )
 
 
