@@ -20,12 +20,14 @@ from midwatch.journal.events.jobs import (
 )
 from midwatch.journal.events.session import AskOpened, NoticeRaised
 from midwatch.journal.events.workshop import SetupFinished
+from midwatch.night import milestones
 from midwatch.night.assigning import assign, base_of, setup_doorman, wall_of
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.delivering import NOT_DELIVERABLE, ask_for_review, by_person, deliver, tell
 from midwatch.night.roles import Night, ProofRequest
 from midwatch.night.rooms import Place
 from midwatch.night.wording import plan_question
+from midwatch.night.working import at_work
 from midwatch.rules.asks import draft_terms
 from midwatch.rules.contract import WRITE
 from midwatch.rules.levels import effective_level
@@ -107,7 +109,8 @@ async def _ask_for_approval(night: Night, job: JobRow, contract: RunContract, pl
         silence_approves=contract.silence_approves,
     )
     if minutes == 0:
-        return (JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash),)
+        approved = JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash)
+        return approved, *milestones.planned(night, job, planned.plan.summary)
     settings = night.settings()
     minutes = settings.asks.approve_plan_minutes
     now = night.clock.now()
@@ -139,8 +142,12 @@ async def execute(night: Night, job: JobRow) -> Events:
     if session.level is Level.OBSERVE and not by_person(job):
         raise Refused("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
     await _refuse_weak_walls(night, job, session.level)
-    agent, assignment = await assign(night, job, base_of(job))
-    done = await agent.execute(assignment, job.plan)
+    async with at_work(night, job, base_of(job)) as (agent, assignment, listener):
+        if held := await listener.owed_from_before():
+            return held
+        done = await agent.execute(assignment, job.plan)
+        if held := await listener.owed_at_its_end():
+            return held
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
@@ -186,7 +193,8 @@ async def quarantine(night: Night, job: JobRow) -> Events:
     change = await night.bench.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
     diff = await night.bench.diff(job.project, change.base, change.head)
     blob = await night.blobs.keep(diff.encode())
-    return (JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob),)
+    arrived = JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob)
+    return arrived, *milestones.remarks(night, job, change)
 
 
 async def verify(night: Night, job: JobRow) -> Events:
@@ -215,9 +223,13 @@ async def repair(night: Night, job: JobRow) -> Events:
     """Give the agent what the checks said and let it mend its work."""
     if job.change is None or job.proof is None:
         raise Stale("There is nothing to mend.")
-    agent, assignment = await assign(night, job, job.change.head)
     failure = "\n\n".join(f"$ {one.command}\n{one.tail}" for one in job.proof.delivered if not one.green)
-    done = await agent.repair(assignment, job.change.base, failure)
+    async with at_work(night, job, job.change.head) as (agent, assignment, listener):
+        if held := await listener.owed_from_before():
+            return held
+        done = await agent.repair(assignment, job.change.base, failure)
+        if held := await listener.owed_at_its_end():
+            return held
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     head = await night.bench.head_so_far(job.id, where)

@@ -1,6 +1,7 @@
 """What the night says about a job: the plan's question, the pull request's text, the word that it is ready."""
 
 from midwatch.rules.asks import silence_in_words
+from midwatch.rules.commit_pieces import remark_on
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, Plan, Proof
@@ -26,7 +27,7 @@ def within(silence: Silence, minutes: float | None) -> str:
     return words if minutes is None else words.replace("do not answer", f"do not answer within {minutes:g} minutes", 1)
 
 
-def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
+def pull_request_text(job: JobRow, project: ProjectRow, strategy: str = "incremental") -> tuple[str, str]:
     """Write the pull request for a reviewer: why, what, proof, risks, how to undo."""
     change, done, proof = job.change, job.done, job.proof
     commits = change.commits if change else ()
@@ -42,6 +43,8 @@ def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
     ]
     if job.plan and job.plan.risks:
         lines += ["", "**Risks.**", *(f"- {risk}" for risk in job.plan.risks)]
+    if change and (remark := remark_on(change, strategy)):
+        lines += ["", f"**Pieces.** {remark}"]
     if change and change.flagged:
         lines += ["", f"**Look twice at** {', '.join(change.flagged)}."]
     lines += ["", f"**Undo.** Close this, or after merging: `git revert -m 1 <merge>` on {project.branch}."]

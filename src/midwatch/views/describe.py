@@ -9,11 +9,12 @@ from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import crew, house, jobs, morning, people, session, workshop
+from midwatch.views.words import crew, house, jobs, morning, people, session, signals, workshop
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -27,16 +28,22 @@ def describe(event: Event, names: Names = NOBODY) -> str:
         line = house.told(event, names)
     elif isinstance(event, SessionEvent):
         line = session.told(event, names)
-    elif isinstance(event, JobEvent):
-        line = jobs.told(event, names)
     elif isinstance(event, MorningEvent):
         line = morning.told(event, names)
     elif isinstance(event, PeopleEvent):
         line = people.told(event)
-    elif isinstance(event, WorkshopEvent):
-        line = workshop.told(event, names)
-    elif isinstance(event, CrewEvent):
-        line = crew.told(event, names)
     else:
-        assert_never(event)
+        line = _of_work(event, names)
     return clean(line, LONGEST)
+
+
+def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: Names) -> str:
+    if isinstance(event, JobEvent):
+        return jobs.told(event, names)
+    if isinstance(event, WorkshopEvent):
+        return workshop.told(event, names)
+    if isinstance(event, CrewEvent):
+        return crew.told(event, names)
+    if isinstance(event, SignalEvent):
+        return signals.told(event, names)
+    assert_never(event)

@@ -20,6 +20,7 @@ from midwatch.journal.events.morning import (
 )
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.terms.house import SessionState
 from midwatch.views import night_course, night_jobs
@@ -58,7 +59,7 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
         return night_jobs.happened(view, event)
     if isinstance(event, MorningEvent):
         return _morning(view, event)
-    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent):
+    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent):
         return view
     assert_never(event)
 

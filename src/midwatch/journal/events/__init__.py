@@ -10,9 +10,10 @@ from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 
-Event = HouseEvent | SessionEvent | JobEvent | MorningEvent | PeopleEvent | WorkshopEvent | CrewEvent
+Event = HouseEvent | SessionEvent | JobEvent | MorningEvent | PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent
 
 TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 """Reads an event by its tag. `Event` itself stays plain so that `match` can be exhaustive."""

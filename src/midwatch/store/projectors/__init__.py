@@ -7,7 +7,20 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, runs, sessions, steps, workshop
+from midwatch.store.projectors import (
+    asks,
+    crew,
+    held_up,
+    house,
+    jobs,
+    morning,
+    people,
+    runs,
+    sessions,
+    signals,
+    steps,
+    workshop,
+)
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
@@ -21,6 +34,7 @@ __all__ = [
     "project",
     "runs",
     "sessions",
+    "signals",
     "steps",
     "workshop",
 ]
