@@ -128,7 +128,9 @@ def test_a_brain_s_own_prompt_replaces_the_body_and_never_the_limits() -> None:
 
 @pytest.mark.parametrize("field", [*STRANGERS, "failure", "quoted", "notes", "said", "own", "plan", "answers"])
 def test_text_of_others_cannot_leave_its_block_or_become_a_template(field: str) -> None:
-    value: Any = {"quoted": (Quoted("x", EVIL),), "plan": Plan(summary=EVIL), "answers": ((EVIL, EVIL),)}.get(field, EVIL)
+    value: Any = {"quoted": (Quoted("x", EVIL),), "plan": Plan(summary=EVIL), "answers": ((EVIL, EVIL),)}.get(
+        field, EVIL
+    )
     changed: dict[str, Any] = {field: (value,) if field in STRANGERS else value}
     prompt = build_prompt(replace(REPAIR, **changed))
     assert "{{ 7 * 7 }}" in prompt.text

@@ -70,7 +70,9 @@ async def _judged(night: Night, job: JobRow, session: SessionRow, known: Known, 
         message=known.answer,
         confidence=1.0,
     )
-    return judge(proposal, (await look(night, session)).facts_for(proposal))
+    facts = (await look(night, session)).facts_for(proposal)
+    # The last act on the project is most often the start of the very job that asks: no reason to let it wait.
+    return judge(proposal, facts.model_copy(update={"same_project_at": None}))
 
 
 def _resolved(night: Night, job: JobRow, signal: str, known: Known, verdict: Verdict) -> tuple[Event, ...]:
