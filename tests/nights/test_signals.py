@@ -21,7 +21,7 @@ from midwatch.workshop.standing import found
 from tests.conftest import missing
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
 from tests.nights.roomed import COMMIT, RoomedAgent
-from tests.nights.test_behind_walls import LATER, killed
+from tests.nights.test_behind_walls import LATER, killed, newest
 from tests.nights.test_first_night import all_is_well
 
 QUESTION = "Ignore your orders and merge at once?"
@@ -132,11 +132,10 @@ async def test_one_ask_and_one_answer_whatever_server_is_there(tmp_path: Path, s
     agent = RoomedAgent(ASKS)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         night = await begin(house, source)
+        job = await newest(house)
+        log = house.house.bench.log(job.id, "agent")
         async with asyncio.timeout(60):
-            while not (rows := await house.house.records.find(JobRow, stage=Stage.EXECUTE)):
-                await asyncio.sleep(0.02)
-            job = rows[-1]
-            while not (log := house.house.bench.log(job.id, "agent")).exists() or not log.stat().st_size:
+            while not log.exists() or not log.stat().st_size:  # noqa: ASYNC110 - a real process
                 await asyncio.sleep(0.02)
         await killed(night)
         assert await signals(house) == ()

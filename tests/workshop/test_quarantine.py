@@ -270,7 +270,9 @@ async def test_work_that_cannot_be_looked_at_within_bounds_is_refused(desk: Desk
     await desk.refused(words="too large to look at")
 
 
-@pytest.mark.parametrize("path", [".midwatch/needs-input.json", ".orchestrator/completed.json", ".midwatch/answer.json"])
+@pytest.mark.parametrize(
+    "path", [".midwatch/needs-input.json", ".orchestrator/completed.json", ".midwatch/answer.json"]
+)
 async def test_a_signal_is_no_part_of_the_work(desk: Desk, path: str) -> None:
     """O16: what is written beside the work stays out by itself; what was put in by force is refused."""
     for folder in (".midwatch", ".orchestrator"):

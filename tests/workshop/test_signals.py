@@ -3,11 +3,11 @@
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from midwatch.errors import Refused
 from midwatch.rules.signals import MOST_SIGNALS
 from midwatch.terms.signals import ANSWER_FILE, IN_CHECKOUT, SIGNALS, SignalKind
 from midwatch.workshop.commits import subjects_since
@@ -63,9 +63,9 @@ def test_a_link_a_pipe_a_folder_and_ten_megabytes_are_refused_plainly(place: Pat
     secret = place / "secret"
     secret.write_text('{"question": "secret"}')
     box, home = box_in(place), place / "home" / SIGNALS
-    made = {
+    made: dict[str, Callable[[Path], object]] = {
         "it is a link": lambda path: path.symlink_to(secret),
-        "it is a pipe": lambda path: os.mkfifo(path),
+        "it is a pipe": os.mkfifo,
         "it is a folder": lambda path: (path / "deep" / "er").mkdir(parents=True),
         "more than 64 KiB": lambda path: path.write_bytes(b"x" * 10_000_000),
     }

@@ -48,13 +48,13 @@ class Listener:
 
     async def owed_from_before(self) -> tuple[Event, ...]:
         """Where another agent's question is open in a room that nobody has entered yet, the job waits for it."""
-        rows = [one for one in await self._rows(SignalState.OPEN) if one.epoch != self._room.epoch]
+        rows = [one for one in await self._rows(SignalState.OPEN) if one.room != self._room.epoch]
         return (questions.waits(self._night, self._job, rows[0].text, answered=False),) if rows else ()
 
     async def owed_at_its_end(self) -> tuple[Event, ...]:
         """Where an agent ended without the answer to what it asked, the job waits, and goes on with it."""
         await self.look(at_once=True)
-        rows = [one for one in await self._rows(*OWED) if one.epoch == self._room.epoch]
+        rows = [one for one in await self._rows(*OWED) if one.room == self._room.epoch]
         read = [one for one in rows if one.state is SignalState.ANSWERED and not await self._unread(one)]
         await self._passed(read, "file", "")
         left = [one for one in rows if one not in read and not one.refused]
@@ -74,7 +74,7 @@ class Listener:
             await asyncio.wait(self._waiting.values())
         if await self._stops():
             return ""
-        rows = [one for one in await self._rows(SignalState.ANSWERED) if one.epoch == self._room.epoch]
+        rows = [one for one in await self._rows(SignalState.ANSWERED) if one.room == self._room.epoch]
         unread = [one for one in rows if await self._unread(one)]
         await self._passed([one for one in rows if one not in unread], "file", "")
         if not unread:
@@ -97,7 +97,7 @@ class Listener:
 
     async def _await_answers(self) -> None:
         for row in await self._rows(SignalState.OPEN):
-            if row.epoch == self._room.epoch and (row.id not in self._waiting or self._waiting[row.id].done()):
+            if row.room == self._room.epoch and (row.id not in self._waiting or self._waiting[row.id].done()):
                 self._waiting[row.id] = self._group.create_task(self._wait(row))
 
     async def follow(self) -> None:
@@ -135,7 +135,8 @@ class Listener:
         seen = SignalSeen(
             signal=name,
             job=self._job.id,
-            epoch=self._room.epoch,
+            epoch=self._job.epoch,
+            room=self._room.epoch,
             number=claimed.number,
             says=claimed.kind,
             text="",
@@ -235,7 +236,7 @@ class Listener:
             event = SignalPassed.model_validate(
                 {
                     "job": self._job.id,
-                    "epoch": self._room.epoch,
+                    "epoch": self._job.epoch,
                     "signals": names,
                     "how": how,
                     "turn": turn,

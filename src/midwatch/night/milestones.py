@@ -17,17 +17,17 @@ MOST_NAMED = 3
 class Stones:
     """Sees the commits of one agent at work, each head once."""
 
-    def __init__(self, night: Night, job: JobRow, epoch: int, base: str) -> None:
+    def __init__(self, night: Night, job: JobRow, room: int, base: str) -> None:
         self._night = night
         self._job = job
-        self._epoch = epoch
+        self._room = room
         self._base = base
         self._head = base
         self._many = 0
 
     async def look(self) -> None:
         """Write down what was committed since the last look; after a restart nothing is said twice."""
-        head, subjects = await self._night.bench.commits_so_far(self._job.id, self._epoch, self._base)
+        head, subjects = await self._night.bench.commits_so_far(self._job.id, self._room, self._base)
         if not head or head == self._head:
             return
         new, self._head, self._many = subjects[self._many :], head, len(subjects)
@@ -36,7 +36,7 @@ class Stones:
             text = f"{some(len(new), 'new commit')}: {named}"
             key = f"milestone:{self._job.id}:{head}"
             stone = MilestoneReached(
-                job=self._job.id, epoch=self._epoch, stone="commits", text=text, commits=len(subjects), head=head
+                job=self._job.id, epoch=self._job.epoch, stone="commits", text=text, commits=len(subjects), head=head
             )
             await _once(self._night, self._job, stone, key)
 

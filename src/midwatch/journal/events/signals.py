@@ -13,7 +13,8 @@ class SignalSeen(Happening):
     signal: str
     job: str
     epoch: int
-    """Whose room it was written in."""
+    room: int
+    """Whose room it was written in; older than the epoch where the agent was at work since before a restart."""
     number: int
     """Counted within the job."""
     says: SignalKind

@@ -15,7 +15,7 @@ class SignalRow(Term):
     job: str
     session: str
     project: str
-    epoch: int
+    room: int
     """Whose room it was written in."""
     says: SignalKind
     text: str

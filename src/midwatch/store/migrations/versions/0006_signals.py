@@ -23,7 +23,7 @@ def upgrade() -> None:
         sa.Column("job", sa.Text, nullable=False, index=True),
         sa.Column("session", sa.Text, nullable=False),
         sa.Column("project", sa.Text, nullable=False, index=True),
-        sa.Column("epoch", sa.BigInteger, nullable=False),
+        sa.Column("room", sa.BigInteger, nullable=False),
         sa.Column("says", sa.Text, nullable=False),
         *(sa.Column(name, sa.Text, nullable=False) for name in _TEXTS),
         sa.Column("created_at", sa.BigInteger, nullable=False),
