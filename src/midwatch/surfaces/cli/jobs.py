@@ -59,6 +59,7 @@ def show(
     if row["why"]:
         line(row["why"])
     _show_work(row)
+    _show_way(row)
     for errand in row["errands"]:
         job_errands.show_errand(row, errand, prompts=prompts)
 
@@ -78,6 +79,15 @@ def _show_work(row: dict[str, Any]) -> None:
         line(f"{MARKS[row['isolation']]} ({row['isolation']})", first="  walls: ")
     for pr in row["pull_requests"]:
         typer.echo(f"  pull request {pr['number']} [{pr['state']}] {pr['branch']} into {pr['into']}")
+
+
+def _show_way(row: dict[str, Any]) -> None:
+    for stone in row["milestones"]:
+        line(stone, first="  milestone: ")
+    for signal in row["signals"]:
+        line(signal["refused"] or signal["text"], first=f"  {signal['says']}: ")
+        if signal["answer"]:
+            line(f"{signal['answer']} ({signal['answered_by']})", first="    answer: ")
 
 
 def _show_proof(proof: dict[str, Any] | None) -> None:
