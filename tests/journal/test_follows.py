@@ -21,6 +21,7 @@ STAGES: list[tuple[type[Event], dict[str, Any], Stage]] = [
     (ev.JobCreated, {"stage": Stage.EXECUTE}, Stage.EXECUTE),
     (ev.JobMirrored, {}, Stage.SETUP),
     (ev.JobPrepared, {}, Stage.PLAN),
+    (ev.PlanReturned, {}, Stage.PLAN),
     (ev.JobApproved, {}, Stage.EXECUTE),
     (ev.JobExecuted, {}, Stage.BUNDLE),
     (ev.JobBundled, {}, Stage.QUARANTINE),

@@ -16,6 +16,7 @@ from midwatch.journal.events.jobs import (
     JobStumbled,
     JobVerified,
     JobWoken,
+    PlanReturned,
     PullRequestOpened,
 )
 from midwatch.journal.events.runs import RunFinished
@@ -48,6 +49,7 @@ def follows(event: Event) -> tuple[Work, ...]:
 NEXT_STAGE: dict[type[Event], Stage] = {
     JobMirrored: Stage.SETUP,
     JobPrepared: Stage.PLAN,
+    PlanReturned: Stage.PLAN,
     JobApproved: Stage.EXECUTE,
     JobExecuted: Stage.BUNDLE,
     JobRepaired: Stage.BUNDLE,
@@ -76,6 +78,7 @@ def _after_stage(event: Event) -> tuple[Work, ...]:
         case (
             JobMirrored(job=job)
             | JobPrepared(job=job)
+            | PlanReturned(job=job)
             | JobApproved(job=job)
             | JobExecuted(job=job)
             | JobRepaired(job=job)

@@ -32,6 +32,9 @@ class Brain(Protocol):
 class Agent(Protocol):
     """Plans and works in its own checkout."""
 
+    amends: bool
+    """Whether it can plan anew by what a person says of its plan."""
+
     async def plan(self, assignment: Assignment) -> Plan:
         """Look, and say what would be done; nothing is written."""
         ...

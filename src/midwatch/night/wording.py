@@ -15,9 +15,11 @@ PROVEN = {
 }
 
 
-def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None) -> str:
-    """Ask about a plan and say what silence means."""
-    return f"Plan for job {job.number} ({job.title}): {plan.summary} {within(silence, minutes)}"
+def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None, wrong: tuple[str, ...] = ()) -> str:
+    """Ask about a plan, say where it leaves the orders, and what silence means."""
+    again = f", version {job.plan_version + 1}" if job.plan_version else ""
+    left = f" It leaves your orders, and what does is refused later: {' '.join(wrong)}" if wrong else ""
+    return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {within(silence, minutes)}"
 
 
 def within(silence: Silence, minutes: float | None) -> str:

@@ -22,7 +22,7 @@ _KINDS: Final[dict[Phase, str]] = {
     "act": """act.judged act.ended round.ended checkin.made session.paused session.resumed
         notice.raised notice.sent""",
     "job": """mission.created run.started run.finished job.created job.claimed job.mirrored job.prepared job.planned
-        job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
+        plan.returned job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
         job.stop_requested job.ended job.waits job.woken job.granted job.delivered
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed

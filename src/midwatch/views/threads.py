@@ -92,6 +92,7 @@ _SPEAKS: Final[dict[str, str]] = {
     "job.mirrored": "job",
     "job.prepared": "job",
     "job.planned": "job",
+    "plan.returned": "job",
     "job.approved": "job",
     "job.executed": "job",
     "job.bundled": "job",

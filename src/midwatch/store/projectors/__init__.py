@@ -7,7 +7,20 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, runs, sessions, steps, workshop
+from midwatch.store.projectors import (
+    asks,
+    crew,
+    held_up,
+    house,
+    jobs,
+    morning,
+    people,
+    plans,
+    runs,
+    sessions,
+    steps,
+    workshop,
+)
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
@@ -18,6 +31,7 @@ __all__ = [
     "jobs",
     "morning",
     "people",
+    "plans",
     "project",
     "runs",
     "sessions",
