@@ -10,10 +10,10 @@ from midwatch.night.assigning import assign, base_of
 from midwatch.night.bounds import contract_of
 from midwatch.night.roles import Night
 from midwatch.night.wording import plan_question
-from midwatch.rules.asks import APPROVE, EDIT, REJECT, draft_terms
+from midwatch.rules.asks import draft_terms
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.plans import faults
-from midwatch.terms.asks import AskDraft, AskKind, Silence
+from midwatch.terms.asks import APPROVE, EDIT, REJECT, AskDraft, AskKind, Silence
 from midwatch.terms.contract import RunContract
 from midwatch.terms.records import JobRow, PlanRow, SessionRow
 

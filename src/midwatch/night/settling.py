@@ -9,8 +9,8 @@ from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
 from midwatch.night import acts, held_up
 from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
-from midwatch.rules.asks import EDIT, NO, YES, agrees
-from midwatch.terms.asks import AskKind, AskState, Silence
+from midwatch.rules.asks import NO, YES, agrees
+from midwatch.terms.asks import EDIT, AskKind, AskState, Silence
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, JobRow, SessionRow

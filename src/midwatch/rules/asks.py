@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from midwatch.terms.asks import AskKind, Silence
+from midwatch.terms.asks import APPROVE, REJECT, AskKind, Silence
 from midwatch.terms.english import say
 from midwatch.terms.trust import Level
 
@@ -79,7 +79,6 @@ def what_silence_means(
 
 
 GO_ON, STOP = "go on", "stop"
-APPROVE, EDIT, REJECT = "approve", "edit", "reject"
 YES: Final = frozenset({"yes", "y", APPROVE, "approved", "ok", GO_ON})
 NO: Final = frozenset({"no", "n", REJECT, "rejected", STOP})
 
