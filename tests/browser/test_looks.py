@@ -132,7 +132,7 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     page.locator("section.ask").first.get_by_role("button", name="Approve").click()
     expect(page.get_by_role("link", name="Review what came of it")).to_be_visible(timeout=PATIENCE)
     looker.opens("/live")
-    looker.looks("live-over")
+    looker.looks("live-over", pictured=True)
     page.locator("#feed a").first.click()
     page.wait_for_url("**/why/*")
     looker.looks("why")
