@@ -24,11 +24,11 @@ SCHEME = "getComputedStyle(document.documentElement).colorScheme"
 BROKEN = "addEventListener('securitypolicyviolation', e => console.error(`policy: ${e.violatedDirective}`))"
 
 
-@pytest.fixture(scope="module")
-def seen(browser: Browser) -> Iterator[Seen]:
+@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=pytest.mark.sweep)], ids=["sampled", "whole"])
+def seen(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Seen]:
     """One house goes through one day, and somebody looks at everything."""
     folder = Path(tempfile.mkdtemp(prefix="mw", dir="/tmp"))
-    ann, seen = Householder(folder), Seen()
+    ann, seen = Householder(folder), Seen(everything=request.param)
     try:
         source = sample_repository(ann.repo)
         link = ann.starts()
