@@ -79,8 +79,9 @@ def what_silence_means(
 
 
 GO_ON, STOP = "go on", "stop"
-YES: Final = frozenset({"yes", "y", "approve", "approved", "ok", GO_ON})
-NO: Final = frozenset({"no", "n", "reject", "rejected", STOP})
+APPROVE, EDIT, REJECT = "approve", "edit", "reject"
+YES: Final = frozenset({"yes", "y", APPROVE, "approved", "ok", GO_ON})
+NO: Final = frozenset({"no", "n", REJECT, "rejected", STOP})
 
 
 def agrees(answer: str) -> bool:

@@ -24,7 +24,16 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
-from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow
+from midwatch.terms.records.work import (
+    ConnectionRow,
+    FuelRow,
+    JobRow,
+    MissionRow,
+    PlanRow,
+    PullRequestRow,
+    RunRow,
+    StepRow,
+)
 
 __all__ = [
     "ActRow",
@@ -47,6 +56,7 @@ __all__ = [
     "OutcomeRow",
     "PastAct",
     "PersonRow",
+    "PlanRow",
     "ProjectRow",
     "PullRequestRow",
     "ReportRow",
@@ -55,6 +65,7 @@ __all__ = [
     "SessionRow",
     "SettingsRow",
     "StandingRow",
+    "StepRow",
     "TimerRow",
     "TokenRow",
     "WorkRow",
