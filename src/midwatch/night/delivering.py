@@ -69,7 +69,7 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
         notice=night.ids.new("ntc"),
         session=job.session,
         tier=tier_of(NoticeKind.PULL_REQUEST_READY),
-        text=ready_text(job, opened),
+        text=ready_text(job, opened, night.clock.now()),
         subject=job.id,
     )
     return (opened, ended, told) if night.settings().notices.on_complete else (opened, ended)

@@ -118,7 +118,7 @@ async def _ask_for_approval(night: Night, job: JobRow, contract: RunContract, pl
     )
     due = now + timedelta(minutes=minutes) if silence is not Silence.WAITS else None
     opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
-    told = (_notice(night, job, NoticeKind.PLAN_READY, draft.question),) if settings.notices.on_plan_ready else ()
+    told = (_notice(night, job, opened.ask, draft.question),) if settings.notices.on_plan_ready else ()
     return opened, *told
 
 
@@ -231,5 +231,6 @@ def _inside(drafted: Plan, contract: RunContract) -> bool:
     return allowed and not touched
 
 
-def _notice(night: Night, job: JobRow, kind: NoticeKind, text: str) -> NoticeRaised:
-    return NoticeRaised(notice=night.ids.new("ntc"), session=job.session, tier=tier_of(kind), text=text, subject=job.id)
+def _notice(night: Night, job: JobRow, ask: str, text: str) -> NoticeRaised:
+    tier = tier_of(NoticeKind.PLAN_READY)
+    return NoticeRaised(notice=night.ids.new("ntc"), session=job.session, tier=tier, text=text, subject=ask)

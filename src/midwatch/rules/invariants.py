@@ -57,7 +57,7 @@ def because_backwards(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 
 _ONE_EFFECT: Final = (
     dict.fromkeys(("tool.called", "tool.finished"), "invocation")
-    | dict.fromkeys(("notice.raised", "notice.sent"), "notice")
+    | {"notice.raised": "notice", "notice.sent": "notice channel"}
     | {"pull_request.opened": "job", "pull_request.merged": "pull_request"}
 )
 _ONE_END: Final = (
@@ -87,7 +87,7 @@ def _repeated(entries: Sequence[Entry], once: dict[str, str]) -> Found:
         if field is None:
             continue
         kind = "ask settled" if entry.event.kind.startswith("ask.") else entry.event.kind
-        what = (kind, str(getattr(entry.event, field)))
+        what = (kind, " ".join(str(getattr(entry.event, one)) for one in field.split()))
         if what in seen:
             yield f"{what[0]} twice for {what[1]}", entry.seq
         seen.add(what)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from midwatch.terms.asks import Tier
+from midwatch.terms.notices import Delivery
 
 QUIET_FROM: Final = time(22)
 QUIET_UNTIL: Final = time(7)
@@ -57,16 +58,6 @@ _SUMMARY: Final = frozenset(
 _LOG: Final = frozenset({NoticeKind.REASONING, NoticeKind.SKIP, NoticeKind.SCAN})
 
 
-class Delivery(StrEnum):
-    """What a channel does with a notice."""
-
-    NOW = "now"
-    AFTER_QUIET = "after_quiet"
-    BATCH = "batch"
-    DIGEST = "digest"
-    LOG = "log"
-
-
 @dataclass(frozen=True, slots=True)
 class Routing:
     """When it goes out, and whether the day's budget should be mentioned."""
@@ -115,13 +106,6 @@ def route(tier: Tier, *, quiet: bool, sent_today: int, budget: int = DAILY_BUDGE
     if tier is Tier.SUMMARY:
         return Routing(Delivery.BATCH)
     return Routing(Delivery.AFTER_QUIET if quiet else Delivery.NOW, warn=warn and not quiet)
-
-
-def batch_due(first_waiting_at: datetime | None, now: datetime, *, louder_goes_out: bool = False) -> bool:
-    """A batch goes out after four hours, or together with something louder."""
-    if first_waiting_at is None:
-        return False
-    return louder_goes_out or now - first_waiting_at >= BATCH_EVERY
 
 
 def batch_text(items: Sequence[str]) -> str:
