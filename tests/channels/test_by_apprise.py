@@ -1,16 +1,11 @@
 """Real pushes over Apprise to real peers on this machine: a web hook, a form, a mail server with a password."""
 
 import asyncio
-import json
 import socket
 import sys
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 import pytest
 from aiosmtpd.controller import Controller
@@ -21,53 +16,13 @@ from hypothesis import strategies as st
 from midwatch.channels.by_apprise import AppriseOutlet, look_at, parts, scrubbed
 from midwatch.errors import Misuse, Unavailable, Unknown
 from midwatch.settings import Settings, load_settings
-
-TOKEN = "tok-3f9a81c2"
-
-
-@dataclass
-class Sink:
-    """A web server that keeps what it is sent and answers as it is told."""
-
-    status: int = 200
-    hangs: bool = False
-    got: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
-    release: threading.Event = field(default_factory=threading.Event)
-    reached: threading.Event = field(default_factory=threading.Event)
-    port: int = 0
-
-    def url(self, schema: str, more: str = "") -> str:
-        return f"{schema}://ann:{TOKEN}@127.0.0.1:{self.port}/hook/{TOKEN}?rto=0.3&cto=2{more}"
+from tests.channels.sink import TOKEN, Sink, listening
 
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    kept = Sink()
-
-    class Answering(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            kind = self.headers["Content-Type"].partition(";")[0]
-            read = json.loads(body) if kind == "application/json" else {n: v[0] for n, v in parse_qs(body).items()}
-            kept.got.append((self.path, kind, read))
-            if kept.hangs:
-                kept.reached.set()
-                kept.release.wait(20)
-            self.send_response(kept.status)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    kept.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield kept
-    kept.release.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening() as kept:
+        yield kept
 
 
 def settings(folder: Path, text: str = "") -> Settings:
@@ -175,8 +130,9 @@ def mail() -> Iterator[tuple[Mailbox, int]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    more = {"authenticator": let_in, "auth_required": True, "auth_require_tls": False}
-    server = Controller(box, hostname="127.0.0.1", port=port, **more)
+    server = Controller(
+        box, hostname="127.0.0.1", port=port, authenticator=let_in, auth_required=True, auth_require_tls=False
+    )
     server.start()
     yield box, port
     server.stop()
@@ -192,7 +148,7 @@ async def test_a_mail_server_with_a_password_takes_the_mail(mail: tuple[Mailbox,
     await outlet_of(mailto(port, TOKEN)).push("phone", "Midwatch: urgent", "The disk is nearly full.")
     (envelope,) = box.got
     assert envelope.rcpt_tos == ["ann@example.org"]
-    content = bytes(envelope.content or b"").decode()
+    content = envelope.content.decode() if isinstance(envelope.content, bytes) else ""
     assert "Subject: Midwatch: urgent" in content
     assert "The disk is nearly full." in content
 

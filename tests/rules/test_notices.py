@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.notices import (
-    Delivery,
     NoticeKind,
     batch_text,
     brain_tier,
@@ -17,6 +16,7 @@ from midwatch.rules.notices import (
     tier_of,
 )
 from midwatch.terms.asks import Tier
+from midwatch.terms.notices import Delivery
 
 BERLIN = ZoneInfo("Europe/Berlin")
 RULES_4 = {

@@ -16,6 +16,7 @@ from midwatch.rules.asks import agrees
 from midwatch.rules.kinds import SAYING, plain
 from midwatch.rules.levels import effective_level
 from midwatch.rules.matrix import outcome_at
+from midwatch.rules.outbox_invariants import notices_are_on_their_way
 from midwatch.rules.recovery import Cause
 from midwatch.rules.seen import Found, RecordsSeen, Rule, Violation
 from midwatch.rules.spending_invariants import within_ceilings
@@ -271,5 +272,6 @@ RULES: Final[dict[str, Rule]] = {
     "deadlines_have_timers": deadlines_have_timers,
     "nights_stay_awake": nights_stay_awake,
     "within_ceilings": within_ceilings,
+    "notices_are_on_their_way": notices_are_on_their_way,
 }
 """Every promise by its name; a broken one is told by that name."""
