@@ -203,4 +203,5 @@ def test_a_channel_that_fails_is_tried_six_times_ever_more_slowly() -> None:
 def test_the_warning_is_said_by_one_message_a_day(sent: int, budget: int) -> None:
     warned = [used for used in range(budget) if Purse(sent_today=used, budget=budget).warns]
     assert len(warned) == 1
+    assert Purse(sent_today=15).warns, "at four fifths"
     assert Purse(sent_today=sent, budget=budget).empty == (sent >= budget)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Misuse
-from midwatch.journal.events.session import NoticeRaised
+from midwatch.journal.events.session import NoticeRaised, SessionOpened
 from midwatch.settings import check_changes, load_settings
 from midwatch.surfaces.cli.settings_file import with_value, without_table
 from midwatch.terms.asks import Tier
 from midwatch.terms.records import DeliveryRow
 from tests.channels.sink import TOKEN, Sink, listening
-from tests.nights.house import TestHouse, a_house
+from tests.nights.house import TestHouse, a_house, orders
 from tests.surfaces import person as at_home
 from tests.surfaces.person import Person, Said, a_person
 from tests.surfaces.visitor import visiting, welcome
@@ -92,13 +92,13 @@ async def house(tmp_path: Path, sink: Sink, monkeypatch: pytest.MonkeyPatch) -> 
     home.mkdir()
     (home / "midwatch.toml").write_text('[channels.phone]\nurl = "env:PHONE"\n[notices]\nquiet_hours = ""\n')
     async with a_house(home) as opened:
+        await opened.house.journal.record(SessionOpened(session="ses_1", orders=orders()))
         yield opened
 
 
 async def raised(house: TestHouse, text: str, tier: Tier = Tier.ACTION) -> None:
-    session = "ses_1"
-    notice = NoticeRaised(notice=house.house.ids.new("ntc"), session=session, tier=tier, text=text)
-    await house.house.journal.record(notice)
+    name = house.house.ids.new("ntc")
+    await house.house.journal.record(NoticeRaised(notice=name, session="ses_1", tier=tier, text=text))
     await house.settle()
 
 
@@ -110,18 +110,21 @@ async def test_pages_and_api_say_how_a_channel_stands(house: TestHouse, sink: Si
         assert [body["message"] for _, _, body in sink.got] == ["PR ready: Fix it"]
         shown = (await visitor.get("/tonight")).text
         assert "took its last message" in shown
+        assert "sent to phone <time" in (await visitor.get("/live")).text
+        await raised(house, "routine", Tier.SUMMARY)
+        assert "in the next batch to phone, at the latest <time" in (await visitor.get("/live")).text
         sink.status = 503
         await raised(house, "needed")
         await house.pass_time(hours=7)
         (row,) = (await visitor.api("GET", "/channels")).json()
-        assert (row["state"], row["failed"], row["waiting"]) == ("bad", 1, 0)
-        assert row["unsent"] == "1 notice could not be sent by phone: needed"
+        assert (row["state"], row["failed"], row["waiting"]) == ("bad", 2, 0)
+        assert row["unsent"] == "2 notices could not be sent by phone: routine; needed"
         assert TOKEN not in str(row)
-        assert "1 could not be sent" in (await visitor.get("/tonight")).text
+        assert "2 could not be sent" in (await visitor.get("/tonight")).text
         said = (await visitor.api("POST", "/channels/phone/test", {})).json()
         assert (said["ok"], TOKEN in said["sentence"]) == (False, False)
         assert (await visitor.api("POST", "/channels/pager/test", {})).status_code == 404
-    (one, two) = await house.house.records.find(DeliveryRow)
+    (one, _, two) = await house.house.records.find(DeliveryRow)
     assert (one.state.value, two.state.value, two.attempts) == ("sent", "failed", 6)
     assert two.settled_at is not None
     assert two.settled_at - two.created_at > timedelta(hours=5)

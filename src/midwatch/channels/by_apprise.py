@@ -25,7 +25,7 @@ WHOLE_HOST = re.compile(r"localhost|[\w.-]+\.[\w-]+|\[[0-9a-f:]+\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class Destination:
     """What a URL leads to, as far as it may be shown."""
 
     kind: str
@@ -49,7 +49,7 @@ class AppriseOutlet:
         url = await self._address(channel)
         await self._in_thread(lambda: _send(url, title, text, setup, settings.notices.split_characters))
 
-    async def look(self, channel: str) -> Service:
+    async def look(self, channel: str) -> Destination:
         """Tell what a channel's URL leads to, without sending anything."""
         url = await self._address(channel)
         return await self._in_thread(lambda: look_at(url))
@@ -82,14 +82,14 @@ def library() -> ModuleType:
     return apprise
 
 
-def look_at(url: str) -> Service:
+def look_at(url: str) -> Destination:
     """See whether Apprise understands a URL, and what may be shown of it; blocking."""
     service = _service(url)
     shown = str(service.url(privacy=True))
     head, colon, rest = shown.partition("://")
     place, path, _ = rest.partition("/")
     # A path may be the secret, as in a webhook's address; Apprise hides only what its author thought of.
-    return Service(kind=str(service.service_name), place=f"{head}{colon}{place.partition('?')[0]}{path and '/…'}")
+    return Destination(kind=str(service.service_name), place=f"{head}{colon}{place.partition('?')[0]}{path and '/…'}")
 
 
 def _service(url: str) -> Any:

@@ -93,7 +93,7 @@ def first_place(tier: Tier, local: datetime, hours: Hours, purse: Purse, *, brie
         return Place(Delivery.DIGEST, hours.next_digest(local) if quiet else now)
     loud = tier is Tier.URGENT and (hours.urgent_bypass or not quiet)
     heard_as = Tier.ACTION if tier is Tier.URGENT and not loud else tier
-    delivery = route(heard_as, quiet=quiet, sent_today=purse.sent_today, budget=purse.budget).delivery
+    delivery = route(heard_as, quiet=quiet, sent_today=purse.sent_today, budget=purse.budget)
     if delivery is Delivery.BATCH:
         later = local.astimezone(UTC) + hours.batch
         there = later.astimezone(local.tzinfo)
