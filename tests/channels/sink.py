@@ -1,6 +1,7 @@
 """A web hook on this machine: a real server that takes, refuses or hangs, and keeps what it was sent."""
 
 import json
+import queue
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ class Sink:
     got: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     release: threading.Event = field(default_factory=threading.Event)
     reached: threading.Event = field(default_factory=threading.Event)
+    arrived: "queue.Queue[str]" = field(default_factory=queue.Queue)
     port: int = 0
 
     def url(self, schema: str, more: str = "") -> str:
@@ -38,6 +40,7 @@ def listening() -> Iterator[Sink]:
             kind = self.headers["Content-Type"].partition(";")[0]
             read = json.loads(body) if kind == "application/json" else {n: v[0] for n, v in parse_qs(body).items()}
             kept.got.append((self.path, kind, read))
+            kept.arrived.put(read["message"])
             if kept.hangs:
                 kept.reached.set()
                 kept.release.wait(20)

@@ -1,5 +1,8 @@
 """`midwatch channel`, doctor and the pages about channels, as a person sees them; a URL shows nowhere (O12, X7)."""
 
+import asyncio
+import os
+import signal
 import stat
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
@@ -83,6 +86,31 @@ def test_without_a_server_a_channel_can_be_added_tried_and_refused(sink: Sink) -
         unset = person.types("channel", "test", "mail", expect=5)
         assert "$MAIL, which is not set" in unset.out
         assert "[channels.pager]" not in (person.home / "midwatch.toml").read_text()
+
+
+@pytest.mark.sweep
+@pytest.mark.crash
+async def test_a_server_killed_while_a_message_is_on_its_way_sends_it_once_more(sink: Sink) -> None:
+    sink.hangs = True
+    with a_person(up=False) as person:
+        person.settles(f'{SETTINGS}[notices]\nquiet_hours = ""\n')
+        person.types("channel", "add", "phone", text=f"{sink.url('json', '&rto=20')}\n")
+        async with a_house(person.home) as before:  # raised, and nobody there to tell: the patrol finds it
+            told = NoticeRaised(notice="ntc_1", session="", tier=Tier.URGENT, text="The disk is full.")
+            await before.house.journal.record(told)
+        person.types("up", "--detach")
+        assert await asyncio.to_thread(sink.arrived.get, timeout=60) == "The disk is full."
+        os.kill(int((person.home / "server.lock").read_text()), signal.SIGKILL)
+        sink.hangs = False
+        sink.release.set()
+        person.types("up", "--detach")
+        assert await asyncio.to_thread(sink.arrived.get, timeout=60) == "The disk is full."
+        shown = person.types("channel", "list", "--json").json
+        while shown[0]["state"] == "new":  # taken by the service; the server writes it down in a moment
+            shown = person.types("channel", "list", "--json").json
+        assert (shown[0]["state"], shown[0]["waiting"]) == ("good", 0)
+        assert len(sink.got) == 2
+        assert person.types("doctor", "--verify", "--invariants", "--json").json["ok"]
 
 
 @pytest.fixture
