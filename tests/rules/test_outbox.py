@@ -179,6 +179,25 @@ def test_the_brief_is_outside_tiers_and_budget() -> None:
     assert not sort_out([row("ntc_1", Tier.ACTION, held)], MIDNIGHT.replace(hour=8), Hours(), used).counts
 
 
+def test_a_second_try_that_falls_into_quiet_hours_waits_for_their_end() -> None:
+    late = NOON.replace(hour=22, minute=5)
+    again = row("ntc_1", Tier.ACTION, Place(Delivery.NOW, late.astimezone(UTC)), attempts=1)
+    found = sort_out([again], late, Hours(), Purse())
+    held = Place(Delivery.AFTER_QUIET, NOON.replace(day=2, hour=7).astimezone(UTC))
+    assert (found.go, found.moved) == ((), ((again, held),))
+    assert sort_out([again], late, NEVER, Purse()).go == (again,)
+
+
+def test_what_is_due_when_the_budget_is_used_meanwhile_waits_for_the_digest_unless_something_urgent_goes() -> None:
+    batched = row("ntc_1", Tier.SUMMARY, Place(Delivery.BATCH, NOON.astimezone(UTC)))
+    urgent = row("ntc_2", Tier.URGENT, Place(Delivery.NOW, NOON.astimezone(UTC)))
+    used = Purse(sent_today=20)
+    found = sort_out([batched], NOON, Hours(), used)
+    held = Place(Delivery.DIGEST, NOON.replace(day=2, hour=7).astimezone(UTC))
+    assert (found.go, found.moved) == ((), ((batched, held),))
+    assert sort_out([batched, urgent], NOON, Hours(), used).go == (urgent, batched)
+
+
 def test_a_batch_goes_along_with_something_louder_and_not_by_itself() -> None:
     batched = row("ntc_1", Tier.SUMMARY, first_place(Tier.SUMMARY, NOON, Hours(), Purse()))
     loud = row("ntc_2", Tier.ACTION, first_place(Tier.ACTION, NOON, Hours(), Purse()))
