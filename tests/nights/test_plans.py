@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.nights.test_first_night import all_is_well
 GREET, OTHER = ("sample/greet.py",), ("sample/other.py",)
 
 
-async def begun(tmp_path: Path, agent: PlanningAgent, **more: object) -> AsyncIterator[TestHouse]:
+async def begun(tmp_path: Path, agent: PlanningAgent, **more: Any) -> AsyncIterator[TestHouse]:
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await house.project(source)

@@ -17,8 +17,9 @@ def contract(scope: ToolScope | None, *avoid: str) -> RunContract:
     return RunContract(project_id="p", mission_id="m", objective="o", constraints=bounds)
 
 
-def plan(files: list[str], **more: int) -> Plan:
-    return Plan(summary="s", files=tuple(files), **more)
+def plan(files: list[str], *, estimate_files: int = 0, estimate_lines: int = 0) -> Plan:
+    sizes = {"estimate_files": estimate_files, "estimate_lines": estimate_lines}
+    return Plan.model_validate({"summary": "s", "files": tuple(files), **sizes})
 
 
 @given(names)

@@ -19,6 +19,7 @@ from midwatch.journal.events.jobs import (
     PlanReturned,
     PullRequestOpened,
 )
+from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.events.runs import RunFinished
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
 from midwatch.journal.port import Work
@@ -42,6 +43,8 @@ def follows(event: Event) -> tuple[Work, ...]:
             return (Work("debrief", {"session": session}),)
         case NoticeRaised(notice=notice, tier=tier) if tier is not Tier.LOG:
             return (Work("tell", {"notice": notice}),)
+        case PushBegun(push=push):
+            return (Work("push", {"push": push}),)
         case _:
             return _after_job(event)
 

@@ -81,6 +81,6 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
         session=job.session,
         tier=tier_of(NoticeKind.PLAN_READY),
         text=draft.question,
-        subject=job.id,
+        subject=opened.ask,
     )
     return (opened, told) if settings.notices.on_plan_ready else (opened,)

@@ -163,12 +163,20 @@ class Forge(Protocol):
 
 
 class Channel(Protocol):
-    """A way to reach the person."""
+    """Where every notice goes first: the log."""
 
     name: str
 
     async def send(self, notice: NoticeRow) -> None:
         """Hand the notice over, once."""
+        ...
+
+
+class Outlet(Protocol):
+    """Reaches the person wherever they are, by the channels that the settings name."""
+
+    async def push(self, channel: str, title: str, text: str) -> None:
+        """Hand one message over, or raise what kept it from going."""
         ...
 
 
@@ -246,6 +254,7 @@ class Night:
     bench: Bench
     forge: Forge
     channel: Channel
+    outlet: Outlet
     machine: Machine
     door: Door
     doorkeeping: Doorkeeping

@@ -13,7 +13,7 @@ from midwatch.rules.asks import NO, YES, agrees
 from midwatch.terms.asks import EDIT, AskKind, AskState, Silence
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
-from midwatch.terms.records import AskRow, JobRow, SessionRow
+from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
 from midwatch.terms.trust import Level
 
 TRIES = 5
@@ -49,6 +49,8 @@ async def expire(night: Night, ask_id: str, due_at: datetime) -> None:
     ask = await night.records.get(AskRow, ask_id)
     if ask.state is not AskState.OPEN or ask.due_at != due_at:
         return
+    if await night.records.find(NoticeRow, subject=ask.id, sent_by=""):
+        return  # nobody was told of it yet: its clock starts when somebody is (RULES 2)
     session = await night.records.get(SessionRow, ask.session)
     held = ask.silence is Silence.APPROVED and session.level is Level.OBSERVE
     # What silence means was fixed when the ask was opened; a person who lowered the level since has not been silent.
