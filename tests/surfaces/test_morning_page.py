@@ -66,7 +66,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> KeptNight:
 
 
 @asynccontextmanager
-async def a_night(home: Path, title: str) -> AsyncIterator[TestHouse]:
+async def a_night(home: Path, title: str = "Tidy up") -> AsyncIterator[TestHouse]:
     async with a_house(home / "home") as house:
         await house.project(sample_repository(home / "sample"))
         await house.begin(orders(title))
