@@ -2,13 +2,12 @@
 
 from datetime import datetime
 
-from midwatch.journal.events.jobs import PullRequestOpened
 from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, Plan, Proof
 from midwatch.terms.money import dollars
-from midwatch.terms.records import JobRow, ProjectRow
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 
 PROVEN = {
     "green": "checks pass on a fresh checkout",
@@ -27,9 +26,11 @@ IN_SHORT = {
 }
 
 
-def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None) -> str:
-    """Ask about a plan and say what silence means."""
-    return f"Plan for job {job.number} ({job.title}): {plan.summary} {within(silence, minutes)}"
+def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None, wrong: tuple[str, ...] = ()) -> str:
+    """Ask about a plan, say where it leaves the orders, and what silence means."""
+    again = f", version {job.plan_version + 1}" if job.plan_version else ""
+    left = f" It leaves your orders, and what does is refused later: {' '.join(wrong)}" if wrong else ""
+    return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {within(silence, minutes)}"
 
 
 def within(silence: Silence, minutes: float | None) -> str:
@@ -82,7 +83,7 @@ def _colour(result: CheckResult | None) -> str:
     return "green" if result.green else f"red (exit {result.exit_code})"
 
 
-def ready_text(job: JobRow, opened: PullRequestOpened, now: datetime) -> str:
+def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
     """Tell that a pull request is ready: where, how large, how well proven, and what it took (A9)."""
     change = job.change
     size = f"{some(len(change.files), 'file')} · +{change.insertions} -{change.deletions}" if change else "no changes"

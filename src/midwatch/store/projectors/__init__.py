@@ -7,7 +7,21 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, notices, people, sessions, workshop
+from midwatch.store.projectors import (
+    asks,
+    crew,
+    held_up,
+    house,
+    jobs,
+    morning,
+    notices,
+    people,
+    plans,
+    runs,
+    sessions,
+    steps,
+    workshop,
+)
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
@@ -19,8 +33,11 @@ __all__ = [
     "morning",
     "notices",
     "people",
+    "plans",
     "project",
+    "runs",
     "sessions",
+    "steps",
     "workshop",
 ]
 
@@ -31,3 +48,4 @@ def project(connection: sa.Connection, entry: Entry) -> None:
     if projector is None:
         raise Corrupt(f"No projector knows {entry.event.kind}.", hint="This is a bug in midwatch; please report it.")
     projector(connection, entry, entry.event)
+    steps.keep(connection, entry)

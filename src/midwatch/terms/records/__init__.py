@@ -26,7 +26,16 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
-from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow
+from midwatch.terms.records.work import (
+    ConnectionRow,
+    FuelRow,
+    JobRow,
+    MissionRow,
+    PlanRow,
+    PullRequestRow,
+    RunRow,
+    StepRow,
+)
 
 __all__ = [
     "ActRow",
@@ -50,6 +59,7 @@ __all__ = [
     "OutcomeRow",
     "PastAct",
     "PersonRow",
+    "PlanRow",
     "ProjectRow",
     "PullRequestRow",
     "PushRow",
@@ -59,6 +69,7 @@ __all__ = [
     "SessionRow",
     "SettingsRow",
     "StandingRow",
+    "StepRow",
     "TimerRow",
     "TokenRow",
     "WorkRow",
