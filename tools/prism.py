@@ -2,13 +2,14 @@
 
 usage: python3 tools/prism.py
 
-They go into MIDWATCH_PRISM (else ~/.cache/midwatch-prism), a folder per pair of versions; the description is cut to the
+They go into MIDWATCH_PRISM (else ~/.cache/midwatch-prism), a folder per pair of versions and way of cutting; the description is cut to the
 paths we use, because reading all of it takes Prism a minute. Standard library only. npm's own settings decide where
 packages come from; no package's install script is run.
 """
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -34,7 +35,7 @@ USED = {
     "/pulls/{pull_number}/requested_reviewers": ("post",),
     "/rules/branches/{branch}": ("get",),
 }
-ANYWHERE = ("401", "403", "404", "429", "500", "502", "503")
+ANYWHERE = ("301", "401", "403", "404", "429", "500", "502", "503")
 """GitHub documents these once for all requests and not with each; they have its own shape of an error."""
 QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 
@@ -55,7 +56,8 @@ def main() -> int:
 def place() -> Path:
     """Where both are, or would be."""
     home = Path(os.environ.get("MIDWATCH_PRISM") or Path.home() / ".cache" / "midwatch-prism")
-    return home / f"prism-{PRISM}-openapi-{OPENAPI}"
+    cutting = hashlib.sha256(json.dumps([USED, ANYWHERE]).encode()).hexdigest()[:8]
+    return home / f"prism-{PRISM}-openapi-{OPENAPI}-{cutting}"
 
 
 def program() -> Path:
@@ -106,7 +108,7 @@ def cut(whole: dict[str, Any]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for name, methods in USED.items():
         there = whole["paths"][REPOSITORY + name]
-        paths[REPOSITORY + name] = {method: _operation(there[method]) for method in methods}
+        paths[REPOSITORY + name] = {method: _operation(there[method], method) for method in methods}
     kept: dict[str, Any] = {name: whole[name] for name in ("openapi", "info", "servers")}
     kept |= {"paths": paths, "components": {"schemas": {"basic-error": whole["components"]["schemas"]["basic-error"]}}}
     wanted = list(_references(paths))
@@ -119,9 +121,11 @@ def cut(whole: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _operation(said: dict[str, Any]) -> dict[str, Any]:
+def _operation(said: dict[str, Any], method: str) -> dict[str, Any]:
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/basic-error"}}}
-    everywhere = {code: {"description": "As everywhere", "content": error} for code in ANYWHERE}
+    everywhere: dict[str, Any] = {code: {"description": "As everywhere", "content": error} for code in ANYWHERE}
+    if method == "get":
+        everywhere["304"] = {"description": "Nothing has changed"}
     return {**said, "responses": everywhere | said["responses"]}
 
 

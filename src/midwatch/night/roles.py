@@ -12,6 +12,7 @@ from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Plac
 from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.contract import ToolScope
+from midwatch.terms.forges import Merged, PullRequestDraft, PullRequestPlace, PullRequestSeen, Rehearsed
 from midwatch.terms.jobs import Change, CheckResult, Done, Plan, Proof, RepositoryFacts
 from midwatch.terms.records import NoticeRow
 from midwatch.terms.roles import Clock, Ids
@@ -146,10 +147,39 @@ class ProofRequest:
 
 
 class Forge(Protocol):
-    """Where work is delivered."""
+    """Where work is delivered, and a pull request kept."""
 
-    async def deliver(self, source: str, project: str, job: str, head: str) -> str:
+    @property
+    def name(self) -> str:
+        """What the settings call it."""
+        ...
+
+    async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
         """Write the agent's branch and tell its name; the same again changes nothing."""
+        ...
+
+    async def open(self, draft: PullRequestDraft) -> PullRequestSeen:
+        """Open a pull request for a delivered branch, or find the one it has; a closed one is refused."""
+        ...
+
+    async def look(self, place: PullRequestPlace) -> PullRequestSeen:
+        """Tell how a pull request stands there now."""
+        ...
+
+    async def comment(self, place: PullRequestPlace, text: str) -> None:
+        """Say something under a pull request, where somebody may read it."""
+        ...
+
+    async def close(self, place: PullRequestPlace) -> None:
+        """Close a pull request without merging, on a person's word; its branch stays."""
+        ...
+
+    async def merge(self, project: str, source: Path | str, job: str, head: str, into: str, title: str) -> Merged:
+        """Merge on a person's word."""
+        ...
+
+    async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
+        """Try what a delivery will need, without leaving a trace: a line each, with its fix."""
         ...
 
 

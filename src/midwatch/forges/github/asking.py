@@ -62,7 +62,7 @@ class Desk:
 
     name: str
     """Of the forge, as the settings call it."""
-    credential: Credential
+    credential: Credential = field(repr=False)
     clock: Clock
     base_url: str = API
     trust: ssl.SSLContext | None = None
