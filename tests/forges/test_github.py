@@ -203,8 +203,10 @@ async def test_an_expired_token_holds_the_night_and_is_fetched_anew(stand: Stand
 async def test_a_repository_that_is_gone_or_has_moved_is_told(stand: Stand, watched: Watched) -> None:
     head = await stand.work({"src/app.py": "x = 2\n"})
     hosted(stand).moved = True
+    near = Desk("github", stand.kept, SystemClock(), watched.fake.address)  # Prism would follow the redirect itself
     with pytest.raises(Refused, match="has moved to another name") as caught:
-        await stand.deliver(head)
+        await near.ask("GET", "/repos/ada/shop")
+    await near.close()
     assert "midwatch project add" in caught.value.hint
     watched.fake.hosted.clear()
     with pytest.raises(Refused, match="there is no such repository any more"):

@@ -1,11 +1,10 @@
 """What the night says about a job: the plan's question, the pull request's text, the word that it is ready."""
 
-from midwatch.journal.events.jobs import PullRequestOpened
 from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, Plan, Proof
-from midwatch.terms.records import JobRow, ProjectRow
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 
 PROVEN = {
     "green": "checks pass on a fresh checkout",
@@ -71,7 +70,7 @@ def _colour(result: CheckResult | None) -> str:
     return "green" if result.green else f"red (exit {result.exit_code})"
 
 
-def ready_text(job: JobRow, opened: PullRequestOpened) -> str:
+def ready_text(job: JobRow, opened: PullRequestRow) -> str:
     """Tell that a pull request is ready (A9)."""
     change = job.change
     size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else "no changes"
