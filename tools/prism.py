@@ -3,8 +3,8 @@
 usage: python3 tools/prism.py
 
 They go into MIDWATCH_PRISM (else ~/.cache/midwatch-prism), a folder per pair of versions and way of cutting: the
-description is cut to the paths we use, because reading all of it takes Prism a minute. Standard library only. npm's own settings decide where
-packages come from; no package's install script is run.
+description is cut to the paths we use, because reading all of it takes Prism a minute. Standard library only. npm's own
+settings decide where packages come from; no package's install script is run.
 """
 
 import contextlib

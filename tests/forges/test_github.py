@@ -11,7 +11,7 @@ import pytest
 
 from midwatch.engine.clocks import SystemClock
 from midwatch.errors import Away, Limited, Locked, MidwatchError, Misuse, Refused, Stale, Unavailable
-from midwatch.forges.github.addresses import host_by, repository_of
+from midwatch.forges.github.addresses import repository_of
 from midwatch.forges.github.asking import Desk
 from midwatch.forges.github.dressing import Wishes
 from midwatch.forges.github.forge import GitHubForge
@@ -327,8 +327,3 @@ def test_an_address_names_its_repository(source: str, named: str) -> None:
 def test_other_addresses_are_refused(source: str) -> None:
     with pytest.raises(Misuse):
         repository_of(source)
-
-
-def test_the_host_follows_from_where_the_api_answers() -> None:
-    assert host_by("") == "github.com"
-    assert host_by("https://git.example.org/api/v3") == "git.example.org"

@@ -2,9 +2,9 @@
 
 import re
 import shlex
-from urllib.parse import urlsplit
 
 from midwatch.errors import Away, Limited, Locked, MidwatchError, Refused
+from midwatch.terms.sources import host_of
 from midwatch.views.plain import clean
 
 _Sign = tuple[str, type[MidwatchError], str, str]
@@ -120,10 +120,3 @@ def spoken(complaints: str) -> str:
     lines = [line.removeprefix("remote:").strip() for line in complaints.splitlines() if line.startswith("remote:")]
     telling = [line for line in lines if re.search(r"[A-Za-z]", line)]
     return clean(" ".join(telling[:3]))
-
-
-def host_of(source: str) -> str:
-    """Name the host of a URL or of `user@host:path`."""
-    if "://" in source:
-        return urlsplit(source).hostname or ""
-    return source.partition(":")[0].rpartition("@")[2]

@@ -1,6 +1,7 @@
 """The whole tree of settings; DESIGN 11 says where values come from."""
 
 from midwatch.settings.crew import Agents, Prices
+from midwatch.settings.forges import Forges
 from midwatch.settings.house import Asks, Database, History, Notices, Review, Scores, Secrets, Server
 from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
 from midwatch.settings.section import Section
@@ -34,3 +35,4 @@ class Settings(Section):
     secrets: Secrets = Secrets()
     agents: Agents = Agents()
     prices: Prices = Prices()
+    forges: Forges = Forges()

@@ -34,9 +34,3 @@ def repository_of(source: str) -> Repository:
             f"{source} names no repository on GitHub.", hint="Its address looks like https://github.com/owner/name"
         )
     return Repository(*parts)
-
-
-def host_by(base_url: str) -> str:
-    """Tell under which name repositories are found, from where the API answers."""
-    parts = urlsplit(base_url or API)
-    return "github.com" if parts.hostname == "api.github.com" else parts.netloc
