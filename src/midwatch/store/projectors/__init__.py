@@ -7,12 +7,26 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, runs, sessions, steps, workshop
+from midwatch.store.projectors import (
+    asks,
+    crew,
+    forges,
+    held_up,
+    house,
+    jobs,
+    morning,
+    people,
+    runs,
+    sessions,
+    steps,
+    workshop,
+)
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
     "asks",
     "crew",
+    "forges",
     "held_up",
     "house",
     "jobs",
