@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Protocol
 
 from midwatch.journal.port import Blobs, Journal, Records
+from midwatch.night.forges import Forges
 from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Place, Room
 from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.contract import ToolScope
-from midwatch.terms.forges import Merged, PullRequestDraft, PullRequestPlace, PullRequestSeen, Rehearsed
 from midwatch.terms.jobs import Bundle, Change, CheckResult, Done, Plan, Proof, RepositoryFacts
 from midwatch.terms.records import NoticeRow
 from midwatch.terms.roles import Clock, Ids
@@ -152,43 +152,6 @@ class ProofRequest:
     stop: asyncio.Event
 
 
-class Forge(Protocol):
-    """Where work is delivered, and a pull request kept."""
-
-    @property
-    def name(self) -> str:
-        """What the settings call it."""
-        ...
-
-    async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
-        """Write the agent's branch and tell its name; the same again changes nothing."""
-        ...
-
-    async def open(self, draft: PullRequestDraft) -> PullRequestSeen:
-        """Open a pull request for a delivered branch, or find the one it has; a closed one is refused."""
-        ...
-
-    async def look(self, place: PullRequestPlace) -> PullRequestSeen:
-        """Tell how a pull request stands there now."""
-        ...
-
-    async def comment(self, place: PullRequestPlace, text: str) -> None:
-        """Say something under a pull request, where somebody may read it."""
-        ...
-
-    async def close(self, place: PullRequestPlace) -> None:
-        """Close a pull request without merging, on a person's word; its branch stays."""
-        ...
-
-    async def merge(self, project: str, source: Path | str, job: str, head: str, into: str, title: str) -> Merged:
-        """Merge on a person's word."""
-        ...
-
-    async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
-        """Try what a delivery will need, without leaving a trace: a line each, with its fix."""
-        ...
-
-
 class Channel(Protocol):
     """A way to reach the person."""
 
@@ -271,7 +234,7 @@ class Night:
     brain: Brain
     agents: dict[str, Agent]
     bench: Bench
-    forge: Forge
+    forges: Forges
     channel: Channel
     machine: Machine
     door: Door

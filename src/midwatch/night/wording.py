@@ -4,7 +4,7 @@ from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, Plan, Proof
-from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
+from midwatch.terms.records import JobRow, PullRequestRow
 
 PROVEN = {
     "green": "checks pass on a fresh checkout",
@@ -24,29 +24,6 @@ def within(silence: Silence, minutes: float | None) -> str:
     """Say what silence means, and from when on."""
     words = silence_in_words(silence)
     return words if minutes is None else words.replace("do not answer", f"do not answer within {minutes:g} minutes", 1)
-
-
-def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
-    """Write the pull request for a reviewer: why, what, proof, risks, how to undo."""
-    change, done, proof = job.change, job.done, job.proof
-    commits = change.commits if change else ()
-    title = commits[0].subject if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
-    lines = [
-        f"**Why.** Ordered for tonight: {job.title}.",
-        "",
-        f"**What.** {done.summary if done else ''}",
-        *(f"- {one.subject} ({some(one.files, 'file')}, +{one.insertions} -{one.deletions})" for one in commits),
-        "",
-        f"**Proof.** {in_words(proof)}",
-        *(f"- {line}" for line in check_lines(proof)),
-    ]
-    if job.plan and job.plan.risks:
-        lines += ["", "**Risks.**", *(f"- {risk}" for risk in job.plan.risks)]
-    if change and change.flagged:
-        lines += ["", f"**Look twice at** {', '.join(change.flagged)}."]
-    lines += ["", f"**Undo.** Close this, or after merging: `git revert -m 1 <merge>` on {project.branch}."]
-    lines += ["", f"Midwatch-Job: {job.id}"]
-    return title, "\n".join(lines)
 
 
 def in_words(proof: Proof | None) -> str:
@@ -74,4 +51,6 @@ def ready_text(job: JobRow, opened: PullRequestRow) -> str:
     """Tell that a pull request is ready (A9)."""
     change = job.change
     size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else "no changes"
-    return f"Pull request ready: {opened.title} ({opened.branch}): {size}; {in_words(job.proof)}"
+    where = f" {opened.url}" if opened.url else ""
+    remarks = "".join(f" {remark}" for remark in opened.remarks)
+    return f"Pull request ready: {opened.title} ({opened.branch}): {size}; {in_words(job.proof)}{where}{remarks}"

@@ -5,11 +5,16 @@ from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field
 
-from midwatch.settings.crew import Address, Text
+from midwatch.settings.crew import Text
 from midwatch.settings.section import Allowed, Name, Section
 from midwatch.terms.forges import LOCAL
 from midwatch.terms.sources import host_of, is_url
 
+ForgeAddress = Annotated[
+    str,
+    Field(max_length=500, pattern=r"^(https://[^\s@]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(/[^\s@]*)?)?$"),
+    Allowed("an https URL (http on this machine only), or nothing at all"),
+]
 ForgeHost = Annotated[
     str, Field(max_length=260, pattern=r"^[A-Za-z0-9.:_-]*$"), Allowed("a host name, or nothing at all")
 ]
@@ -20,7 +25,7 @@ class ForgeSetup(Section):
 
     speaks: Literal["", "github"] = ""
     """How it is spoken to; nothing at all means as its name says (github)."""
-    base_url: Address = ""
+    base_url: ForgeAddress = ""
     """Where its API answers, such as https://git.example.org/api/v3; nothing at all means https://api.github.com."""
     host: ForgeHost = ""
     """The host whose repositories it has; nothing at all means the one its API belongs to."""

@@ -29,8 +29,17 @@ def doctor(
     Example: midwatch doctor --verify --invariants
     """
     from midwatch.surfaces.cli.doctor_agents import agent_findings  # noqa: PLC0415  heavy
+    from midwatch.surfaces.cli.doctor_forges import forge_findings  # noqa: PLC0415
 
-    found = [*_machine(), *_folder(), *_walls(), *_secrets(), *agent_findings(hello=agents), *_sleep()]
+    found = [
+        *_machine(),
+        *_folder(),
+        *_walls(),
+        *_secrets(),
+        *agent_findings(hello=agents),
+        *forge_findings(),
+        *_sleep(),
+    ]
     if verify:
         found += _verified()
     if invariants:

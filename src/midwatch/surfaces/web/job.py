@@ -23,6 +23,7 @@ from midwatch.terms.records import ActRow, ConnectionRow, JobRow, ProjectRow, Pu
 from midwatch.views.job_story import STORY
 from midwatch.views.live import feed_rows, job_shown
 from midwatch.views.marks import PHASES
+from midwatch.views.morning_items import pull_of
 from midwatch.views.names import names_after
 from midwatch.views.plain import clean
 from midwatch.views.walls import connections_shown, reach_of
@@ -108,7 +109,7 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
         "row": row,
         "approved_by": clean(row.approved_by, 60),
         "plan": plan_shown(row),
-        "delivered": [{"number": one.number, "branch": clean(one.branch), "state": one.state} for one in delivered],
+        "delivered": [pull_of(one, row) for one in delivered],
         "stones": await _milestones(house, row),
         "diff": await _diff(house, row),
         "errands": await errands(house, row),
