@@ -109,7 +109,7 @@ async def _open(night: Night, job: JobRow, project: ProjectRow, draft: PullReque
             session=job.session,
             run=job.run,
             job=job.id,
-            request={"branch": draft.place.branch, "into": draft.place.into, "forge": forge.name},
+            request={"into": draft.place.branch, "meant_for": draft.place.into, "forge": forge.name},
         ),
         lambda: _judge_delivery(night, job),
         act,

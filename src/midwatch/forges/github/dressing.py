@@ -55,4 +55,4 @@ async def _invite(desk: Desk, repository: Repository, number: str, reviewer: str
 
 
 def _why(answer: Answer) -> str:
-    return "; ".join(errors_in(answer.body)) or clean(answer.message) or str(answer.status)
+    return "; ".join(errors_in(answer.body)) or clean(answer.message).rstrip(".") or str(answer.status)

@@ -61,7 +61,7 @@ def _until(headers: Mapping[str, str], now: datetime) -> datetime | None:
 
 def refusal(forge: str, repository: str, doing: str, answer: Any) -> MidwatchError:
     """Tell why one thing was not done; `doing` ends the sentence "... cannot"."""
-    message, said = answer.message, clean(answer.message)
+    message, said = answer.message, clean(answer.message).rstrip(".")
     if re.search(r"archived", message, re.IGNORECASE):
         return Refused(
             f"{repository} is archived on {forge}, so nothing can be written to it.",

@@ -38,6 +38,6 @@ async def _asked(name: str) -> Finding:
     finally:
         await desk.close()
     hooks = "webhooks taken" if setup.webhook_secret else "no webhooks"
-    if not answer.good:
+    if not answer.good and answer.status != 404:  # an Enterprise without limits has nothing to say about them
         return {"state": "look", "text": f"forge {name} answered {answer.status}.", "hint": "Check its base_url."}
     return {"state": "ok", "text": f"forge {name}: {setup.repositories_at} knows the token; {hooks}", "hint": ""}
