@@ -80,7 +80,7 @@ async def test_a_night_ends_with_a_pull_request_on_github_that_a_reviewer_can_us
         assert there.body.splitlines()[-1] == f"Midwatch-Job: {job.id}"
         assert {"**What.**", "**Proof.**", "**Undo.**"} <= {line.split(" ")[0] for line in there.body.splitlines()}
         assert row.remarks == ("github refused nobody as reviewer: Reviews may only be requested from collaborators.",)
-        ready = [one.text for one in await house.house.records.find(NoticeRow) if "Pull request ready" in one.text]
+        ready = [one.text for one in await house.house.records.find(NoticeRow) if one.text.startswith("PR ready")]
         assert len(ready) == 1
         assert row.url in ready[0]
         effects = await house.house.records.find(InvocationRow, job=job.id)

@@ -3,6 +3,7 @@
 from midwatch.night.wording import check_lines, in_words
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import Commit
+from midwatch.terms.money import dollars
 from midwatch.terms.records import JobRow, ProjectRow
 from midwatch.views.tamed import closes, quoted, tamed, titled
 
@@ -51,7 +52,7 @@ def _cost(job: JobRow) -> Lines:
     minutes = max(1, round(job.ran_seconds / 60)) if job.ran_seconds else 0
     if not (job.usd_micros or job.tokens or minutes):
         return []
-    spent = f"{job.usd_micros / 1_000_000:.2f} USD, {job.tokens:,} tokens in {some(job.requests, 'turn')}"
+    spent = f"{dollars(job.usd_micros)}, {job.tokens:,} tokens in {some(job.requests, 'turn')}"
     repaired = f", {some(job.repairs, 'repair round')}" if job.repairs else ""
     return [f"**Cost.** {spent}, {some(minutes, 'minute')} of {tamed(job.agent)} at work{repaired}."]
 

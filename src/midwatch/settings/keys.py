@@ -12,6 +12,7 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from pydantic import JsonValue, TypeAdapter
 
 from midwatch.errors import Misuse, Unknown
+from midwatch.settings.channels import ChannelSetup
 from midwatch.settings.crew import AgentSetup, Rates
 from midwatch.settings.forges import ForgeSetup
 from midwatch.settings.section import Allowed, BeforeDatabase, Reference, Section, Unspoken
@@ -21,15 +22,20 @@ PREFIX: Final = "MIDWATCH_"
 SECRETS: Final = "secrets"
 AGENTS: Final = "agents"
 PRICES: Final = "prices"
+CHANNELS: Final = "channels"
 FORGES: Final = "forges"
-NAMED: Final = (SECRETS, AGENTS, PRICES, FORGES)
+TABLES: Final[Mapping[str, type[Section]]] = {AGENTS: AgentSetup, CHANNELS: ChannelSetup, FORGES: ForgeSetup}
+"""The sections that hold a table for each thing the person names."""
+NAMED: Final = (SECRETS, PRICES, *TABLES)
 """The sections whose fields the person names."""
-TABLES: Final[Mapping[str, type[Section]]] = MappingProxyType({AGENTS: AgentSetup, FORGES: ForgeSetup})
-"""The sections whose names have a table each."""
-HERE_ONLY: Final = frozenset({"speaks", "program", "words", "base_url", "host"})
-"""What an agent runs and where a credential goes: whoever may change settings from afar must not choose that."""
-TAKEN: Final = {AGENTS: "housekeeper", FORGES: "local"}
+TAKEN: Final = {AGENTS: "housekeeper", CHANNELS: "log", FORGES: "local"}
 """Names that are the house's own."""
+HERE_ONLY: Final = {
+    AGENTS: frozenset({"speaks", "program", "words", "base_url"}),
+    CHANNELS: frozenset({"url"}),
+    FORGES: frozenset({"speaks", "base_url", "host"}),
+}
+"""What an agent runs, where its credential and our notices go: who changes settings from afar must not choose that."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MODEL: Final = re.compile(r"[a-z0-9_-]{1,64}/[A-Za-z0-9_.:/-]{1,128}")
 _IN_PLACE: Final = re.compile(r"(://[^/?#@:]*:)[^/?#]+(@)")
@@ -65,7 +71,7 @@ class Key:
     @property
     def here_only(self) -> bool:
         """Whether only the data folder or the environment may say it."""
-        return self.section in TABLES and self.field.partition(".")[2] in HERE_ONLY
+        return self.field.partition(".")[2] in HERE_ONLY.get(self.section, ())
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -137,7 +143,7 @@ def _named(name: str, where: str) -> Key | None:
     if section not in NAMED or not dot:
         return None
     if section in TABLES:
-        return _in_a_table(section, field, where)
+        return _in_table(section, field, where)
     if not (_MODEL if section == PRICES else _NAME).fullmatch(field):
         what, hint = NAMES[section]
         raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=hint)
@@ -150,26 +156,29 @@ NAMES: Final = {
     SECRETS: ("A secret", "Up to 64 letters, digits, _ and -, such as deploy-key."),
     AGENTS: ("An agent", "Up to 64 small letters, digits and -, such as my-agent."),
     FORGES: ("A forge", "Up to 64 small letters, digits and -, such as github."),
+    CHANNELS: ("A channel", "Up to 64 small letters, digits and -, such as phone."),
     PRICES: ("A price", 'Name provider and model, such as "anthropic/claude-sonnet-4-5".'),
 }
 
 
-def _in_a_table(section: str, field: str, where: str) -> Key | None:
-    """Make the key of one thing about an agent or a forge of the person's."""
+def _in_table(section: str, field: str, where: str) -> Key:
+    """Make the key of one thing about an agent or a channel of the person's."""
     name, _, about = field.partition(".")
-    what, named = NAMES[section]
+    what, hint = NAMES[section]
     if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}", name) or name == TAKEN[section]:
-        raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=named)
-    setup = TABLES[section]
-    known = setup.model_fields
+        raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=hint)
+    known = TABLES[section].model_fields
     if about not in known:
         near = get_close_matches(about, known, n=1, cutoff=0.6)
         hint = f"Did you mean {section}.{name}.{near[0]}?" if near else f"{what} has {', '.join(known)}."
         raise Unknown(f"There is no setting '{section}.{field}'{f' {where}' if where else ''}.", hint=hint)
-    default = _neat(setup().model_dump(mode="json")[about])
-    return Key(
-        section, field, known[about].description or "", default, get_type_hints(setup, include_extras=True)[about]
-    )
+    default = _neat(TABLES[section]().model_dump(mode="json")[about])
+    return Key(section, field, known[about].description or "", default, _hints(section)[about])
+
+
+@cache
+def _hints(section: str) -> dict[str, Any]:
+    return get_type_hints(TABLES[section], include_extras=True)
 
 
 def parse_value(key: str, text: str) -> JsonValue:

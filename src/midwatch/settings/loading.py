@@ -87,8 +87,8 @@ def grown(values: Mapping[str, JsonValue], sources: Mapping[str, str]) -> Settin
         key = key_named(name)
         table, field = sections.setdefault(key.section, {}), key.field
         if key.section in TABLES:  # a table in a table
-            named, _, field = key.field.partition(".")
-            table = table.setdefault(named, {})
+            whose, _, field = key.field.partition(".")
+            table = table.setdefault(whose, {})
         table[field] = value
     try:
         return Settings.model_validate_json(json.dumps(sections), strict=True)

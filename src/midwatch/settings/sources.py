@@ -57,7 +57,7 @@ def from_environment(environ: Mapping[str, str]) -> Given:
 
 
 def _named(variable: str) -> Key | None:
-    """Find the secret, the agent or the forge a variable is about; there, capitals and small letters are one."""
+    """Find the secret, agent, channel or forge a variable is about; there, capitals and small letters are one."""
     for section in (SECRETS, *TABLES):
         before = f"{PREFIX}{section}__".upper()
         name = variable.removeprefix(before)

@@ -70,6 +70,17 @@ class JobPlanned(Happening):
     plan_hash: str
 
 
+class PlanReturned(Happening):
+    """A plan goes back to its agent, with what is wanted of it instead."""
+
+    kind: Literal["plan.returned"] = "plan.returned"
+    job: str
+    by: str
+    """A person, or `the orders` where the plan leaves what was signed."""
+    plan_hash: str
+    wish: str
+
+
 class JobApproved(Happening):
     """The plan may be carried out."""
 
@@ -263,6 +274,7 @@ JobEvent = (
     | JobMirrored
     | JobPrepared
     | JobPlanned
+    | PlanReturned
     | JobApproved
     | JobExecuted
     | JobBundled
