@@ -4,34 +4,26 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded, PullRequestOpened
 from midwatch.journal.events.session import NoticeRaised
+from midwatch.night.proof_words import stayed_red
 from midwatch.night.roles import Effect, Night
 from midwatch.night.wording import pull_request_text, ready_text
 from midwatch.night.world import look
+from midwatch.rules.check_runs import NOT_DELIVERABLE
 from midwatch.rules.contract import WRITE
 from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
-from midwatch.terms.counting import some
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Verdict
-
-NOT_DELIVERABLE = {"worse", "red_when_restored"}
-
-STAYED = {
-    "worse": "The checks fail with this work and did not fail so before.",
-    "red_when_restored": "The checks pass only with the agent's own changes to the files that decide them; "
-    "with yours put back they fail.",
-}
 
 
 async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Through the door: the branch and the pull request, once."""
     if job.change is None or job.proof is None:
         raise Stale("There is nothing to deliver.")
-    if job.proof.verdict in NOT_DELIVERABLE:
-        tried = f" {some(job.repairs, 'repair round')} did not mend that." if job.repairs else ""
-        why = STAYED[job.proof.verdict] + tried
-        return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause="logic"),)
+    draft = job.proof.verdict in NOT_DELIVERABLE
+    if draft and night.settings().execution.deliver_red == "never":
+        return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=stayed_red(job, job.proof), cause="logic"),)
     project = await night.records.get(ProjectRow, job.project)
     change = job.change
 
@@ -63,8 +55,9 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
         into=project.branch,
         title=title,
         body=body,
+        draft=draft,
     )
-    ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=title)
+    ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=f"Only a draft: {title}" if draft else title)
     told = NoticeRaised(
         notice=night.ids.new("ntc"),
         session=job.session,

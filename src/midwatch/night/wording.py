@@ -1,19 +1,12 @@
 """What the night says about a job: the plan's question, the pull request's text, the word that it is ready."""
 
 from midwatch.journal.events.jobs import PullRequestOpened
+from midwatch.night.proof_words import check_lines, doubt_block, draft_lines, in_words, other_lines
 from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
-from midwatch.terms.jobs import CheckResult, Plan, Proof
+from midwatch.terms.jobs import Plan
 from midwatch.terms.records import JobRow, ProjectRow
-
-PROVEN = {
-    "green": "checks pass on a fresh checkout",
-    "still_red": "checks were red before and are no worse",
-    "no_checks": "no checks are configured, so nothing is proven",
-    "worse": "checks got worse",
-    "red_when_restored": "checks pass only with the agent's own changes to them",
-}
 
 
 def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None) -> str:
@@ -33,13 +26,15 @@ def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
     commits = change.commits if change else ()
     title = commits[0].subject if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
     lines = [
+        *draft_lines(job, proof),
         f"**Why.** Ordered for tonight: {job.title}.",
         "",
         f"**What.** {done.summary if done else ''}",
         *(f"- {one.subject} ({some(one.files, 'file')}, +{one.insertions} -{one.deletions})" for one in commits),
         "",
         f"**Proof.** {in_words(proof)}",
-        *(f"- {line}" for line in check_lines(proof)),
+        *(f"- {line}" for line in (*check_lines(proof), *other_lines(proof))),
+        *doubt_block(proof),
     ]
     if job.plan and job.plan.risks:
         lines += ["", "**Risks.**", *(f"- {risk}" for risk in job.plan.risks)]
@@ -50,29 +45,9 @@ def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
     return title, "\n".join(lines)
 
 
-def in_words(proof: Proof | None) -> str:
-    """Say what the proof comes to."""
-    return f"{PROVEN[proof.verdict]}." if proof else "Not checked."
-
-
-def check_lines(proof: Proof | None) -> list[str]:
-    """One line per check."""
-    if proof is None:
-        return []
-    before = {one.command: one for one in proof.before}
-    return [
-        f"`{one.command}`: {_colour(before.get(one.command))} before, {_colour(one)} now" for one in proof.delivered
-    ]
-
-
-def _colour(result: CheckResult | None) -> str:
-    if result is None:
-        return "unknown"
-    return "green" if result.green else f"red (exit {result.exit_code})"
-
-
 def ready_text(job: JobRow, opened: PullRequestOpened) -> str:
     """Tell that a pull request is ready (A9)."""
     change = job.change
     size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else "no changes"
-    return f"Pull request ready: {opened.title} ({opened.branch}): {size}; {in_words(job.proof)}"
+    kind = "Draft pull request, not green" if opened.draft else "Pull request ready"
+    return f"{kind}: {opened.title} ({opened.branch}): {size}; {in_words(job.proof)}"

@@ -229,6 +229,8 @@ class PullRequestOpened(Happening):
     title: str
     body: str
     forge: str = "local"
+    draft: bool = False
+    """Its checks stayed red, and it says so."""
 
 
 class PullRequestMerged(Happening):

@@ -144,6 +144,8 @@ class PullRequestRow(Term):
     title: str
     body: str
     forge: str
+    draft: bool
+    """Delivered although its checks are red; it says so."""
     state: str
     merged_sha: str
     undo: tuple[str, ...]
