@@ -86,8 +86,8 @@ class ScriptedAgent:
         self.case = case
 
     async def plan(self, assignment: Assignment) -> Plan:  # noqa: ARG002  a role
-        files = self.case.paths[:1] or ("shop/cart.py",)
-        return Plan(summary="Mend the discount.", files=files, estimate_files=1)
+        file = "tests/test_cart.py" if self.case.paths == ("tests/",) else "shop/cart.py"
+        return Plan(summary="Mend the discount.", files=(file,), estimate_files=1)
 
     async def execute(self, assignment: Assignment, plan: Plan) -> Done:  # noqa: ARG002  a role
         return await self._run(assignment, self.case.script)
@@ -121,7 +121,7 @@ async def play(case: Case, folder: Path) -> Outcome:
     source = sample_repository(folder / "shop", case.files)
     (folder / "home").mkdir(mode=0o700)
     rounds = "" if case.mends or not case.cheats else "repair_rounds = 0\n"
-    (folder / "home" / "midwatch.toml").write_text(f"[execution]\n{rounds}{case.settings}")
+    (folder / "home" / "midwatch.toml").write_text(f"[execution]\nmax_check_reruns = 1\n{rounds}{case.settings}")
     async with a_house(folder / "home", agents={"housekeeper": ScriptedAgent(case)}) as house:
         await house.project(source, name="shop", checks=case.project_checks)
         work = OrderedWork(project="shop", title="Make the shop right", checks=case.checks, paths=case.paths)

@@ -148,9 +148,10 @@ def _fewer(facts: WorkFacts) -> Iterator[Doubt]:
     """Compare what ran: a check that passes because it ran less has proven less."""
     leave = any(file.allowed and file.kind is not FileKind.CODE for file in facts.files)
     earlier = {one.command: one for one in facts.before}
-    for results, how in ((facts.delivered, "as delivered"), (facts.restored, "with the old tests put back")):
-        if results is facts.restored and facts.restored == facts.delivered:
-            continue
+    runs = [(facts.delivered, "as delivered")]
+    if facts.restored != facts.delivered:
+        runs.append((facts.restored, "with the old tests put back"))
+    for results, how in runs:
         for one in results:
             base = earlier.get(one.command)
             if base is None or base.counted is None or one.exit_code:

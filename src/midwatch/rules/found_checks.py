@@ -10,6 +10,8 @@ from midwatch.terms.proof import CheckSource
 
 NONE = "none"
 """What a person names as a project's check to say that it has none, and that none should be looked for."""
+FOUND = "found"
+"""The word that takes named checks away again."""
 
 TELLING = (
     *("GNUmakefile", "makefile", "Makefile", "justfile", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg"),
@@ -109,7 +111,7 @@ def join_checks(ordered: Iterable[str], project: Iterable[str], found: Iterable[
             if command.strip() and command.strip() != NONE:
                 named.setdefault(_same(command), NamedCheck(command, source))
     for command in found:
-        if not any(_tool(command) in one.command.split() for one in named.values()):
+        if command.split() and not any(_tool(command) in one.command.split() for one in named.values()):
             named.setdefault(_same(command), NamedCheck(command, CheckSource.FOUND))
     return tuple(named.values())
 

@@ -47,6 +47,13 @@ _LANGUAGES = {
     "rs": "rs",
     **dict.fromkeys(("js", "mjs", "cjs", "jsx", "ts", "mts", "tsx"), "js"),
 }
+_COLLECTED = {
+    "py": re.compile(r"(?:^|/)(?:test[^/]*|[^/]*_tests?)\.py$"),
+    "js": re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|[.-](?:test|spec)\.[^/]*$|(?:^|/)test[^/]*$"),
+    "go": re.compile(r"_test\.go$"),
+    "rs": re.compile(r""),
+}
+"""Files in which test tools look for tests if nobody tells them otherwise."""
 _COMMENTS = {"py": re.compile(r"(?m)(?:^|(?<=\s))#.*$"), "js": re.compile(r"(?m)(?:^|(?<=\s))//.*$|^[ \t]*/?\*.*$")}
 _COMMENTS |= {"go": _COMMENTS["js"], "rs": _COMMENTS["js"]}
 
@@ -82,7 +89,8 @@ def read_tests(path: str, text: str) -> TestText:
         return NOTHING
     plain = _COMMENTS[language].sub("", text)
     functions = _functions(language, plain)
-    collected = {name: body for name, body in functions.items() if _is_collected(language, name)}
+    runs = bool(_COLLECTED[language].search(path))
+    collected = {name: body for name, body in functions.items() if runs and _is_collected(language, name)}
     return TestText(
         tests=collected,
         others={name: body for name, body in functions.items() if name not in collected},

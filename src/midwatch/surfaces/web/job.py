@@ -25,6 +25,7 @@ from midwatch.views.live import feed_rows, job_shown
 from midwatch.views.marks import PHASES
 from midwatch.views.names import names_after
 from midwatch.views.plain import clean
+from midwatch.views.proof_told import told
 from midwatch.views.walls import connections_shown, reach_of
 from midwatch.views.wanted import plan_shown
 
@@ -108,7 +109,11 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
         "row": row,
         "approved_by": clean(row.approved_by, 60),
         "plan": plan_shown(row),
-        "delivered": [{"number": one.number, "branch": clean(one.branch), "state": one.state} for one in delivered],
+        "proof": told(row.proof) if row.proof else (),
+        "delivered": [
+            {"number": one.number, "branch": clean(one.branch), "state": one.state, "draft": one.draft}
+            for one in delivered
+        ],
         "stones": await _milestones(house, row),
         "diff": await _diff(house, row),
         "errands": await errands(house, row),
