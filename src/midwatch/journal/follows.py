@@ -3,9 +3,12 @@
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import (
     JobApproved,
+    JobBundled,
     JobCreated,
+    JobDelivered,
     JobEnded,
     JobExecuted,
+    JobMirrored,
     JobPrepared,
     JobQuarantined,
     JobRepaired,
@@ -13,8 +16,9 @@ from midwatch.journal.events.jobs import (
     JobStumbled,
     JobVerified,
     JobWoken,
-    RunFinished,
+    PullRequestOpened,
 )
+from midwatch.journal.events.runs import RunFinished
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
 from midwatch.journal.port import Work
 from midwatch.terms.asks import Tier
@@ -42,11 +46,15 @@ def follows(event: Event) -> tuple[Work, ...]:
 
 
 NEXT_STAGE: dict[type[Event], Stage] = {
+    JobMirrored: Stage.SETUP,
     JobPrepared: Stage.PLAN,
     JobApproved: Stage.EXECUTE,
-    JobExecuted: Stage.QUARANTINE,
-    JobRepaired: Stage.QUARANTINE,
+    JobExecuted: Stage.BUNDLE,
+    JobRepaired: Stage.BUNDLE,
+    JobBundled: Stage.QUARANTINE,
     JobQuarantined: Stage.VERIFY,
+    JobDelivered: Stage.PULL_REQUEST,
+    PullRequestOpened: Stage.NOTICE,
 }
 """What comes after a stage that went well; a plan waits for its approval."""
 
@@ -66,11 +74,15 @@ def _after_job(event: Event) -> tuple[Work, ...]:
 def _after_stage(event: Event) -> tuple[Work, ...]:
     match event:
         case (
-            JobPrepared(job=job)
+            JobMirrored(job=job)
+            | JobPrepared(job=job)
             | JobApproved(job=job)
             | JobExecuted(job=job)
             | JobRepaired(job=job)
+            | JobBundled(job=job)
             | JobQuarantined(job=job)
+            | JobDelivered(job=job)
+            | PullRequestOpened(job=job)
         ):
             return (stage_work(job, NEXT_STAGE[type(event)]),)
         case JobVerified(job=job, repair=repair):

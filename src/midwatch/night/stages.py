@@ -8,8 +8,10 @@ from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import (
     JobApproved,
+    JobBundled,
     JobEnded,
     JobExecuted,
+    JobMirrored,
     JobPlanned,
     JobPrepared,
     JobQuarantined,
@@ -19,7 +21,7 @@ from midwatch.journal.events.session import AskOpened, NoticeRaised
 from midwatch.journal.events.workshop import SetupFinished
 from midwatch.night.assigning import assign, base_of, setup_doorman
 from midwatch.night.bounds import contract_of, scope_of
-from midwatch.night.delivering import by_person, deliver
+from midwatch.night.delivering import ask_for_review, by_person, deliver, tell
 from midwatch.night.roles import Night
 from midwatch.night.rooms import Place
 from midwatch.night.verifying import failure_text, verified
@@ -38,7 +40,7 @@ from midwatch.terms.trust import Level
 Events = tuple[Event, ...]
 
 
-async def prepare(night: Night, job: JobRow) -> Events:
+async def mirror(night: Night, job: JobRow) -> Events:
     """Bring the mirror up to date and pin what the work will stand on."""
     project = await night.records.get(ProjectRow, job.project)
     head = await night.bench.refresh(project.id, project.path, project.branch)
@@ -47,13 +49,20 @@ async def prepare(night: Night, job: JobRow) -> Events:
     seen = [facts for facts in session.repositories if facts.path == project.path]
     dirty = seen[0].dirty if seen else ()
     facts = RepositoryFacts(path=project.path, branch=project.branch, head=head, dirty=dirty)
-    return *await _set_up(night, job, project, head), JobPrepared(job=job.id, epoch=job.epoch, repository=facts)
+    return (JobMirrored(job=job.id, epoch=job.epoch, repository=facts),)
 
 
-async def _set_up(night: Night, job: JobRow, project: ProjectRow, commit: str) -> Events:
-    """Make what every checkout of the project needs, unless it was made before."""
-    if not project.setup:
-        return ()
+async def set_up(night: Night, job: JobRow) -> Events:
+    """Have ready what every checkout of the project needs."""
+    if job.repository is None:
+        raise Stale("There is no commit yet that a setup could stand on.")
+    project = await night.records.get(ProjectRow, job.project)
+    made = await _make(night, job, project, job.repository.head) if project.setup else ()
+    return *made, JobPrepared(job=job.id, epoch=job.epoch, repository=job.repository)
+
+
+async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> Events:
+    """Run the setup, unless what it made the last time still holds."""
     place = Place(project=job.project, job=job.id, epoch=job.epoch)
     wall = timedelta(minutes=night.settings().sandbox.setup_minutes)
     key, reused, seconds = await night.bench.set_up(
@@ -158,14 +167,23 @@ async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
         )
 
 
-async def quarantine(night: Night, job: JobRow) -> Events:
-    """Look at what really arrived before anybody believes it."""
-    contract = await contract_of(night, job)
-    scope = scope_of(contract)
+async def bundle(night: Night, job: JobRow) -> Events:
+    """Pack what the agent committed, inside its walls."""
     if job.retry_of:
         await night.bench.take_over(job.retry_of, job.work_epoch, to=job.id, at=job.work_epoch)
-    place = Place(project=job.project, job=job.id, epoch=job.work_epoch)
-    change = await night.bench.collect(place, base_of(job), scope, contract.constraints.do_not_touch)
+    packed = await night.bench.bundle(_workplace(job), base_of(job))
+    return (JobBundled(job=job.id, epoch=job.epoch, bundle=packed),)
+
+
+def _workplace(job: JobRow) -> Place:
+    return Place(project=job.project, job=job.id, epoch=job.work_epoch)
+
+
+async def quarantine(night: Night, job: JobRow) -> Events:
+    """Look at what really arrived before anybody believes it."""
+    contract, place, base = await contract_of(night, job), _workplace(job), base_of(job)
+    packed = job.bundle or await night.bench.bundle(place, base)
+    change = await night.bench.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
     diff = await night.bench.diff(job.project, change.base, change.head)
     blob = await night.blobs.keep(diff.encode())
     return (JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob),)
@@ -186,23 +204,24 @@ async def repair(night: Night, job: JobRow) -> Events:
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     head = await night.bench.head_so_far(job.id, where)
-    unmended = head == job.change.head and night.settings().execution.deliver_red == "never"
-    if not done.commits and (unmended or head == job.change.base):
+    if not done.commits and head == job.change.base:
         why = "Every change made the checks worse, so nothing is delivered."
-        if head == job.change.head:
-            why = f"{job.agent} mended nothing, so the checks stay red and nothing is delivered."
         return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
     return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
 
 
 STAGES: dict[Stage, Callable[[Night, JobRow], Awaitable[Events]]] = {
-    Stage.PREPARE: prepare,
+    Stage.MIRROR: mirror,
+    Stage.SETUP: set_up,
     Stage.PLAN: plan,
     Stage.EXECUTE: execute,
+    Stage.BUNDLE: bundle,
     Stage.QUARANTINE: quarantine,
     Stage.VERIFY: verify,
     Stage.REPAIR: repair,
     Stage.DELIVER: deliver,
+    Stage.PULL_REQUEST: ask_for_review,
+    Stage.NOTICE: tell,
 }
 
 

@@ -1,12 +1,11 @@
 """What the night says about a job: the plan's question, the pull request's text, the word that it is ready."""
 
-from midwatch.journal.events.jobs import PullRequestOpened
 from midwatch.night.proof_words import check_lines, doubt_block, draft_lines, in_words, other_lines
 from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import Plan
-from midwatch.terms.records import JobRow, ProjectRow
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 
 
 def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None) -> str:
@@ -45,7 +44,7 @@ def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
     return title, "\n".join(lines)
 
 
-def ready_text(job: JobRow, opened: PullRequestOpened) -> str:
+def ready_text(job: JobRow, opened: PullRequestRow) -> str:
     """Tell that a pull request is ready (A9)."""
     change = job.change
     size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else "no changes"

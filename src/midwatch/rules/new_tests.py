@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from midwatch.rules.cheating import FileFact, FileKind
 from midwatch.rules.test_texts import language_of, read_tests
@@ -36,7 +36,7 @@ def new_tests(files: Sequence[FileFact]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def narrow_command(commands: Sequence[str], tests: dict[str, tuple[str, ...]]) -> str:
+def narrow_command(commands: Sequence[str], tests: Mapping[str, tuple[str, ...]]) -> str:
     """Give a command that runs just these tests, in the way the checks run theirs; '' where none is known."""
     languages = {language_of(path) for path in tests}
     files = " ".join(shlex.quote(path) for path in sorted(tests))

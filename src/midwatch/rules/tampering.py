@@ -58,6 +58,7 @@ _MARKS = (
     _Mark("leaves_early", _LEAVES, "It ends the program from inside {path}, as a test would never see.", _ANY),
 )
 _ONLY_TOLD = frozenset({_MAY_RECOGNISE})
+_WORDS_ONLY = re.compile(r"\.(?:md|rst|txt|adoc|html?|svg|csv)$|(?:^|/)(?:README|CHANGELOG|LICENSE)[^/]*$")
 _BEFORE_ALL = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$|\.pth$")
 _SHADOWS = re.compile(
     r"^(?:src/|lib/)?(?:_?pytest|unittest|nose|coverage|pluggy|tox|jest|mocha|vitest)(?:\.py|/__init__\.py)$"
@@ -67,7 +68,7 @@ _SHADOWS = re.compile(
 def find(path: str, kind: str, texts: tuple[str | None, str | None], *, allowed: bool) -> Iterator[Doubt]:
     """Find marks that a change added to one file."""
     before, after = texts[0] or "", texts[1]
-    if after is None:
+    if after is None or (kind == "code" and _WORDS_ONLY.search(path)):
         return
     if texts[0] is None and _BEFORE_ALL.search(path):
         yield Doubt(kind="steers_runner", text=f"It adds {path}, which runs before every test.", path=path)

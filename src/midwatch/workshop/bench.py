@@ -1,14 +1,14 @@
 """The workshop as one place: what a job needs from mirrors, rooms, setups, quarantine and checks."""
 
 import asyncio
+import hashlib
 import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
 
 from midwatch.errors import MidwatchError
 from midwatch.terms.contract import ToolScope
-from midwatch.terms.jobs import Change, Proof, RepositoryFacts
+from midwatch.terms.jobs import Bundle, Change, Proof, RepositoryFacts
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checkouts import Checkouts
 from midwatch.workshop.doorman import Doorman
@@ -23,40 +23,10 @@ from midwatch.workshop.keeping import Kept
 from midwatch.workshop.mirrors import Mirrors
 from midwatch.workshop.proving import CheckPlan, Prover, Work
 from midwatch.workshop.quarantine import Delivery, Reveals, admit, reveals_nothing
+from midwatch.workshop.questions import Question
 from midwatch.workshop.rooms import WALLS, Rooms, Terms
 from midwatch.workshop.setup import Made, Setups
 from midwatch.workshop.workplace import Lodging, Spot, Workplace
-
-
-class Question(Protocol):
-    """What is to be proven."""
-
-    @property
-    def place(self) -> Spot: ...  # noqa: D102
-    @property
-    def base(self) -> str: ...  # noqa: D102
-    @property
-    def head(self) -> str: ...  # noqa: D102
-    @property
-    def checks(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def project_checks(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def finds_checks(self) -> bool: ...  # noqa: D102
-    @property
-    def reruns(self) -> int: ...  # noqa: D102
-    @property
-    def claims(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def wall(self) -> timedelta: ...  # noqa: D102
-    @property
-    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def setup_key(self) -> str: ...  # noqa: D102
-    @property
-    def earlier(self) -> Proof | None: ...  # noqa: D102
-    @property
-    def stop(self) -> asyncio.Event: ...  # noqa: D102
 
 
 class Bench:
@@ -156,12 +126,22 @@ class Bench:
             return True
         return False
 
-    async def collect(self, place: Spot, base: str, scope: ToolScope, do_not_touch: tuple[str, ...]) -> Change:
-        """Take the work out of the clone, through quarantine, into the mirror."""
+    async def bundle(self, place: Spot, base: str) -> Bundle:
+        """Pack an agent's commits inside its walls; the same again packs them anew."""
         head = await self.checkouts.head(place.job, place.epoch)
-        bundle = await self.checkouts.bundle(place.job, place.epoch, base, head)
+        packed = await self.checkouts.bundle(place.job, place.epoch, base, head)
+        size, digest = await asyncio.to_thread(_weighed, packed)
+        return Bundle(head=head, bytes=size, sha256=digest)
+
+    async def collect(
+        self, place: Spot, base: str, bundle: Bundle, scope: ToolScope, do_not_touch: tuple[str, ...]
+    ) -> Change:
+        """Take packed work through quarantine into the mirror; the very bundle that was packed, or none."""
+        packed = self.checkouts.bundle_of(place.job, place.epoch)
+        if await asyncio.to_thread(_weighed, packed) != (bundle.bytes, bundle.sha256):
+            bundle = await self.bundle(place, base)
         delivery = Delivery(
-            project=place.project, job=place.job, epoch=place.epoch, base=base, head=head, bundle=bundle
+            project=place.project, job=place.job, epoch=place.epoch, base=base, head=bundle.head, bundle=packed
         )
         return await admit(
             self._home, self.mirrors, delivery, scope=scope, do_not_touch=do_not_touch, reveals=self._reveals
@@ -246,3 +226,13 @@ class Bench:
         folder = self._home / "jobs" / job
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{name}.log"
+
+
+def _weighed(bundle: Path) -> tuple[int, str]:
+    """Tell a bundle's size and what it holds; nothing of either, where there is none (any more)."""
+    try:
+        with bundle.open("rb") as packed:
+            digest = hashlib.file_digest(packed, "sha256").hexdigest()
+            return packed.tell(), digest
+    except FileNotFoundError:
+        return 0, ""

@@ -7,10 +7,23 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, sessions, workshop
+from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, runs, sessions, steps, workshop
 from midwatch.store.projectors.rows import PROJECTORS
 
-__all__ = ["asks", "crew", "held_up", "house", "jobs", "morning", "people", "project", "sessions", "workshop"]
+__all__ = [
+    "asks",
+    "crew",
+    "held_up",
+    "house",
+    "jobs",
+    "morning",
+    "people",
+    "project",
+    "runs",
+    "sessions",
+    "steps",
+    "workshop",
+]
 
 
 def project(connection: sa.Connection, entry: Entry) -> None:
@@ -19,3 +32,4 @@ def project(connection: sa.Connection, entry: Entry) -> None:
     if projector is None:
         raise Corrupt(f"No projector knows {entry.event.kind}.", hint="This is a bug in midwatch; please report it.")
     projector(connection, entry, entry.event)
+    steps.keep(connection, entry)

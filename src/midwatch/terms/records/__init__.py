@@ -24,7 +24,7 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
-from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow
+from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow, StepRow
 
 __all__ = [
     "ActRow",
@@ -55,6 +55,7 @@ __all__ = [
     "SessionRow",
     "SettingsRow",
     "StandingRow",
+    "StepRow",
     "TimerRow",
     "TokenRow",
     "WorkRow",
