@@ -204,10 +204,13 @@ def test_new_tests_are_judged_by_all_checks_where_they_cannot_run_alone() -> Non
 
 def test_mended_behaviour_without_a_test_is_told() -> None:
     code = FileFact("src/a.py", FileKind.CODE, "x = 1\n", "x = 2\n")
-    assert [one.kind for one in doubts_about_tests("none", [code], ["Fix the sum"])] == ["no_new_test"]
-    assert doubts_about_tests("none", [code], ["Rename the sum"]) == ()
-    assert [one.kind for one in doubts_about_tests("pass_on_base", [code], [])] == ["proves_nothing"]
+    nothing, shown = ((), ()), ((check(1),), (check(0),))
+    assert [one.kind for one in doubts_about_tests("none", [code], ["Fix the sum"], nothing)] == ["no_new_test"]
+    assert doubts_about_tests("none", [code], ["Fix the sum"], shown) == (), "a check that was red shows it"
+    assert doubts_about_tests("none", [code], ["Rename the sum"], nothing) == ()
+    assert [one.kind for one in doubts_about_tests("pass_on_base", [code], [], nothing)] == ["proves_nothing"]
     assert claims_a_fix(["Corrected the total"])
+    assert not claims_a_fix(["Fix f-strings without placeholders (F541)", "Fix a typo"])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from midwatch.rules.cheating import FileFact, FileKind
+from midwatch.rules.check_runs import Results
 from midwatch.rules.test_texts import language_of, read_tests
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.proof import Doubt
@@ -13,6 +14,11 @@ _PYTEST = re.compile(r"(?:^|[;&|]\s*)((?:\S+=\S+\s+)*(?:\S*python[\d.]*\s+-m\s+p
 _NODE = re.compile(r"(?:^|[;&|]\s*)(\S*node\s+--test)(?:\s|$)")
 _FIX = re.compile(
     r"\b(?:fix(?:es|ed)?|bugs?|mends?|mended|repairs?|repaired|corrects?|corrected|regression)\b", re.IGNORECASE
+)
+_STYLE = re.compile(
+    r"\([A-Z]+\d+\)|\b(?:lint\w*|style|format\w*|imports?|typos?|spelling|white ?space|unused)\b|"
+    r"\b(?:docs?|links?|comments?)\b",
+    re.IGNORECASE,
 )
 _NOTHING_RAN = 5
 _NOT_STARTED = (126, 127)
@@ -74,19 +80,24 @@ def judge_whole(before: Sequence[CheckResult], with_tests: Sequence[CheckResult]
 
 
 def claims_a_fix(texts: Sequence[str]) -> bool:
-    """Whether somebody says that behaviour was mended."""
-    return any(_FIX.search(text) for text in texts)
+    """Whether somebody says that behaviour was mended; what a linter asks for is no behaviour."""
+    clauses = [clause for text in texts for clause in re.split(r"[.;,\n]", text)]
+    return any(_FIX.search(clause) and not _STYLE.search(clause) for clause in clauses)
 
 
-def doubts_about_tests(said: str, files: Sequence[FileFact], claims: Sequence[str]) -> tuple[Doubt, ...]:
-    """Tell, never gravely: a test that passes without the work proves nothing about it."""
+def doubts_about_tests(
+    said: str, files: Sequence[FileFact], claims: Sequence[str], runs: tuple[Results, Results]
+) -> tuple[Doubt, ...]:
+    """Tell, never gravely: a test that passes without the work proves nothing about it.
+
+    Where a check was red before and is green now, that check shows what was mended.
+    """
     if said == "pass_on_base":
-        return (
-            Doubt(
-                kind="proves_nothing", text="Its new tests pass without the change: they prove nothing.", grave=False
-            ),
-        )
+        text = "Its new tests pass without the change: they prove nothing."
+        return (Doubt(kind="proves_nothing", text=text, grave=False),)
+    earlier = {one.command for one in runs[0] if one.red}
+    shown = any(one.green and one.command in earlier for one in runs[1])
     code = any(file.kind is FileKind.CODE and language_of(file.path) for file in files)
-    if said == "none" and code and claims_a_fix(claims):
+    if said == "none" and code and not shown and claims_a_fix(claims):
         return (Doubt(kind="no_new_test", text="No new test: nothing shows what it mended.", grave=False),)
     return ()

@@ -106,7 +106,7 @@ class Prover:
         tests = new_tests(files)
         said = await court.of_new_tests(usable, tests, before) if tests else "none"
         doubts = find_doubts(WorkFacts(files, before, delivered, restored, plan.claims))
-        doubts += doubts_about_tests(said, files, plan.claims)
+        doubts += doubts_about_tests(said, files, plan.claims, (before, delivered))
         proof = judge_proof(before, delivered, restored, doubts)
         found = {"new_tests": said, "new_test_files": tuple(sorted(tests)), "coverage": coverage, "notes": notes}
         return proof.model_copy(update={**found, "head": work.head})
