@@ -54,10 +54,6 @@ async def test_new_tests_that_pass_anyway_prove_nothing_and_that_is_said(bench: 
 
 
 async def test_new_tests_are_tried_with_all_checks_where_they_cannot_run_alone(bench: Bench) -> None:
-    whole = f"{PYTEST.replace('pytest -q', 'pytest')} && true".replace(
-        "-m pytest", "-c 'import pytest; pytest.main()' #"
-    )
-    del whole  # a command we cannot read is a script of the project
     bench.base = bench.person.commit("Script", {"run.sh": f"{PYTEST}\n"})
     proof = await bench.prove({"app.py": MENDED, "tests/test_half.py": NEW}, "sh run.sh")
     assert proof.new_tests == "fail_on_base"
@@ -80,16 +76,11 @@ async def test_a_found_check_that_cannot_run_is_left_out_with_a_note(bench: Benc
     assert proof.notes == ("`make test` was found and left out: its tool is not there.",)
 
 
-FLIPS = "if [ -e seen ]; then exit 0; fi; touch seen; exit 1"
-
-
-async def test_red_then_green_on_the_same_tree_is_flaky_and_no_reason_for_repair(bench: Bench) -> None:
-    bench.base = bench.person.commit("Moody", {"moody.sh": "grep -q n.//.2 app.py || exit 0\n" + FLIPS + "\n"})
-    moody_base = "if [ -e seen ]; then exit 1; fi; touch seen; grep -q 'n // 2' app.py && exit 1; exit 0"
-    proof = await bench.prove({"app.py": MENDED}, f"{moody_base.replace('exit 1; fi', 'rm seen; exit 0; fi')}")
-    assert proof.delivered[0].flaky
-    assert proof.delivered[0].reruns == (0,)
-    assert not proof.delivered[0].green
+async def test_red_then_green_on_the_same_tree_is_flaky_and_never_green(bench: Bench) -> None:
+    moody = "grep -q 'n // 2' app.py || exit 0; [ -e seen ] && exit 0; touch seen; exit 1"
+    proof = await bench.prove({"app.py": MENDED}, moody)
+    assert (proof.delivered[0].flaky, proof.delivered[0].reruns, proof.delivered[0].green) == (True, (0,), False)
+    assert proof.before[0].reruns == (0, 0)
     assert proof.verdict == "worse", "the base is green each time: this work made it flaky"
 
 
@@ -110,12 +101,9 @@ async def test_red_each_time_is_red_and_was_run_again_to_be_sure(bench: Bench) -
 
 async def test_coverage_of_changed_lines_is_read_from_what_the_check_left(bench: Bench) -> None:
     measured = f"{sys.executable} -m coverage run -m pytest -q -p no:cacheprovider"
-    proof = await bench.prove({"app.py": MENDED, "tests/test_half.py": NEW}, f"{measured} && {REPORT}")
+    proof = await bench.prove({"app.py": MENDED, "tests/test_half.py": NEW}, measured)
     assert proof.coverage is not None
     assert (proof.coverage.covered, proof.coverage.by) == (proof.coverage.measurable - 1, "coverage.json")
-
-
-REPORT = f"{sys.executable} -m coverage json -q"
 
 
 def test_scripts_that_checks_call_decide_what_they_check() -> None:

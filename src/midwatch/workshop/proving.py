@@ -158,7 +158,7 @@ class _Court:
             self._heed(tree)
             mirrors, work = self.prover.checkouts.mirrors, self.work
             changed = await changed_lines(mirrors, work.project, work.base, work.head)
-            return results, await measured(tree, changed)
+            return results, await measured(tree, changed, [check.command for check in checks])
 
     async def doubly(self, before: Results, delivered: Results) -> tuple[Results, Results]:
         """Ask the base once more where it matters whether it is flaky, and then the work too."""
