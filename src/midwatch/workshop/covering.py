@@ -29,7 +29,7 @@ async def measured(
     if await asyncio.to_thread(careful.read, tree, ".coverage", most=MOST_BYTES):
         log = checking.log.with_name("coverage.log")
         converting = replace(checking, log=log, wall=WALL)
-        named = [found[1] for command in commands if (found := _PYTHON.search(command))]
+        named = [match[1] for command in commands if (match := _PYTHON.search(command))]
         command = _CONVERT.format(python=shlex.quote(named[0] if named else "python3"))
         await converting.enclosure.run(
             converting.walls, ["/bin/sh", "-c", command], log=log, wall=WALL, stop=checking.stop
