@@ -7,7 +7,21 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, runs, sessions, steps, workshop
+from midwatch.store.projectors import (
+    asks,
+    crew,
+    held_up,
+    house,
+    jobs,
+    morning,
+    notices,
+    people,
+    plans,
+    runs,
+    sessions,
+    steps,
+    workshop,
+)
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
@@ -17,7 +31,9 @@ __all__ = [
     "house",
     "jobs",
     "morning",
+    "notices",
     "people",
+    "plans",
     "project",
     "runs",
     "sessions",
