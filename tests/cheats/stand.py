@@ -82,6 +82,8 @@ class Case:
 class ScriptedAgent:
     """A program in a room; what it says of its work is what it prints after SAID."""
 
+    amends = False
+
     def __init__(self, case: Case) -> None:
         self.case = case
 
