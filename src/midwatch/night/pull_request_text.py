@@ -1,6 +1,6 @@
 """The pull request, written for whoever reviews it: why, what, proof, risks, cost, undo, and where the journal is."""
 
-from midwatch.night.wording import check_lines, in_words
+from midwatch.night.proof_words import check_lines, doubt_block, draft_lines, in_words, other_lines
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import Commit
 from midwatch.terms.money import dollars
@@ -14,9 +14,13 @@ def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
     """Write title and body; only what the person ordered may refer to issues, and nobody is called."""
     commits = job.change.commits if job.change else ()
     title = titled(commits[0].subject) if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
-    parts = (_why(job), _what(job, commits), _proof(job), _risks(job, commits), _cost(job), _undo(project))
+    parts = (_draft(job), _why(job), _what(job, commits), _proof(job), _risks(job, commits), _cost(job), _undo(project))
     body = "\n\n".join("\n".join(lines) for lines in (*parts, _trailer(job)) if lines)
     return title, body
+
+
+def _draft(job: JobRow) -> Lines:
+    return [tamed(line) for line in draft_lines(job, job.proof) if line]
 
 
 def _why(job: JobRow) -> Lines:
@@ -33,7 +37,9 @@ def _what(job: JobRow, commits: tuple[Commit, ...]) -> Lines:
 
 
 def _proof(job: JobRow) -> Lines:
-    return [f"**Proof.** {in_words(job.proof)}", *(f"- {line}" for line in check_lines(job.proof))]
+    said = [f"**Proof.** {in_words(job.proof)}", *(f"- {line}" for line in check_lines(job.proof))]
+    others = (*(f"- {line}" for line in other_lines(job.proof)), *doubt_block(job.proof))
+    return [*said, *(tamed(line) for line in others)]
 
 
 def _risks(job: JobRow, commits: tuple[Commit, ...]) -> Lines:

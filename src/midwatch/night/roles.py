@@ -13,7 +13,7 @@ from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Plac
 from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.contract import ToolScope
-from midwatch.terms.jobs import Bundle, Change, CheckResult, Done, Plan, Proof, RepositoryFacts
+from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts
 from midwatch.terms.records import NoticeRow
 from midwatch.terms.roles import Clock, Ids
 from midwatch.terms.sense import Answer, Sense
@@ -148,10 +148,17 @@ class ProofRequest:
     base: str
     head: str
     checks: tuple[str, ...]
+    project_checks: tuple[str, ...]
+    """Those of the checks that the project names, not the orders."""
+    finds_checks: bool
+    reruns: int
+    claims: tuple[str, ...]
+    """What the agent said of its work."""
     wall: timedelta
     paths: tuple[str, ...]
     setup_key: str
-    before: tuple[CheckResult, ...] | None
+    earlier: Proof | None
+    """What an earlier round found: the base is not asked twice."""
     stop: asyncio.Event
 
 

@@ -13,15 +13,15 @@ from midwatch.journal.events.jobs import (
     JobPrepared,
     JobQuarantined,
     JobRepaired,
-    JobVerified,
 )
 from midwatch.journal.events.workshop import SetupFinished
-from midwatch.night.assigning import assign, base_of, setup_doorman, wall_of
+from midwatch.night.assigning import assign, base_of, setup_doorman
 from midwatch.night.bounds import contract_of, scope_of
-from midwatch.night.delivering import NOT_DELIVERABLE, ask_for_review, by_person, deliver, tell
+from midwatch.night.delivering import ask_for_review, by_person, deliver, tell
 from midwatch.night.planning import plan
-from midwatch.night.roles import Night, ProofRequest
+from midwatch.night.roles import Night
 from midwatch.night.rooms import Place
+from midwatch.night.verifying import failure_text, verified
 from midwatch.rules.levels import effective_level
 from midwatch.terms.jobs import Done, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
@@ -131,24 +131,7 @@ async def quarantine(night: Night, job: JobRow) -> Events:
 
 async def verify(night: Night, job: JobRow) -> Events:
     """Ask fresh checkouts, never the tree the agent owns."""
-    if job.change is None:
-        raise Stale("Nothing arrived that could be checked.")
-    contract = await contract_of(night, job)
-    request = ProofRequest(
-        place=Place(project=job.project, job=job.id, epoch=job.epoch),
-        base=job.change.base,
-        head=job.change.head,
-        checks=contract.checks,
-        wall=wall_of(contract),
-        paths=contract.paths,
-        setup_key=job.setup_key,
-        before=job.proof.before if job.proof else None,
-        stop=night.bells.of(job.id),
-    )
-    proof = await night.bench.prove(request)
-    most = night.settings().execution.repair_rounds
-    repair = proof.verdict in NOT_DELIVERABLE and job.repairs < most
-    return (JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair),)
+    return (await verified(night, job),)
 
 
 async def repair(night: Night, job: JobRow) -> Events:
@@ -156,15 +139,13 @@ async def repair(night: Night, job: JobRow) -> Events:
     if job.change is None or job.proof is None:
         raise Stale("There is nothing to mend.")
     agent, assignment = await assign(night, job, job.change.head)
-    failure = "\n\n".join(f"$ {one.command}\n{one.tail}" for one in job.proof.delivered if not one.green)
+    failure = failure_text(job.proof, each=night.settings().execution.repair_rounds)
     done = await agent.repair(assignment, job.change.base, failure)
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     head = await night.bench.head_so_far(job.id, where)
-    if not done.commits and head in {job.change.base, job.change.head}:
+    if not done.commits and head == job.change.base:
         why = "Every change made the checks worse, so nothing is delivered."
-        if head == job.change.head:
-            why = f"{job.agent} mended nothing, so the checks stay red and nothing is delivered."
         return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
     return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
 

@@ -51,7 +51,11 @@ class Execution(Section):
     soft_box_extra_minutes: Annotated[float, Field(ge=0, le=24 * 60)] = 5
     """Time between warning and stop; 0 stops without a warning (seed 000: ai.timeoutAction). Has no effect yet."""
     repair_rounds: Annotated[int, Field(ge=0, le=100)] = 3
-    """Most rounds of repair when checks are red (seed 004: execution.maxRetries)."""
+    """Most rounds of repair for each check that is red (seed 004: execution.maxRetries)."""
+    max_check_reruns: Annotated[int, Field(ge=0, le=20)] = 2
+    """How often a check that turned red is run again, to tell a flaky one from a red one."""
+    deliver_red: Literal["never", "draft"] = "never"
+    """What becomes of work whose checks stay red: kept and told, or delivered as a draft that says so."""
     allowed_tools: tuple[Name, ...] = (
         *("Read", "Edit", "Write", "Glob", "Grep"),
         *("Bash(git *)", "Bash(tsc *)", "Bash(vitest *)", "Bash(bun *)"),

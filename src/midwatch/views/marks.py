@@ -115,7 +115,7 @@ def _went_wrong(event: Event) -> bool:
         case RoundEnded(error=error):
             return bool(error)
         case JobVerified(proof=proof):
-            return proof.verdict in {"worse", "red_when_restored"}
+            return proof.verdict in {"worse", "red_when_restored", "doubted"}
         case _:
             return False
 

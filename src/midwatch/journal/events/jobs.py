@@ -238,6 +238,7 @@ class PullRequestOpened(Happening):
     body: str
     forge: str = "local"
     draft: bool = False
+    """Its checks stayed red, and it says so."""
     url: str = ""
     there: int = 0
     """What the forge calls it."""

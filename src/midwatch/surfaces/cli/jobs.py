@@ -94,7 +94,16 @@ def _show_proof(proof: dict[str, Any] | None) -> None:
         return
     typer.echo(f"  proof: {proof['verdict'].replace('_', ' ')}")
     for check in proof["delivered"]:
-        typer.echo(f"    exit {check['exit_code']} in {check['seconds']:.1f} s: {check['command']}")
+        flaky = ", flaky" if check["flaky"] else ""
+        typer.echo(f"    exit {check['exit_code']}{flaky} in {check['seconds']:.1f} s: {check['command']}")
+    for doubt in proof["doubts"]:
+        line(doubt["text"], first="    doubt: " if doubt["grave"] else "    note: ")
+    for note in proof["notes"]:
+        line(note, first="    note: ")
+    if proof["new_tests"] == "fail_on_base":
+        typer.echo("    new tests fail without the change and pass with it")
+    if covered := proof["coverage"]:
+        typer.echo(f"    {covered['covered']} of {covered['measurable']} changed lines that can be measured ran")
 
 
 @app.command()

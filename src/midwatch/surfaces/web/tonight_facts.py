@@ -7,6 +7,7 @@ from midwatch.errors import MidwatchError
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
 from midwatch.rules.asks import draft_terms, silence_in_words
+from midwatch.rules.found_checks import NONE
 from midwatch.rules.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.matrix import MATRIX
 from midwatch.surfaces import channels
@@ -119,7 +120,7 @@ async def _project(house: House, row: ProjectRow) -> ProjectSeen:
         uncommitted = len((await house.evening.inspector.inspect(row.path)).dirty)
     except MidwatchError:  # said among the obstacles, in its own words
         uncommitted = 0
-    return ProjectSeen(name=row.name, flags=flags, has_checks=bool(row.checks), uncommitted=uncommitted)
+    return ProjectSeen(name=row.name, flags=flags, has_checks=row.checks != (NONE,), uncommitted=uncommitted)
 
 
 def _past(sessions: tuple[SessionRow, ...]) -> tuple[PastNight, ...]:

@@ -197,6 +197,7 @@ class PullRequestRow(Term):
     there: int
     """What its forge calls it; 0 where it has no number there."""
     draft: bool
+    """Only a draft: its checks stayed red, or its forge was told to open drafts."""
     checks: str
     remarks: tuple[str, ...]
     """What the forge would not do, such as a reviewer it refused."""
