@@ -31,7 +31,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.house import SettingsApplied
 from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
-from midwatch.morning import brief, receipts
+from midwatch.morning import brief, receipts, stacking
 from midwatch.morning.roles import Morning
 from midwatch.night.perform import Performer
 from midwatch.night.roles import Agent, Brain, Machine, Night
@@ -123,6 +123,10 @@ class House:
             clock=self.clock,
             ids=self.ids,
             settings=lambda: self.loaded.settings,
+            bench=self.bench,
+            joiner=self.bench.joiner,
+            forge=self.forge,
+            door=TracedDoor(self.journal),
         )
         self._heard_upto = 0
         self.pages = ""  # where a browser finds this house, while it is served
@@ -131,6 +135,7 @@ class House:
             self.night,
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+            stack=lambda journal, stack: stacking.make(replace(self.morning, journal=journal), stack),
         )
 
     def _model_doors(self) -> ModelDoors:

@@ -16,6 +16,7 @@ from midwatch.journal.events.jobs import (
     RunFinished,
 )
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
+from midwatch.journal.events.stack import StackBegun, StackMade
 from midwatch.journal.port import Work
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Stage
@@ -33,8 +34,10 @@ def follows(event: Event) -> tuple[Work, ...]:
             return (Work("round", {"session": session, "number": number}),)
         case AskAnswered(ask=ask) | AskExpired(ask=ask):
             return (Work("settle", {"ask": ask}),)
-        case SessionDebriefing(session=session):
+        case SessionDebriefing(session=session) | StackMade(session=session):
             return (Work("debrief", {"session": session}),)
+        case StackBegun(stack=stack):
+            return (Work("stack", {"stack": stack}),)
         case NoticeRaised(notice=notice, tier=tier) if tier is not Tier.LOG:
             return (Work("tell", {"notice": notice}),)
         case _:

@@ -9,6 +9,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.house import ProjectAdded, WorkAdded
 from midwatch.journal.events.jobs import JobCreated, PullRequestOpened, RunStarted
 from midwatch.journal.events.session import ActJudged, AskOpened, SessionOpened
+from midwatch.journal.events.stack import StackBegun
 from midwatch.terms.term import Term
 from midwatch.views.plain import clean, spaced
 
@@ -52,6 +53,8 @@ def introduce(names: Names, event: Event) -> Names:
             noun = "ask"
         case PullRequestOpened(pull_request=new):
             noun = "pull request"
+        case StackBegun(stack=new):
+            noun = "stack"
         case _:
             return _described(names, event)
     return _numbered(names, new, noun)

@@ -7,10 +7,10 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, sessions, workshop
+from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, sessions, stacks, workshop
 from midwatch.store.projectors.rows import PROJECTORS
 
-__all__ = ["asks", "crew", "held_up", "house", "jobs", "morning", "people", "project", "sessions", "workshop"]
+__all__ = ["asks", "crew", "held_up", "house", "jobs", "morning", "people", "project", "sessions", "stacks", "workshop"]
 
 
 def project(connection: sa.Connection, entry: Entry) -> None:

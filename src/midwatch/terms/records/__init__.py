@@ -24,6 +24,7 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
+from midwatch.terms.records.stack import StackRow
 from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "RunRow",
     "SessionRow",
     "SettingsRow",
+    "StackRow",
     "StandingRow",
     "TimerRow",
     "TokenRow",
