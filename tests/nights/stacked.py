@@ -1,15 +1,19 @@
 """A night whose branches do not all go together, and an independent way to find out what does."""
 
-import itertools
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from midwatch.journal.events import Event
+from midwatch.journal.events import jobs as ev
+from midwatch.night import settling
 from midwatch.night.rooms import Assignment
-from midwatch.terms.jobs import Done, Plan
+from midwatch.terms.jobs import Change, Done, FileChange, Plan, Proof, RepositoryFacts, Stage
+from midwatch.terms.records import ReportRow, SessionRow
 from midwatch.terms.trust import Level
+from tests.journal.samples import sample
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
 from tests.nights.scripted import Edit, ScriptedAgent, write
 
@@ -48,7 +52,11 @@ def all_of(*edits: Edit) -> Edit:
 
 def moved(old: str, new: str) -> Edit:
     """An edit that renames a file."""
-    return lambda tree: (tree / old).rename(tree / new) and None
+
+    def edit(tree: Path) -> None:
+        (tree / old).rename(tree / new)
+
+    return edit
 
 
 def removed(name: str) -> Edit:
@@ -101,6 +109,77 @@ async def a_night_of(
         yield house, source
 
 
+@asynccontextmanager
+async def a_dawn_of(
+    home: Path, edits: dict[str, Edit], *, url: str = "", checks: tuple[str, ...] = (CHECK,), forge: str = "local"
+) -> AsyncIterator[tuple[TestHouse, Path]]:
+    """A night at its end, each branch delivered as real commits and as the entries a job leaves, without the jobs."""
+    source = sample_repository(home / "sample", FILES)
+    async with a_house(home / "home", url) as house:
+        project = await house.project(source, checks=checks)
+        night = await house.begin(orders(*edits, level=Level.FULL))
+        clone = home / "elsewhere"
+        git(home, "clone", "-q", str(source), str(clone))
+        for item, (title, edit) in zip(night.items, edits.items(), strict=True):
+            change = committed(clone, f"agent/job_{title.lower().replace(' ', '_')}", title, edit)
+            events = delivered(night.id, project.id, item["work_item"], title, change, checks, forge)
+            await house.house.journal.record(*events)
+        yield house, source
+
+
+async def ends(house: TestHouse) -> ReportRow:
+    """End the night, and let follow what follows."""
+    session = (await house.house.records.find(SessionRow))[-1]
+    await settling.debrief(house.house.night, session.id, "it is dawn", actor="ann")
+    await house.settle()
+    return (await house.house.records.find(ReportRow))[-1]
+
+
+def committed(clone: Path, branch: str, title: str, edit: Edit) -> Change:
+    """Commit an edit on a branch of its own and push it, as a delivery does."""
+    git(clone, "checkout", "-q", "-b", branch, "origin/main")
+    edit(clone)
+    git(clone, "add", "-A")
+    git(clone, "commit", "-q", "-m", title)
+    git(clone, "push", "-q", "origin", branch)
+    base, head = git(clone, "rev-parse", "origin/main"), git(clone, "rev-parse", "HEAD")
+    counted = (line.split("\t") for line in git(clone, "diff", "--numstat", "--no-renames", base, head).splitlines())
+    files = [FileChange(path=path, status="M", insertions=int(a), deletions=int(b)) for a, b, path in counted]
+    return Change(base=base, head=head, files=tuple(files))
+
+
+def delivered(
+    night: str, project: str, item: str, title: str, change: Change, checks: tuple[str, ...], forge: str
+) -> list[Event]:
+    """The entries of a job that was planned, executed, checked and delivered."""
+    job = title.lower().replace(" ", "_")
+    job, run = f"job_{job}", f"run_{job}"
+    started = sample(ev.RunStarted, run=run, session=night, mission="", project=project)
+    assert isinstance(started, ev.RunStarted)
+    contract = started.contract.model_copy(update={"checks": checks, "paths": ()})
+    plan = Plan(summary=title, files=("a.txt",))
+    proof = Proof(verdict="green" if checks else "no_checks")
+    facts = RepositoryFacts(path="/src", branch="main", head=change.base)
+    return [
+        started.model_copy(update={"contract": contract}),
+        ev.JobCreated(
+            job=job, session=night, run=run, project=project, work_item=item, title=title, agent="housekeeper"
+        ),
+        ev.JobClaimed(job=job, stage=Stage.PREPARE, attempt=1, epoch=1, worker="w"),
+        ev.JobPrepared(job=job, epoch=1, repository=facts),
+        ev.JobPlanned(job=job, epoch=1, version=1, plan=plan, plan_hash="p"),
+        ev.JobApproved(job=job, by="ann", plan_hash="p"),
+        ev.JobExecuted(job=job, epoch=1, done=Done(summary=title, base=change.base, head=change.head)),
+        ev.JobQuarantined(job=job, epoch=1, change=change, diff_blob=""),
+        ev.JobVerified(job=job, epoch=1, proof=proof, repair=False),
+        ev.PullRequestOpened(
+            pull_request=f"pr_{job}", job=job, epoch=1, run=run, project=project, branch=f"agent/{job}",
+            base=change.base, head=change.head, into="main", title=title, body="", forge=forge,
+        ),
+        ev.JobEnded(job=job, epoch=1, state="done", why=title),
+    ]  # fmt: skip
+
+
 def merges(source: Path, folder: Path, branches: tuple[str, ...]) -> bool:
     """Merge branches with plain git in a clone of one's own, in this order; tell whether it went."""
     subprocess.run(["git", "clone", "-q", str(source), str(folder)], check=True, capture_output=True)
@@ -115,14 +194,3 @@ def merges(source: Path, folder: Path, branches: tuple[str, ...]) -> bool:
 def green(folder: Path, check: str = CHECK) -> bool:
     """Run the checks, without any of our code."""
     return subprocess.run(check, shell=True, cwd=folder, capture_output=True, check=False).returncode == 0  # noqa: S602
-
-
-def largest(source: Path, folder: Path, branches: tuple[str, ...]) -> int:
-    """Try every set of branches by hand, the largest first; tell how many go together."""
-    names: Callable[[], Path] = lambda places=itertools.count(): folder / str(next(places))  # noqa: E731
-    for size in range(len(branches), 0, -1):
-        for chosen in itertools.combinations(branches, size):
-            tree = names()
-            if merges(source, tree, chosen) and green(tree):
-                return size
-    return 0

@@ -20,6 +20,7 @@ from midwatch.terms.records import (
     ReportRow,
     RunRow,
     SessionRow,
+    StackRow,
 )
 from midwatch.terms.report import Outcome, Recommendation
 from midwatch.terms.term import Term
@@ -45,6 +46,7 @@ class NightRows:
     assumptions: tuple[AssumptionRow, ...] = ()
     evaluations: tuple[EvaluationRow, ...] = ()
     outcomes: tuple[OutcomeRow, ...] = ()
+    stacks: tuple[StackRow, ...] = ()
 
 
 class EvidenceShown(Term):
