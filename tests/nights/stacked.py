@@ -1,5 +1,6 @@
 """A night whose branches do not all go together, and an independent way to find out what does."""
 
+import re
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -121,8 +122,8 @@ async def a_dawn_of(
         clone = home / "elsewhere"
         git(home, "clone", "-q", str(source), str(clone))
         for item, (title, edit) in zip(night.items, edits.items(), strict=True):
-            change = committed(clone, f"agent/job_{title.lower().replace(' ', '_')}", title, edit)
-            events = delivered(night.id, project.id, item["work_item"], title, change, checks, forge)
+            change = committed(clone, f"agent/{job_of(title)}", title, edit)
+            events = delivered((night.id, project.id, item["work_item"]), title, change, checks, forge)
             await house.house.journal.record(*events)
         yield house, source
 
@@ -148,12 +149,17 @@ def committed(clone: Path, branch: str, title: str, edit: Edit) -> Change:
     return Change(base=base, head=head, files=tuple(files))
 
 
+def job_of(title: str) -> str:
+    """Name a job after its title."""
+    return "job_" + re.sub(r"[^a-z0-9]+", "_", title.lower())
+
+
 def delivered(
-    night: str, project: str, item: str, title: str, change: Change, checks: tuple[str, ...], forge: str
+    where: tuple[str, str, str], title: str, change: Change, checks: tuple[str, ...], forge: str
 ) -> list[Event]:
     """The entries of a job that was planned, executed, checked and delivered."""
-    job = title.lower().replace(" ", "_")
-    job, run = f"job_{job}", f"run_{job}"
+    night, project, item = where
+    job, run = job_of(title), f"run_{job_of(title)}"
     started = sample(ev.RunStarted, run=run, session=night, mission="", project=project)
     assert isinstance(started, ev.RunStarted)
     contract = started.contract.model_copy(update={"checks": checks, "paths": ()})
