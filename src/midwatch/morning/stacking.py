@@ -61,14 +61,15 @@ async def begin_anew(morning: Morning, name: str, *, by: str) -> StackRow:
 
 
 def _begun(morning: Morning, project: ProjectRow, session: str, by: str) -> StackBegun:
-    longest = timedelta(minutes=morning.settings().stack.max_minutes)
+    longest = timedelta(minutes=morning.settings().stack.max_minutes) + GRACE
+    pace = morning.clock.real_seconds(1.0) or 1.0  # checks take real time, however fast the house's clock runs
     return StackBegun(
         stack=morning.ids.new("stk"),
         session=session,
         project=project.id,
         into=project.branch,
         by=by,
-        due_at=morning.clock.now() + longest + GRACE,
+        due_at=morning.clock.now() + longest / pace,
     )
 
 
@@ -109,12 +110,12 @@ async def make(morning: Morning, stack_id: str) -> None:
 
 
 async def _made(morning: Morning, row: StackRow, project: ProjectRow, offered: tuple[Offered, ...]) -> StackMade:
-    limits = morning.settings().stack
-    ends = asyncio.get_running_loop().time() + limits.max_minutes * 60
+    stack = morning.settings().stack
+    ends = asyncio.get_running_loop().time() + stack.max_minutes * 60
     fitting = tuple(one for one in offered if one.row.into == row.into)
     base = await morning.bench.refresh(project.id, project.path, row.into)
     asked = await _question(morning, row, project, base, fitting)
-    trials = Trials(morning, asked, most_runs=limits.max_check_runs, ends=ends)
+    trials = Trials(morning, asked, most_runs=stack.max_check_runs, ends=ends)
     used_up = False
     try:
         order = await trials.settle()
