@@ -4,7 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -28,33 +28,46 @@ def takes(home: Path, *how: str) -> int:
     return done.returncode
 
 
-def boundaries() -> Iterator[tuple[str, ...]]:
-    yield ("--uncommitted",)
-    yield from (("--before-command", str(number)) for number in range(1, MOST_COMMANDS))
+UNCOMMITTED = ("--uncommitted",)
+"""Killed with the branch moved and nothing written down: the worst of them."""
 
 
-@pytest.mark.crash
-async def test_a_stack_killed_at_any_boundary_is_merged_once(tmp_path: Path) -> None:
-    """Each boundary on a fresh copy of the same dawn, until the merge ends before it is killed."""
+def before(command: int) -> tuple[str, ...]:
+    return ("--before-command", str(command))
+
+
+async def killed_at(folder: Path, boundaries: Iterable[tuple[str, ...]]) -> int:
+    """Try each boundary on a fresh copy of the same dawn, until the merge ends before it is killed; count the kills."""
     pair = {name: EIGHT[name] for name in ("Alpha", "Amend")}
-    async with a_dawn_of(tmp_path / "dawn", pair, checks=("true",)) as (house, _):
+    async with a_dawn_of(folder / "dawn", pair, checks=()) as (house, _):
         await ends(house)
-        base = git(tmp_path / "dawn" / "sample", "rev-parse", "main")
+        base = git(folder / "dawn" / "sample", "rev-parse", "main")
     killed = 0
-    for how in boundaries():
+    for how in boundaries:
         # The project's path is in the records: so the house stays where it is, and its state is put back.
-        shutil.rmtree(tmp_path / "kept", ignore_errors=True)
-        shutil.copytree(tmp_path / "dawn", tmp_path / "kept", symlinks=True)
-        ended = takes(tmp_path / "dawn" / "home", *how)
-        assert git(tmp_path / "dawn" / "sample", "rev-parse", "main") in {base, await _tip(tmp_path)}
-        assert takes(tmp_path / "dawn" / "home") == 0
-        await _merged_once(tmp_path)
-        shutil.rmtree(tmp_path / "dawn")
-        (tmp_path / "kept").rename(tmp_path / "dawn")
+        shutil.copytree(folder / "dawn", folder / "kept", symlinks=True)
+        ended = takes(folder / "dawn" / "home", *how)
+        assert git(folder / "dawn" / "sample", "rev-parse", "main") in {base, await _tip(folder)}
+        assert takes(folder / "dawn" / "home") == 0
+        await _merged_once(folder)
+        shutil.rmtree(folder / "dawn")
+        (folder / "kept").rename(folder / "dawn")
         if ended == 0:
             break
         killed += 1
-    assert killed > 5
+    return killed
+
+
+@pytest.mark.crash
+async def test_a_stack_killed_before_it_is_written_down_is_merged_once(tmp_path: Path) -> None:
+    assert await killed_at(tmp_path, [UNCOMMITTED]) == 1
+
+
+@pytest.mark.crash
+@pytest.mark.sweep
+@pytest.mark.timeout(900)
+async def test_a_stack_killed_before_any_of_its_commands_is_merged_once(tmp_path: Path) -> None:
+    assert await killed_at(tmp_path, map(before, range(1, MOST_COMMANDS))) > 5
 
 
 async def _tip(folder: Path) -> str:
