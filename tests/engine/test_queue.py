@@ -67,7 +67,7 @@ PAYLOADS = ("workflow_input", "workflow_output")
 
 
 def prepare(job: str) -> Work:
-    return stage_work(job, Stage.PREPARE)
+    return stage_work(job, Stage.MIRROR)
 
 
 async def test_committed_work_is_carried_out_once_and_refused_work_never(office: Office, store: Store) -> None:

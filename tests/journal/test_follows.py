@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from midwatch.journal.events import Event, stack
+from midwatch.journal.events import Event, runs, stack
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events import session as night
 from midwatch.journal.follows import follows
@@ -17,15 +17,20 @@ from midwatch.terms.jobs import Stage
 from tests.journal.samples import KINDS, events, sample
 
 STAGES: list[tuple[type[Event], dict[str, Any], Stage]] = [
-    (ev.JobCreated, {"stage": Stage.PREPARE}, Stage.PREPARE),
+    (ev.JobCreated, {"stage": Stage.MIRROR}, Stage.MIRROR),
     (ev.JobCreated, {"stage": Stage.EXECUTE}, Stage.EXECUTE),
+    (ev.JobMirrored, {}, Stage.SETUP),
     (ev.JobPrepared, {}, Stage.PLAN),
+    (ev.PlanReturned, {}, Stage.PLAN),
     (ev.JobApproved, {}, Stage.EXECUTE),
-    (ev.JobExecuted, {}, Stage.QUARANTINE),
+    (ev.JobExecuted, {}, Stage.BUNDLE),
+    (ev.JobBundled, {}, Stage.QUARANTINE),
     (ev.JobQuarantined, {}, Stage.VERIFY),
     (ev.JobVerified, {"repair": True}, Stage.REPAIR),
     (ev.JobVerified, {"repair": False}, Stage.DELIVER),
-    (ev.JobRepaired, {}, Stage.QUARANTINE),
+    (ev.JobRepaired, {}, Stage.BUNDLE),
+    (ev.JobDelivered, {}, Stage.PULL_REQUEST),
+    (ev.PullRequestOpened, {}, Stage.NOTICE),
 ]
 OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (night.RoundCalled, {"session": "s", "number": 3}, Work("round", {"session": "s", "number": 3})),
@@ -34,7 +39,7 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (night.SessionDebriefing, {"session": "s"}, Work("debrief", {"session": "s"})),
     (stack.StackBegun, {"stack": "k"}, Work("stack", {"stack": "k"})),
     (stack.StackMade, {"session": "s"}, Work("debrief", {"session": "s"})),
-    (ev.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
+    (runs.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
     (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
     (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),
     (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, Work("tell", {"notice": "n"})),

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from midwatch.journal.events import Event
+from midwatch.journal.events import Event, runs
 from midwatch.journal.events import jobs as ev
 from midwatch.night import settling
 from midwatch.night.rooms import Assignment
@@ -160,8 +160,8 @@ def delivered(
     """The entries of a job that was planned, executed, checked and delivered."""
     night, project, item = where
     job, run = job_of(title), f"run_{job_of(title)}"
-    started = sample(ev.RunStarted, run=run, session=night, mission="", project=project)
-    assert isinstance(started, ev.RunStarted)
+    started = sample(runs.RunStarted, run=run, session=night, mission="", project=project)
+    assert isinstance(started, runs.RunStarted)
     contract = started.contract.model_copy(update={"checks": checks, "paths": ()})
     plan = Plan(summary=title, files=("a.txt",))
     proof = Proof(verdict="green" if checks else "no_checks")
@@ -171,13 +171,15 @@ def delivered(
         ev.JobCreated(
             job=job, session=night, run=run, project=project, work_item=item, title=title, agent="housekeeper"
         ),
-        ev.JobClaimed(job=job, stage=Stage.PREPARE, attempt=1, epoch=1, worker="w"),
+        ev.JobClaimed(job=job, stage=Stage.MIRROR, attempt=1, epoch=1, worker="w"),
         ev.JobPrepared(job=job, epoch=1, repository=facts),
         ev.JobPlanned(job=job, epoch=1, version=1, plan=plan, plan_hash="p"),
         ev.JobApproved(job=job, by="ann", plan_hash="p"),
         ev.JobExecuted(job=job, epoch=1, done=Done(summary=title, base=change.base, head=change.head)),
+        sample(ev.JobBundled, job=job, epoch=1),
         ev.JobQuarantined(job=job, epoch=1, change=change, diff_blob=""),
         ev.JobVerified(job=job, epoch=1, proof=proof, repair=False),
+        ev.JobDelivered(job=job, epoch=1, branch=f"agent/{job}", head=change.head),
         ev.PullRequestOpened(
             pull_request=f"pr_{job}", job=job, epoch=1, run=run, project=project, branch=f"agent/{job}",
             base=change.base, head=change.head, into="main", title=title, body="", forge=forge,

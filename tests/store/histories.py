@@ -21,14 +21,18 @@ NAMED = {
 }  # fmt: skip
 """Fields that name something, with the prefix of its id."""
 FOR_STAGE: dict[Stage, type[Event]] = {
-    Stage.PREPARE: jobs.JobPrepared,
+    Stage.MIRROR: jobs.JobMirrored,
+    Stage.SETUP: jobs.JobPrepared,
     Stage.PLAN: jobs.JobPlanned,
     Stage.APPROVE: jobs.JobApproved,
     Stage.EXECUTE: jobs.JobExecuted,
+    Stage.BUNDLE: jobs.JobBundled,
     Stage.QUARANTINE: jobs.JobQuarantined,
     Stage.VERIFY: jobs.JobVerified,
     Stage.REPAIR: jobs.JobRepaired,
-    Stage.DELIVER: jobs.JobEnded,
+    Stage.DELIVER: jobs.JobDelivered,
+    Stage.PULL_REQUEST: jobs.PullRequestOpened,
+    Stage.NOTICE: jobs.JobEnded,
 }
 FOR_NIGHT: dict[SessionState, tuple[type[Event], ...]] = {
     SessionState.BRIEFING: (session.OrdersChanged, session.OrdersSigned, session.SessionStarted),
@@ -95,8 +99,6 @@ class Walk:
             attempt, worker = job.attempt, f"w{job.epoch + 1}"
             return jobs.JobClaimed(job=job.id, stage=job.stage, attempt=attempt, epoch=job.epoch + 1, worker=worker)
         kind = jobs.JobStumbled if self._dice.random() < 0.1 else FOR_STAGE[job.stage]
-        if job.stage is Stage.DELIVER and self._dice.random() < 0.5:
-            kind = jobs.PullRequestOpened
         given: dict[str, Any] = {"job": job.id, "epoch": job.epoch, "stage": job.stage, "plan_hash": "shown"}
         given |= {"repair": self._dice.random() < 0.4, "pull_request": self._new("pr")}
         return sample(kind, **{name: value for name, value in given.items() if name in kind.model_fields})
@@ -114,7 +116,7 @@ class Walk:
         known = self._met.get("job", [])
         if known and self._dice.random() < 0.3:
             return {"retry_of": self._dice.choice(known), "job": self._new("job"), "stage": Stage.EXECUTE}
-        return {"job": self._new("job"), "stage": Stage.PREPARE}
+        return {"job": self._new("job"), "stage": Stage.MIRROR}
 
     def _any(self, kind: type[Event]) -> Event:
         given: dict[str, Any] = {}

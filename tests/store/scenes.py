@@ -62,8 +62,12 @@ def job(id_: str = "job_1", of: str = "prj_1") -> jobs.JobCreated:
     )
 
 
-def claim(epoch: int, stage: Stage = Stage.PREPARE, id_: str = "job_1") -> jobs.JobClaimed:
+def claim(epoch: int, stage: Stage = Stage.MIRROR, id_: str = "job_1") -> jobs.JobClaimed:
     return jobs.JobClaimed(job=id_, stage=stage, attempt=1, epoch=epoch, worker=f"w{epoch}")
+
+
+def mirrored(epoch: int) -> jobs.JobMirrored:
+    return jobs.JobMirrored(job="job_1", epoch=epoch, repository=FACTS)
 
 
 def prepared(epoch: int) -> jobs.JobPrepared:

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from midwatch.errors import MidwatchError, Refused, Stale, Unknown
-from midwatch.journal.events import Event, house, jobs, morning, session
+from midwatch.journal.events import Event, house, jobs, morning, runs, session
 from midwatch.journal.follows import follows
+from midwatch.journal.upcasts import read_event, write_event
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.records import AskRow, JobRow, ProjectRow, SessionRow, TimerRow
+from midwatch.terms.records import AskRow, JobRow, ProjectRow, SessionRow, StepRow, TimerRow
 from midwatch.terms.report import Review
 from tests.store import scenes
 from tests.store.opened import Store
@@ -26,7 +27,7 @@ SENT = session.NoticeSent(notice="ntc_1", channel="log")
 CALLED, OVER = of(session.ToolCalled, invocation="inv_1"), of(session.ToolFinished, invocation="inv_1")
 PROPOSED, APPLIED = of(house.SettingsProposed, proposal="set_1"), house.SettingsApplied(proposal="set_1")
 GOAL, REACHED = of(house.GoalSet, goal="gol_1"), house.GoalClosed(goal="gol_1", status="reached")
-RUN, FINISHED = of(jobs.RunStarted, run="run_1"), of(jobs.RunFinished, run="run_1")
+RUN, FINISHED = of(runs.RunStarted, run="run_1"), of(runs.RunFinished, run="run_1")
 STOP = jobs.JobStopRequested(job="job_1", by="ann", why="enough")
 MERGED, CLOSED = (of(kind, pull_request="pr_1") for kind in (jobs.PullRequestMerged, jobs.PullRequestClosed))
 DELIVERED = (*AT_WORK, scenes.delivered(2))
@@ -87,9 +88,9 @@ CASES: dict[str, Case] = {
     "a second job in a project": (AT_WORK, scenes.job("job_2"), Stale, "Job 1 is at work"),
     "claiming an epoch twice": (AT_WORK[:6], scenes.claim(1), Stale, "epoch"),
     "skipping an epoch": (AT_WORK[:5], scenes.claim(2), Stale, "epoch"),
-    "claiming a stage that is past": (AT_WORK, scenes.claim(3, Stage.PREPARE), Stale, "it is at approve"),
+    "claiming a stage that is past": (AT_WORK, scenes.claim(3, Stage.MIRROR), Stale, "it is at approve"),
     "speaking for a superseded epoch": ([*AT_WORK[:6], scenes.claim(2)], scenes.prepared(1), Stale, "epoch 1"),
-    "preparing twice": (AT_WORK[:7], scenes.prepared(1), Stale, "stage prepare"),
+    "preparing twice": (AT_WORK[:7], scenes.prepared(1), Stale, "stage mirror or setup"),
     "working before approval": (AT_WORK, scenes.executed(2), Stale, "stage execute"),
     "approving another plan": (AT_WORK, scenes.approved("p2"), Stale, "plan_hash"),
     "approving twice": ([*AT_WORK, scenes.approved()], scenes.approved(), Stale, "stage approve"),
@@ -132,15 +133,20 @@ async def test_what_does_not_fit_is_refused_and_leaves_nothing_behind(store: Sto
 
 
 STAGE_HISTORY: list[tuple[Stage, Event]] = [
-    (Stage.PREPARE, scenes.prepared(1)),
-    (Stage.PLAN, scenes.planned(2)),
+    (Stage.MIRROR, scenes.mirrored(1)),
+    (Stage.SETUP, scenes.prepared(2)),
+    (Stage.PLAN, scenes.planned(3)),
     (Stage.APPROVE, scenes.approved()),
-    (Stage.EXECUTE, scenes.executed(3)),
-    (Stage.QUARANTINE, of(jobs.JobQuarantined, job="job_1", epoch=4)),
-    (Stage.VERIFY, scenes.verified(5, repair=True)),
-    (Stage.REPAIR, of(jobs.JobRepaired, job="job_1", epoch=6, round=1, work_epoch=0)),
-    (Stage.QUARANTINE, of(jobs.JobQuarantined, job="job_1", epoch=7)),
-    (Stage.VERIFY, scenes.verified(8)),
+    (Stage.EXECUTE, scenes.executed(4)),
+    (Stage.BUNDLE, of(jobs.JobBundled, job="job_1", epoch=5)),
+    (Stage.QUARANTINE, of(jobs.JobQuarantined, job="job_1", epoch=6)),
+    (Stage.VERIFY, scenes.verified(7, repair=True)),
+    (Stage.REPAIR, of(jobs.JobRepaired, job="job_1", epoch=8, round=1, work_epoch=0)),
+    (Stage.BUNDLE, of(jobs.JobBundled, job="job_1", epoch=9)),
+    (Stage.QUARANTINE, of(jobs.JobQuarantined, job="job_1", epoch=10)),
+    (Stage.VERIFY, scenes.verified(11)),
+    (Stage.DELIVER, of(jobs.JobDelivered, job="job_1", epoch=12)),
+    (Stage.PULL_REQUEST, scenes.delivered(13)),
 ]
 
 
@@ -156,7 +162,34 @@ async def test_the_stage_that_is_queued_is_the_stage_the_job_is_at(store: Store)
         queued: list[Any] = [work.args["stage"] for work in follows(event)]
         assert queued == ([] if row.state is JobState.WAITING else [row.stage.value])
     row = await store.records.get(JobRow, "job_1")
-    assert (row.stage, row.repairs, row.work_epoch) == (Stage.DELIVER, 1, 6)
+    assert (row.stage, row.repairs, row.work_epoch) == (Stage.NOTICE, 1, 8)
+    steps = await store.records.find(StepRow, job="job_1")
+    assert [step.stage for step in steps] == [stage for stage, _ in STAGE_HISTORY]
+    assert {step.state for step in steps} == {"done"}
+
+
+async def test_a_journal_from_when_stages_were_fewer_is_still_read(store: Store) -> None:
+    history = [
+        *(scenes.claim(1), scenes.prepared(1), scenes.claim(2, Stage.PLAN), scenes.planned(2), scenes.approved()),
+        *(scenes.claim(3, Stage.EXECUTE), scenes.executed(3), scenes.claim(4, Stage.QUARANTINE)),
+        *(of(jobs.JobQuarantined, job="job_1", epoch=4), scenes.claim(5, Stage.VERIFY), scenes.verified(5)),
+        *(scenes.claim(6, Stage.DELIVER), scenes.delivered(6), scenes.ended(6)),
+    ]
+    await store.journal.record(*UNDER_WAY, scenes.job(), *history)
+    row = await store.records.get(JobRow, "job_1")
+    assert (row.stage, row.state) == (Stage.DELIVER, JobState.DONE)
+    assert read_event("job.claimed", {**write_event(scenes.claim(1)), "stage": "prepare"}) == scenes.claim(1)
+
+
+async def test_an_attempt_that_another_replaced_is_told_as_lost(store: Store) -> None:
+    waits = of(jobs.JobWaits, job="job_1", epoch=2, stage=Stage.MIRROR, attempt=1, why="the limit resets")
+    await store.journal.record(*UNDER_WAY, scenes.job(), scenes.claim(1), scenes.claim(2), waits)
+    steps = await store.records.find(StepRow, job="job_1")
+    assert [(step.number, step.state, step.said) for step in steps] == [
+        (1, "lost", "Another attempt took over."),
+        (2, "waits", "the limit resets"),
+    ]
+    assert all(step.ended_at and step.ended_seq for step in steps)
 
 
 async def test_a_newer_briefing_replaces_an_older_one(store: Store) -> None:

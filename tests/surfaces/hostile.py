@@ -13,7 +13,7 @@ from typing import Any
 from midwatch.errors import MidwatchError
 from midwatch.evening.signing import orders_hash
 from midwatch.journal.entry import Entry
-from midwatch.journal.events import Event, crew, house, jobs, morning, people, session, workshop
+from midwatch.journal.events import Event, crew, house, jobs, morning, people, runs, session, workshop
 from midwatch.terms.asks import AskDraft, AskKind
 from midwatch.terms.jobs import Stage
 from midwatch.terms.orders import Orders
@@ -99,7 +99,7 @@ class Day:
 
     def ids(self) -> dict[str, str]:
         """Names that any later event may use."""
-        job, run = self.first(jobs.JobCreated), self.first(jobs.RunStarted)
+        job, run = self.first(jobs.JobCreated), self.first(runs.RunStarted)
         return {
             "session": job.session,
             "job": job.job,

@@ -48,7 +48,7 @@ def a_night() -> list[Entry]:
     created = JobCreated(
         job="j", session="s", run="r", project="p", work_item="w", title="Tidy <up>", agent="housekeeper"
     )
-    claimed = JobClaimed(job="j", stage=Stage.PREPARE, attempt=1, epoch=1, worker="w")
+    claimed = JobClaimed(job="j", stage=Stage.MIRROR, attempt=1, epoch=1, worker="w")
     planned = JobPlanned(job="j", epoch=1, version=1, plan=Plan(summary="Edit."), plan_hash="h")
     asked = AskOpened(ask="a", session="s", draft=AskDraft(kind=AskKind.APPROVE_PLAN, question="May I?"), due_at=DUSK)
     round_planned = RoundPlanned(

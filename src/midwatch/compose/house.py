@@ -8,6 +8,7 @@ import socket
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
@@ -16,7 +17,6 @@ from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
-from midwatch.engine.work_engine import WorkEngine
 from midwatch.errors import MidwatchError
 from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
@@ -56,6 +56,9 @@ from midwatch.workshop.standing import enclosure, stand
 from midwatch.workshop.walls.probe import Standing
 from midwatch.workshop.walls.spec import MIB, Limits
 
+if TYPE_CHECKING:  # importing it imports DBOS; who only reads needs no engine
+    from midwatch.engine.work_engine import WorkEngine
+
 log = logging.getLogger(__name__)
 DATABASE = "midwatch.db"
 GATHER_SECONDS = 0.1
@@ -69,7 +72,7 @@ class Parts:
 
     clock: Clock = field(default_factory=SystemClock)
     ids: Ids | None = None
-    engine: WorkEngine | InlineEngine | None = None
+    engine: "WorkEngine | InlineEngine | None" = None
     brain: Brain = field(default_factory=RulesBrain)
     agents: dict[str, Agent] | None = None
     models: dict[str, ModelAccess] = field(default_factory=dict)

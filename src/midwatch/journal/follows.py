@@ -3,9 +3,12 @@
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import (
     JobApproved,
+    JobBundled,
     JobCreated,
+    JobDelivered,
     JobEnded,
     JobExecuted,
+    JobMirrored,
     JobPrepared,
     JobQuarantined,
     JobRepaired,
@@ -13,8 +16,10 @@ from midwatch.journal.events.jobs import (
     JobStumbled,
     JobVerified,
     JobWoken,
-    RunFinished,
+    PlanReturned,
+    PullRequestOpened,
 )
+from midwatch.journal.events.runs import RunFinished
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
 from midwatch.journal.events.stack import StackBegun, StackMade
 from midwatch.journal.port import Work
@@ -45,11 +50,16 @@ def follows(event: Event) -> tuple[Work, ...]:
 
 
 NEXT_STAGE: dict[type[Event], Stage] = {
+    JobMirrored: Stage.SETUP,
     JobPrepared: Stage.PLAN,
+    PlanReturned: Stage.PLAN,
     JobApproved: Stage.EXECUTE,
-    JobExecuted: Stage.QUARANTINE,
-    JobRepaired: Stage.QUARANTINE,
+    JobExecuted: Stage.BUNDLE,
+    JobRepaired: Stage.BUNDLE,
+    JobBundled: Stage.QUARANTINE,
     JobQuarantined: Stage.VERIFY,
+    JobDelivered: Stage.PULL_REQUEST,
+    PullRequestOpened: Stage.NOTICE,
 }
 """What comes after a stage that went well; a plan waits for its approval."""
 
@@ -69,11 +79,16 @@ def _after_job(event: Event) -> tuple[Work, ...]:
 def _after_stage(event: Event) -> tuple[Work, ...]:
     match event:
         case (
-            JobPrepared(job=job)
+            JobMirrored(job=job)
+            | JobPrepared(job=job)
+            | PlanReturned(job=job)
             | JobApproved(job=job)
             | JobExecuted(job=job)
             | JobRepaired(job=job)
+            | JobBundled(job=job)
             | JobQuarantined(job=job)
+            | JobDelivered(job=job)
+            | PullRequestOpened(job=job)
         ):
             return (stage_work(job, NEXT_STAGE[type(event)]),)
         case JobVerified(job=job, repair=repair):

@@ -3,8 +3,8 @@
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.house import WorkChanged
-from midwatch.journal.events.jobs import RunFinished
 from midwatch.journal.events.morning import ArtifactKept, AssumptionMade, ClaimMade, EvidenceFound
+from midwatch.journal.events.runs import RunFinished
 from midwatch.morning.roles import Morning
 from midwatch.rules.scores import SourceRank, item_quality
 from midwatch.terms.counting import some

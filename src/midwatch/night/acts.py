@@ -5,7 +5,10 @@ from collections.abc import Awaitable, Callable
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.house import WorkChanged
-from midwatch.journal.events.jobs import JobCreated, MissionCreated, RunStarted
+from midwatch.journal.events.jobs import (
+    JobCreated,
+)
+from midwatch.journal.events.runs import MissionCreated, RunStarted
 from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
 from midwatch.night.contracts import contract_for
 from midwatch.night.ending import stop_events

@@ -4,7 +4,12 @@ from typing import Protocol
 
 from midwatch.errors import Refused, Unknown
 from midwatch.journal.events.house import WorkChanged
-from midwatch.journal.events.jobs import JobCreated, PullRequestClosed, PullRequestMerged, RunStarted
+from midwatch.journal.events.jobs import (
+    JobCreated,
+    PullRequestClosed,
+    PullRequestMerged,
+)
+from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionResumed
 from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.ending import stop_events
@@ -87,7 +92,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             hint=f"Look at that one: midwatch job show {following[-1].number}",
         )
     session, stage = await night.records.get(SessionRow, job.session), _goes_on_at(job)
-    if session.state is not SessionState.AUTONOMOUS and stage is Stage.PREPARE:
+    if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
             f"Night {session.number} is over, and job {job.number} had no approved plan yet.",
             hint="Order the work again for the next night.",
@@ -116,9 +121,9 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
 
 def _goes_on_at(job: JobRow) -> Stage:
     """Finished work is looked at again, an approved plan carried on with; anything less begins anew."""
-    if job.done is not None and job.stage not in {Stage.EXECUTE, Stage.QUARANTINE}:
-        return Stage.QUARANTINE
-    return Stage.EXECUTE if job.approved_by and job.plan is not None else Stage.PREPARE
+    if job.done is not None and job.stage not in {Stage.EXECUTE, Stage.BUNDLE, Stage.QUARANTINE}:
+        return Stage.BUNDLE
+    return Stage.EXECUTE if job.approved_by and job.plan is not None else Stage.MIRROR
 
 
 async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:

@@ -1,8 +1,8 @@
-"""Handing finished work over: judged once more, through the door, once."""
+"""Handing finished work over: the branch, the pull request, the word to the person; each once, in this order."""
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import JobEnded, PullRequestOpened
+from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpened
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.roles import Effect, Night
 from midwatch.night.wording import pull_request_text, ready_text
@@ -12,7 +12,8 @@ from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
 from midwatch.terms.counting import some
-from midwatch.terms.records import JobRow, ProjectRow, SessionRow
+from midwatch.terms.jobs import Change
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.trust import Verdict
 
 NOT_DELIVERABLE = {"worse", "red_when_restored"}
@@ -25,22 +26,22 @@ STAYED = {
 
 
 async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
-    """Through the door: the branch and the pull request, once."""
-    if job.change is None or job.proof is None:
-        raise Stale("There is nothing to deliver.")
+    """Through the door: the branch, and nothing else."""
+    change = _delivered(job)
+    if job.proof is None:
+        raise Stale("Nothing was proven that could be delivered.")
     if job.proof.verdict in NOT_DELIVERABLE:
         tried = f" {some(job.repairs, 'repair round')} did not mend that." if job.repairs else ""
         why = STAYED[job.proof.verdict] + tried
         return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause="logic"),)
     project = await night.records.get(ProjectRow, job.project)
-    change = job.change
 
     async def push() -> dict[str, str]:
         return {"branch": await night.forge.deliver(project.path, project.id, job.id, change.head)}
 
     passed = await night.door.pass_through(
         Effect(
-            key=f"deliver:{job.id}:{change.head[:12]}:{job.attempt}",
+            key=f"deliver:{job.id}:{change.head[:12]}:{job.attempt}.{job.waits}",
             tool=WRITE,
             session=job.session,
             run=job.run,
@@ -50,6 +51,18 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
         lambda: _judge_delivery(night, job),
         push,
     )
+    return (JobDelivered(job=job.id, epoch=job.epoch, branch=passed["branch"], head=change.head),)
+
+
+def _delivered(job: JobRow) -> Change:
+    if job.change is None:
+        raise Stale("There is nothing to deliver.")
+    return job.change
+
+
+async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
+    """Ask for the branch to be looked at and merged."""
+    change, project = _delivered(job), await night.records.get(ProjectRow, job.project)
     title, body = pull_request_text(job, project)
     opened = PullRequestOpened(
         pull_request=night.ids.new("pr"),
@@ -57,22 +70,30 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
         epoch=job.epoch,
         run=job.run,
         project=job.project,
-        branch=passed["branch"],
+        branch=job.branch,
         base=change.base,
         head=change.head,
         into=project.branch,
         title=title,
         body=body,
     )
-    ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=title)
+    return (opened,)
+
+
+async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
+    """Tell the person that there is something to look at; the job is over."""
+    rows = await night.records.find(PullRequestRow, job=job.id)
+    if not rows:
+        raise Stale("There is no pull request that could be told of.")
+    ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=rows[-1].title)
     told = NoticeRaised(
         notice=night.ids.new("ntc"),
         session=job.session,
         tier=tier_of(NoticeKind.PULL_REQUEST_READY),
-        text=ready_text(job, opened),
+        text=ready_text(job, rows[-1]),
         subject=job.id,
     )
-    return (opened, ended, told) if night.settings().notices.on_complete else (opened, ended)
+    return (ended, told) if night.settings().notices.on_complete else (ended,)
 
 
 async def _judge_delivery(night: Night, job: JobRow) -> Verdict:

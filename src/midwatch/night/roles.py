@@ -12,7 +12,7 @@ from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Plac
 from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.contract import ToolScope
-from midwatch.terms.jobs import Change, CheckResult, Done, Plan, Proof, RepositoryFacts
+from midwatch.terms.jobs import Bundle, Change, CheckResult, Done, Plan, Proof, RepositoryFacts
 from midwatch.terms.records import NoticeRow
 from midwatch.terms.roles import Clock, Ids
 from midwatch.terms.sense import Answer, Sense
@@ -31,6 +31,9 @@ class Brain(Protocol):
 
 class Agent(Protocol):
     """Plans and works in its own checkout."""
+
+    amends: bool
+    """Whether it can plan anew by what a person says of its plan."""
 
     async def plan(self, assignment: Assignment) -> Plan:
         """Look, and say what would be done; nothing is written."""
@@ -99,8 +102,14 @@ class Bench(Protocol):
         """End whatever still works for a job; tell whether there was anything."""
         ...
 
-    async def collect(self, place: Place, base: str, scope: ToolScope, do_not_touch: tuple[str, ...]) -> Change:
-        """Take the work out of the clone, through quarantine, into the mirror."""
+    async def bundle(self, place: Place, base: str) -> Bundle:
+        """Pack an agent's commits inside its walls; the same again packs them anew."""
+        ...
+
+    async def collect(
+        self, place: Place, base: str, bundle: Bundle, scope: ToolScope, do_not_touch: tuple[str, ...]
+    ) -> Change:
+        """Take packed work through quarantine into the mirror."""
         ...
 
     async def diff(self, project: str, base: str, head: str) -> str:

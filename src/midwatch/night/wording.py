@@ -1,11 +1,10 @@
 """What the night says about a job: the plan's question, the pull request's text, the word that it is ready."""
 
-from midwatch.journal.events.jobs import PullRequestOpened
 from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, Plan, Proof
-from midwatch.terms.records import JobRow, ProjectRow
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 
 PROVEN = {
     "green": "checks pass on a fresh checkout",
@@ -16,9 +15,11 @@ PROVEN = {
 }
 
 
-def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None) -> str:
-    """Ask about a plan and say what silence means."""
-    return f"Plan for job {job.number} ({job.title}): {plan.summary} {within(silence, minutes)}"
+def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None, wrong: tuple[str, ...] = ()) -> str:
+    """Ask about a plan, say where it leaves the orders, and what silence means."""
+    again = f", version {job.plan_version + 1}" if job.plan_version else ""
+    left = f" It leaves your orders, and what does is refused later: {' '.join(wrong)}" if wrong else ""
+    return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {within(silence, minutes)}"
 
 
 def within(silence: Silence, minutes: float | None) -> str:
@@ -71,7 +72,7 @@ def _colour(result: CheckResult | None) -> str:
     return "green" if result.green else f"red (exit {result.exit_code})"
 
 
-def ready_text(job: JobRow, opened: PullRequestOpened) -> str:
+def ready_text(job: JobRow, opened: PullRequestRow) -> str:
     """Tell that a pull request is ready (A9)."""
     change = job.change
     size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else "no changes"

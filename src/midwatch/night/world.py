@@ -227,13 +227,17 @@ async def look(night: Night, session: SessionRow) -> World:
     )
 
 
+DELIVERED = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
+"""Where a job that is done was when it ended, if there is something to look at."""
+
+
 def _state_of(job: JobRow) -> str:
     if job.state is JobState.WAITING:
         return "waiting"
     if not job.state.over:
         return "working"
     if job.state is JobState.DONE:
-        return "delivered" if job.stage is Stage.DELIVER else "nothing_to_do"
+        return "delivered" if job.stage in DELIVERED else "nothing_to_do"
     return OVER_WITHOUT_WORK[job.state]
 
 

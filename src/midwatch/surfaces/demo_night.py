@@ -39,13 +39,14 @@ FLAGS: dict[str, JsonValue] = {
     "jobs.min_free_disk_mib": 256,
 }
 STEPS = {
-    Stage.PREPARE: "1 of 6: mirror and private clone",
-    Stage.PLAN: "2 of 6: the agent plans, read-only",
-    Stage.EXECUTE: "3 of 6: the agent works",
-    Stage.QUARANTINE: "4 of 6: quarantine",
-    Stage.VERIFY: "5 of 6: checks on fresh checkouts",
-    Stage.REPAIR: "5 of 6: repair",
-    Stage.DELIVER: "6 of 6: branch and pull request",
+    Stage.MIRROR: "1 of 7: mirror and private clone",
+    Stage.PLAN: "2 of 7: the agent plans, read-only",
+    Stage.EXECUTE: "3 of 7: the agent works",
+    Stage.QUARANTINE: "4 of 7: quarantine",
+    Stage.VERIFY: "5 of 7: checks on fresh checkouts",
+    Stage.REPAIR: "5 of 7: repair",
+    Stage.DELIVER: "6 of 7: the branch",
+    Stage.PULL_REQUEST: "7 of 7: the pull request",
 }
 TOLD = (
     "orders.signed",

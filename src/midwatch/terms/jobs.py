@@ -8,14 +8,28 @@ from midwatch.terms.term import Term
 class Stage(StrEnum):
     """The stations of a job, in order. Each attempt at one of them is one short workflow."""
 
-    PREPARE = "prepare"
+    MIRROR = "mirror"
+    SETUP = "setup"
     PLAN = "plan"
     APPROVE = "approve"
     EXECUTE = "execute"
+    BUNDLE = "bundle"
     QUARANTINE = "quarantine"
     VERIFY = "verify"
     REPAIR = "repair"
     DELIVER = "deliver"
+    PULL_REQUEST = "pull_request"
+    NOTICE = "notice"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Stage | None":
+        """Mirror and setup were one stage once: what was written or queued then is taken up at the first."""
+        return cls.MIRROR if value == "prepare" else None
+
+    @property
+    def said(self) -> str:
+        """What people call it."""
+        return self.value.replace("_", " ")
 
 
 class JobState(StrEnum):
@@ -59,6 +73,9 @@ class Plan(Term):
     checks: tuple[str, ...] = ()
     estimate_files: int = 0
     estimate_lines: int = 0
+    estimate_minutes: int = 0
+    blast_radius: str = ""
+    """Who and what would notice if it went wrong."""
     undo: str = ""
     findings: tuple[Finding, ...] = ()
 
@@ -108,6 +125,14 @@ class Done(Term):
     checks_before: tuple[CheckResult, ...] = ()
     checks_after: tuple[CheckResult, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+
+
+class Bundle(Term):
+    """An agent's commits, packed inside its walls; not looked at yet."""
+
+    head: str
+    bytes: int
+    sha256: str
 
 
 class FileChange(Term):

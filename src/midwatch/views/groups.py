@@ -15,11 +15,14 @@ from midwatch.journal.events.house import (
 )
 from midwatch.journal.events.jobs import (
     JobApproved,
+    JobBundled,
     JobClaimed,
     JobCreated,
+    JobDelivered,
     JobEnded,
     JobExecuted,
     JobGranted,
+    JobMirrored,
     JobPlanned,
     JobPrepared,
     JobQuarantined,
@@ -29,12 +32,10 @@ from midwatch.journal.events.jobs import (
     JobVerified,
     JobWaits,
     JobWoken,
-    MissionCreated,
+    PlanReturned,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
-    RunFinished,
-    RunStarted,
 )
 from midwatch.journal.events.morning import (
     ArtifactKept,
@@ -46,6 +47,7 @@ from midwatch.journal.events.morning import (
     ReviewTimedOut,
     RunScored,
 )
+from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.journal.events.session import (
     ActEnded,
     ActJudged,
@@ -94,14 +96,17 @@ Asking = AskOpened | AskAnswered | AskExpired | AskWithdrawn
 Reaching = NoticeRaised | NoticeSent | ToolCalled | ToolFinished
 """What left the house."""
 
-Setting = MissionCreated | RunStarted | RunFinished | JobCreated | JobClaimed | JobPrepared
+Setting = MissionCreated | RunStarted | RunFinished | JobCreated | JobClaimed | JobMirrored | JobPrepared
 """Work is set going, and kept going."""
 
 Holding = JobStumbled | JobWaits | JobWoken | JobGranted
 """Work that was held up, and goes on."""
 
-Making = JobPlanned | JobApproved | JobExecuted | JobQuarantined | JobVerified | JobRepaired
-"""What the work came to."""
+Making = JobPlanned | PlanReturned | JobApproved | JobExecuted | JobRepaired
+"""What an agent means to do, and says it did."""
+
+Proving = JobBundled | JobQuarantined | JobVerified | JobDelivered
+"""What really came of it."""
 
 Closing = JobStopRequested | JobEnded | PullRequestOpened | PullRequestMerged | PullRequestClosed
 """How the work ended."""

@@ -12,14 +12,18 @@ from midwatch.terms.term import Term
 from midwatch.views.plain import clean, counted
 
 PHASES: Final[dict[Stage, str]] = {
-    Stage.PREPARE: "preparing",
+    Stage.MIRROR: "the mirror is brought up to date",
+    Stage.SETUP: "the project's setup is made ready",
     Stage.PLAN: "planning",
     Stage.APPROVE: "waits for approval",
     Stage.EXECUTE: "at work",
+    Stage.BUNDLE: "its work is packed",
     Stage.QUARANTINE: "its work is looked through",
     Stage.VERIFY: "its work is checked",
     Stage.REPAIR: "repairing",
-    Stage.DELIVER: "delivering",
+    Stage.DELIVER: "its branch is handed over",
+    Stage.PULL_REQUEST: "its pull request is opened",
+    Stage.NOTICE: "you are told",
 }
 
 

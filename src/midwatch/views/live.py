@@ -27,7 +27,7 @@ LEVEL_MEANS: Final = {
     "moderate": "does small things, asks before large ones",
     "full": "does what the orders allow",
 }
-STEPS: Final = (Stage.PREPARE, Stage.PLAN, Stage.APPROVE, Stage.EXECUTE, Stage.QUARANTINE, Stage.VERIFY, Stage.DELIVER)
+STEPS: Final = tuple(stage for stage in Stage if stage is not Stage.REPAIR)
 
 
 class FeedRow(Term):

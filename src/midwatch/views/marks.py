@@ -23,9 +23,9 @@ _KINDS: Final[dict[Phase, str]] = {
     "plan": "round.planned council.spoke",
     "act": """act.judged act.ended round.ended checkin.made session.paused session.resumed
         notice.raised notice.sent""",
-    "job": """mission.created run.started run.finished job.created job.claimed job.prepared job.planned job.approved
-        job.executed job.quarantined job.verified job.repaired job.stumbled job.stop_requested job.ended
-        job.waits job.woken job.granted
+    "job": """mission.created run.started run.finished job.created job.claimed job.mirrored job.prepared job.planned
+        plan.returned job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
+        job.stop_requested job.ended job.waits job.woken job.granted job.delivered
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed
         pull_request.opened tool.called tool.finished evidence.found claim.made artifact.kept assumption.made""",
@@ -42,6 +42,7 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "job.executed",
             "job.repaired",
             "job.quarantined",
+            "job.delivered",
             "pull_request.opened",
             "pull_request.merged",
             "stack.merged",

@@ -4,12 +4,15 @@ from typing import assert_never
 
 from midwatch.journal.events.jobs import (
     JobApproved,
+    JobBundled,
     JobClaimed,
     JobCreated,
+    JobDelivered,
     JobEnded,
     JobEvent,
     JobExecuted,
     JobGranted,
+    JobMirrored,
     JobPlanned,
     JobPrepared,
     JobQuarantined,
@@ -18,15 +21,15 @@ from midwatch.journal.events.jobs import (
     JobStumbled,
     JobVerified,
     JobWoken,
-    MissionCreated,
+    PlanReturned,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
-    RunFinished,
-    RunStarted,
 )
+from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
+from midwatch.journal.follows import NEXT_STAGE
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.views.groups import Closing, Holding, Making, Setting
+from midwatch.views.groups import Closing, Holding, Making, Proving, Setting
 from midwatch.views.seen import JobSeen, NightView, PullRequestSeen, RunSeen, altered, changed
 
 
@@ -36,7 +39,9 @@ def happened(view: NightView, event: JobEvent) -> NightView:
         return _setting(view, event)
     if isinstance(event, Holding):
         return _held_up(view, event)
-    return _making(view, event) if isinstance(event, Making) else _closing(view, event)
+    if isinstance(event, Making):
+        return _making(view, event)
+    return _proving(view, event) if isinstance(event, Proving) else _closing(view, event)
 
 
 def _job(view: NightView, name: str, **values: object) -> NightView:
@@ -58,8 +63,8 @@ def _setting(view: NightView, event: Setting) -> NightView:
             after = altered(view, runs=changed(view.runs, run, status=status))
         case JobCreated():
             after = _created(view, event) if event.session == view.session else view
-        case JobPrepared(job=job):
-            after = _job(view, job, stage=Stage.PLAN)
+        case JobMirrored(job=job) | JobPrepared(job=job):
+            after = _job(view, job, stage=NEXT_STAGE[type(event)])
         case _:
             assert_never(event)
     return after
@@ -100,10 +105,22 @@ def _making(view: NightView, event: Making) -> NightView:
     match event:
         case JobPlanned(plan=plan):
             after = _job(view, job, plan=plan.summary, stage=Stage.APPROVE, state=_waiting(view, job))
+        case PlanReturned():
+            after = _job(view, job, stage=Stage.PLAN, state=JobState.QUEUED)
         case JobApproved(by=by):
             after = _job(view, job, approved_by=by, stage=Stage.EXECUTE, state=JobState.QUEUED)
         case JobExecuted() | JobRepaired():
-            after = _job(view, job, stage=Stage.QUARANTINE)
+            after = _job(view, job, stage=NEXT_STAGE[type(event)])
+        case _:
+            assert_never(event)
+    return after
+
+
+def _proving(view: NightView, event: Proving) -> NightView:
+    job = event.job
+    match event:
+        case JobBundled() | JobDelivered():
+            after = _job(view, job, stage=NEXT_STAGE[type(event)])
         case JobQuarantined(change=change):
             after = _job(
                 view,
@@ -153,4 +170,7 @@ def _opened(view: NightView, event: PullRequestOpened) -> NightView:
         branch=event.branch,
         job=event.job,
     )
-    return altered(_job(view, event.job, branch=event.branch), pull_requests=(*view.pull_requests, new))
+    return altered(
+        _job(view, event.job, branch=event.branch, stage=NEXT_STAGE[PullRequestOpened]),
+        pull_requests=(*view.pull_requests, new),
+    )

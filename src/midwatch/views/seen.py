@@ -38,7 +38,7 @@ class JobSeen(Seen):
     agent: str
     retry_of: str = ""
     state: JobState = JobState.QUEUED
-    stage: Stage = Stage.PREPARE
+    stage: Stage = Stage.MIRROR
     attempts: int = 0
     """How often a worker took it up; recovery makes this larger, and nothing else."""
     stumbles: int = 0

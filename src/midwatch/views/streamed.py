@@ -6,7 +6,11 @@ from pydantic import JsonValue
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import JobCreated, PullRequestOpened, RunStarted
+from midwatch.journal.events.jobs import (
+    JobCreated,
+    PullRequestOpened,
+)
+from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import ActEnded, ActJudged, AskOpened, CouncilSpoke
 from midwatch.views.describe import describe
 from midwatch.views.marks import phase_of, sse_type

@@ -1,6 +1,7 @@
 """The workshop as one place: what a job needs from mirrors, rooms, setups, quarantine and checks."""
 
 import asyncio
+import hashlib
 import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Protocol
 
 from midwatch.errors import MidwatchError
 from midwatch.terms.contract import ToolScope
-from midwatch.terms.jobs import Change, CheckResult, Proof, RepositoryFacts
+from midwatch.terms.jobs import Bundle, Change, CheckResult, Proof, RepositoryFacts
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checkouts import Checkouts
 from midwatch.workshop.checks import CheckPlan, Prover, Work
@@ -150,12 +151,22 @@ class Bench:
             return True
         return False
 
-    async def collect(self, place: Spot, base: str, scope: ToolScope, do_not_touch: tuple[str, ...]) -> Change:
-        """Take the work out of the clone, through quarantine, into the mirror."""
+    async def bundle(self, place: Spot, base: str) -> Bundle:
+        """Pack an agent's commits inside its walls; the same again packs them anew."""
         head = await self.checkouts.head(place.job, place.epoch)
-        bundle = await self.checkouts.bundle(place.job, place.epoch, base, head)
+        packed = await self.checkouts.bundle(place.job, place.epoch, base, head)
+        size, digest = await asyncio.to_thread(_weighed, packed)
+        return Bundle(head=head, bytes=size, sha256=digest)
+
+    async def collect(
+        self, place: Spot, base: str, bundle: Bundle, scope: ToolScope, do_not_touch: tuple[str, ...]
+    ) -> Change:
+        """Take packed work through quarantine into the mirror; the very bundle that was packed, or none."""
+        packed = self.checkouts.bundle_of(place.job, place.epoch)
+        if await asyncio.to_thread(_weighed, packed) != (bundle.bytes, bundle.sha256):
+            bundle = await self.bundle(place, base)
         delivery = Delivery(
-            project=place.project, job=place.job, epoch=place.epoch, base=base, head=head, bundle=bundle
+            project=place.project, job=place.job, epoch=place.epoch, base=base, head=bundle.head, bundle=packed
         )
         return await admit(
             self._home, self.mirrors, delivery, scope=scope, do_not_touch=do_not_touch, reveals=self._reveals
@@ -241,3 +252,13 @@ class Bench:
         folder = self._home / "jobs" / job
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{name}.log"
+
+
+def _weighed(bundle: Path) -> tuple[int, str]:
+    """Tell a bundle's size and what it holds; nothing of either, where there is none (any more)."""
+    try:
+        with bundle.open("rb") as packed:
+            digest = hashlib.file_digest(packed, "sha256").hexdigest()
+            return packed.tell(), digest
+    except FileNotFoundError:
+        return 0, ""

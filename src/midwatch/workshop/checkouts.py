@@ -115,6 +115,10 @@ class Checkouts:
         """Tell the commit an agent's clone is at, by reading files: git is never run where an agent may set traps."""
         return await asyncio.to_thread(read_head, self.tree(job, epoch))
 
+    def bundle_of(self, job: str, epoch: int) -> Path:
+        """Tell where what an agent made is packed."""
+        return self._place(job, epoch) / "delivery.bundle"
+
     async def bundle(self, job: str, epoch: int, base: str, head: str) -> Path:
         """Pack the commits from base to head into a file for the quarantine, inside the walls.
 
@@ -123,7 +127,7 @@ class Checkouts:
         """
         if sha(base) == sha(head):
             raise Refused("The agent committed nothing.", hint="Look at the job's log for what it did instead.")
-        bundle = self._place(job, epoch) / "delivery.bundle"
+        bundle = self.bundle_of(job, epoch)
         async with self._locked(job), self._desk(job, epoch) as inside:
             await pack(inside, bundle, base=base, head=head, wall=BUNDLE_WALL)
         return bundle

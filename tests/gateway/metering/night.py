@@ -17,7 +17,7 @@ from midwatch.gateway.metering import Prices, Upstream
 from midwatch.gateway.model_doors import ModelDoors
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.events import Event, session
-from midwatch.journal.events.jobs import RunStarted
+from midwatch.journal.events.runs import RunStarted
 from midwatch.rules.reserving import Held
 from midwatch.rules.seen import RecordsSeen
 from midwatch.rules.spending_invariants import within_ceilings

@@ -1,45 +1,12 @@
-"""What happens to missions, runs and jobs. Events of a running job carry the epoch that may speak for it."""
+"""What happens to jobs and their pull requests. Events of a running job carry the epoch that may speak for it."""
 
 from datetime import datetime
 from typing import Literal
 
 from midwatch.journal.events.happening import Happening
-from midwatch.terms.contract import RunContract
-from midwatch.terms.jobs import Change, Done, Plan, Proof, RepositoryFacts, Stage
+from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
+from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.trust import Isolation
-
-
-class MissionCreated(Happening):
-    """An ordered piece of work became a mission."""
-
-    kind: Literal["mission.created"] = "mission.created"
-    mission: str
-    session: str
-    project: str
-    title: str
-    objective: str
-    work_items: tuple[str, ...]
-
-
-class RunStarted(Happening):
-    """A mission is being carried out by its contract."""
-
-    kind: Literal["run.started"] = "run.started"
-    run: str
-    session: str
-    mission: str
-    project: str
-    contract: RunContract
-
-
-class RunFinished(Happening):
-    """A run is over."""
-
-    kind: Literal["run.finished"] = "run.finished"
-    run: str
-    session: str
-    status: Literal["completed", "partial", "failed", "stopped"]
-    summary: str
 
 
 class JobCreated(Happening):
@@ -55,7 +22,7 @@ class JobCreated(Happening):
     agent: str
     act: str = ""
     retry_of: str = ""
-    stage: Stage = Stage.PREPARE
+    stage: Stage = Stage.MIRROR
     """Later than the first when it goes on where the job it follows ended, in the checkout that was kept."""
 
 
@@ -72,8 +39,17 @@ class JobClaimed(Happening):
     """How strongly this worker keeps agents apart from its machine."""
 
 
+class JobMirrored(Happening):
+    """Our mirror is up to date and what the work will stand on is pinned."""
+
+    kind: Literal["job.mirrored"] = "job.mirrored"
+    job: str
+    epoch: int
+    repository: RepositoryFacts
+
+
 class JobPrepared(Happening):
-    """Mirror and checkout stand; the base is pinned."""
+    """Everything an agent needs stands ready: the mirror, the pinned base, what the project's setup makes."""
 
     kind: Literal["job.prepared"] = "job.prepared"
     job: str
@@ -90,6 +66,17 @@ class JobPlanned(Happening):
     version: int
     plan: Plan
     plan_hash: str
+
+
+class PlanReturned(Happening):
+    """A plan goes back to its agent, with what is wanted of it instead."""
+
+    kind: Literal["plan.returned"] = "plan.returned"
+    job: str
+    by: str
+    """A person, or `the orders` where the plan leaves what was signed."""
+    plan_hash: str
+    wish: str
 
 
 class JobApproved(Happening):
@@ -110,6 +97,15 @@ class JobExecuted(Happening):
     done: Done
     work_epoch: int = 0
     """Whose checkout the work lies in, where an agent was found at work by a later attempt; 0 is this one's own."""
+
+
+class JobBundled(Happening):
+    """The agent's commits were packed, inside its walls."""
+
+    kind: Literal["job.bundled"] = "job.bundled"
+    job: str
+    epoch: int
+    bundle: Bundle
 
 
 class JobQuarantined(Happening):
@@ -142,6 +138,16 @@ class JobRepaired(Happening):
     round: int
     done: Done
     work_epoch: int = 0
+
+
+class JobDelivered(Happening):
+    """The work lies on a branch where the person keeps the code; nobody is asked to look at it yet."""
+
+    kind: Literal["job.delivered"] = "job.delivered"
+    job: str
+    epoch: int
+    branch: str
+    head: str
 
 
 class JobStumbled(Happening):
@@ -256,13 +262,17 @@ JobEvent = (
     | RunFinished
     | JobCreated
     | JobClaimed
+    | JobMirrored
     | JobPrepared
     | JobPlanned
+    | PlanReturned
     | JobApproved
     | JobExecuted
+    | JobBundled
     | JobQuarantined
     | JobVerified
     | JobRepaired
+    | JobDelivered
     | JobStumbled
     | JobWaits
     | JobWoken

@@ -7,10 +7,39 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, sessions, stacks, workshop
+from midwatch.store.projectors import (
+    asks,
+    crew,
+    held_up,
+    house,
+    jobs,
+    morning,
+    people,
+    plans,
+    runs,
+    sessions,
+    stacks,
+    steps,
+    workshop,
+)
 from midwatch.store.projectors.rows import PROJECTORS
 
-__all__ = ["asks", "crew", "held_up", "house", "jobs", "morning", "people", "project", "sessions", "stacks", "workshop"]
+__all__ = [
+    "asks",
+    "crew",
+    "held_up",
+    "house",
+    "jobs",
+    "morning",
+    "people",
+    "plans",
+    "project",
+    "runs",
+    "sessions",
+    "stacks",
+    "steps",
+    "workshop",
+]
 
 
 def project(connection: sa.Connection, entry: Entry) -> None:
@@ -19,3 +48,4 @@ def project(connection: sa.Connection, entry: Entry) -> None:
     if projector is None:
         raise Corrupt(f"No projector knows {entry.event.kind}.", hint="This is a bug in midwatch; please report it.")
     projector(connection, entry, entry.event)
+    steps.keep(connection, entry)

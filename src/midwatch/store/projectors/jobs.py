@@ -1,13 +1,13 @@
-"""Missions, runs, jobs, pull requests. Only the newest epoch may speak for a job: an older one is Stale."""
+"""Jobs and pull requests. Only the newest epoch may speak for a job: an older one is Stale."""
 
 import sqlalchemy as sa
 
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
-from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row
+from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row
 from midwatch.store.projectors.sessions import call_round
-from midwatch.store.tables import jobs, missions, pull_requests, runs, sessions
+from midwatch.store.tables import jobs, plans, pull_requests, sessions
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.trust import Isolation
@@ -22,50 +22,11 @@ def timer_of(job: str) -> str:
     return f"job:{job}"
 
 
-@on(ev.MissionCreated)
-def mission_created(c: sa.Connection, entry: Entry, event: ev.MissionCreated) -> None:
-    """Named after the order it serves."""
-    fields = event.model_dump(mode="json", exclude={"kind", "mission"})
-    insert(c, missions, **fields, id=event.mission, created_at=entry.at)
-
-
-@on(ev.RunStarted)
-def run_started(c: sa.Connection, entry: Entry, event: ev.RunStarted) -> None:
-    """Its contract is frozen with it."""
-    insert(
-        c,
-        runs,
-        id=event.run,
-        number=next_number(c, runs),
-        session=event.session,
-        mission=event.mission,
-        project=event.project,
-        contract=event.contract,
-        status="running",
-        summary="",
-        scores={},
-        started_at=entry.at,
-    )
-
-
-@on(ev.RunFinished)
-def run_finished(c: sa.Connection, entry: Entry, event: ev.RunFinished) -> None:
-    """Once."""
-    change(
-        c,
-        runs,
-        {"id": event.run, "status": "running"},
-        status=event.status,
-        summary=event.summary,
-        ended_at=entry.at,
-    )
-
-
 @on(ev.JobCreated)
 def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
     """One job at a time in a project, whoever asks, and only while its night is under way; a person may go on later."""
     state = c.execute(sa.select(sessions.c.state).where(sessions.c.id == event.session)).scalar()
-    if state not in {None, SessionState.AUTONOMOUS.value} and event.stage is Stage.PREPARE:
+    if state not in {None, SessionState.AUTONOMOUS.value} and event.stage is Stage.MIRROR:
         raise Stale("The night is over.", hint="Order it for the next one.")
     busy = sa.select(jobs.c.number).where(jobs.c.project == event.project, jobs.c.state.in_(NOT_OVER))
     if (number := c.execute(busy).scalar()) is not None:
@@ -85,6 +46,7 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
         isolation=Isolation.NONE,
         diff_blob="",
         repairs=0,
+        branch="",
         stumbles=0,
         usd_micros=0,
         tokens=0,
@@ -103,26 +65,37 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
 
 def _carried_on(c: sa.Connection, event: ev.JobCreated) -> dict[str, object]:
     """What a job that goes on takes over from the one it follows; one that begins has nothing yet."""
-    if event.stage is Stage.PREPARE:
-        nothing = {"plan_hash": "", "approved_by": "", "setup_key": "", "model": "", "conversation": ""}
+    if event.stage is Stage.MIRROR:
+        nothing = {
+            "plan_hash": "",
+            "approved_by": "",
+            "plan_wish": "",
+            "setup_key": "",
+            "model": "",
+            "conversation": "",
+        }
         return {"plan_version": 0, "work_epoch": 0, **nothing}
     former = row(c, jobs, event.retry_of)
-    planned = ("repository", "plan", "plan_version", "plan_hash", "approved_by")
+    planned = ("repository", "plan", "plan_version", "plan_hash", "plan_wish", "approved_by")
     names = (*planned, "done", "work_epoch", "setup_key", "model", "conversation")
     return {name: former[name] for name in names}
 
 
-def by_epoch(c: sa.Connection, job: str, of: int, /, at: Stage | None = None, **values: object) -> None:
+def by_epoch(c: sa.Connection, job: str, of: int, /, *at: Stage, **values: object) -> None:
     """Change a job that is not over, in the name of its newest epoch."""
     where = {"id": job, "epoch": of, "state": NOT_OVER}
-    change(c, jobs, where | ({"stage": at} if at else {}), **values)
+    change(c, jobs, where | ({"stage": tuple(one.value for one in at)} if at else {}), **values)
+
+
+ONCE_ONE = {(Stage.BUNDLE.value, Stage.QUARANTINE)}
+"""Stages that were one when older journals were written: what is claimed there comes right after."""
 
 
 @on(ev.JobClaimed)
 def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
     """The next epoch, at the stage that is due, unless the job is over."""
     now = row(c, jobs, event.job)
-    if now["stage"] != event.stage.value:
+    if now["stage"] != event.stage.value and (now["stage"], event.stage) not in ONCE_ONE:
         raise Stale(f"Job {now['number']} is past {event.stage.value}: it is at {now['stage']}.", hint=LOOK)
     state = JobState.STOPPING.value if now["state"] == JobState.STOPPING.value else JobState.RUNNING.value
     by_epoch(
@@ -132,6 +105,7 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
         epoch=event.epoch,
         worker=event.worker,
         isolation=event.isolation,
+        stage=event.stage,
         attempt=event.attempt,
         state=state,
         started_at=now["started_at"] or entry.at,
@@ -140,41 +114,17 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
     )
 
 
+@on(ev.JobMirrored)
+def job_mirrored(c: sa.Connection, _: Entry, event: ev.JobMirrored) -> None:
+    """What it stands on is known."""
+    by_epoch(c, event.job, event.epoch, Stage.MIRROR, repository=event.repository, stage=Stage.SETUP, attempt=1)
+
+
 @on(ev.JobPrepared)
 def job_prepared(c: sa.Connection, _: Entry, event: ev.JobPrepared) -> None:
-    """Ready to plan."""
-    by_epoch(c, event.job, event.epoch, Stage.PREPARE, repository=event.repository, stage=Stage.PLAN, attempt=1)
-
-
-@on(ev.JobPlanned)
-def job_planned(c: sa.Connection, _: Entry, event: ev.JobPlanned) -> None:
-    """It waits for approval."""
-    by_epoch(
-        c,
-        event.job,
-        event.epoch,
-        Stage.PLAN,
-        plan=event.plan,
-        plan_version=event.version,
-        plan_hash=event.plan_hash,
-        stage=Stage.APPROVE,
-        attempt=1,
-    )
-    change(c, jobs, {"id": event.job, "state": GOING}, state=JobState.WAITING)
-
-
-@on(ev.JobApproved)
-def job_approved(c: sa.Connection, _: Entry, event: ev.JobApproved) -> None:
-    """Bound to the hash of what was shown."""
-    change(
-        c,
-        jobs,
-        {"id": event.job, "stage": Stage.APPROVE, "plan_hash": event.plan_hash, "state": JobState.WAITING},
-        approved_by=event.by,
-        stage=Stage.EXECUTE,
-        state=JobState.QUEUED,
-        attempt=1,
-    )
+    """Ready to plan; in older journals the mirror and the setup were one stage."""
+    at = (Stage.MIRROR, Stage.SETUP)
+    by_epoch(c, event.job, event.epoch, *at, repository=event.repository, stage=Stage.PLAN, attempt=1)
 
 
 @on(ev.JobExecuted)
@@ -187,9 +137,15 @@ def job_executed(c: sa.Connection, _: Entry, event: ev.JobExecuted) -> None:
         Stage.EXECUTE,
         done=event.done,
         work_epoch=event.work_epoch or event.epoch,
-        stage=Stage.QUARANTINE,
+        stage=Stage.BUNDLE,
         attempt=1,
     )
+
+
+@on(ev.JobBundled)
+def job_bundled(c: sa.Connection, _: Entry, event: ev.JobBundled) -> None:
+    """Not looked at yet."""
+    by_epoch(c, event.job, event.epoch, Stage.BUNDLE, bundle=event.bundle, stage=Stage.QUARANTINE, attempt=1)
 
 
 @on(ev.JobQuarantined)
@@ -225,9 +181,15 @@ def job_repaired(c: sa.Connection, _: Entry, event: ev.JobRepaired) -> None:
         done=event.done,
         work_epoch=event.work_epoch or event.epoch,
         repairs=event.round,
-        stage=Stage.QUARANTINE,
+        stage=Stage.BUNDLE,
         attempt=1,
     )
+
+
+@on(ev.JobDelivered)
+def job_delivered(c: sa.Connection, _: Entry, event: ev.JobDelivered) -> None:
+    """Only the pull request is missing."""
+    by_epoch(c, event.job, event.epoch, Stage.DELIVER, branch=event.branch, stage=Stage.PULL_REQUEST, attempt=1)
 
 
 @on(ev.JobEnded)
@@ -235,6 +197,8 @@ def job_ended(c: sa.Connection, entry: Entry, event: ev.JobEnded) -> None:
     """Over; worth a thought."""
     by_epoch(c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at)
     change(c, jobs, {"id": event.job}, waits_for="", wakes_at=None, agent_began_at=None)
+    fate = "rejected" if event.state == "declined" else "none"
+    adjust(c, plans, {"job": event.job, "fate": "open"}, fate=fate, said=event.why, settled_at=entry.at)
     clear_timer(c, timer_of(event.job))
     session = row(c, jobs, event.job)["session"]
     change(c, sessions, {"id": session}, last_moved_at=entry.at)
@@ -261,6 +225,8 @@ def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpe
         undo=(),
         created_at=entry.at,
     )
+    if now["stage"] == Stage.PULL_REQUEST.value:
+        by_epoch(c, event.job, event.epoch, stage=Stage.NOTICE, attempt=1)
 
 
 @on(ev.PullRequestMerged)

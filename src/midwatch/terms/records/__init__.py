@@ -25,7 +25,16 @@ from midwatch.terms.records.night import (
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
 from midwatch.terms.records.stack import StackRow
-from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow
+from midwatch.terms.records.work import (
+    ConnectionRow,
+    FuelRow,
+    JobRow,
+    MissionRow,
+    PlanRow,
+    PullRequestRow,
+    RunRow,
+    StepRow,
+)
 
 __all__ = [
     "ActRow",
@@ -48,6 +57,7 @@ __all__ = [
     "OutcomeRow",
     "PastAct",
     "PersonRow",
+    "PlanRow",
     "ProjectRow",
     "PullRequestRow",
     "ReportRow",
@@ -57,6 +67,7 @@ __all__ = [
     "SettingsRow",
     "StackRow",
     "StandingRow",
+    "StepRow",
     "TimerRow",
     "TokenRow",
     "WorkRow",

@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from midwatch.terms.contract import RunContract
-from midwatch.terms.jobs import Change, Done, JobState, Plan, Proof, RepositoryFacts, Stage
+from midwatch.terms.jobs import Bundle, Change, Done, JobState, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation
 
@@ -64,16 +64,22 @@ class JobRow(Term):
     plan: Plan | None
     plan_version: int
     plan_hash: str
+    plan_wish: str
+    """What is wanted of the next plan; nothing, unless the last one was sent back."""
     approved_by: str
     done: Done | None
     work_epoch: int
     """Whose checkout the work lies in."""
+    bundle: Bundle | None
+    """What the agent committed, as it was packed last."""
     change: Change | None
     diff_blob: str
     setup_key: str
     """Names what the project's setup made; nothing where it has none."""
     proof: Proof | None
     repairs: int
+    branch: str
+    """Where the work was handed over; nothing, before it was."""
     stumbles: int
     usd_micros: int
     tokens: int
@@ -99,6 +105,46 @@ class JobRow(Term):
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+
+
+class PlanRow(Term):
+    """One version of a job's plan, and what became of it."""
+
+    id: str
+    job: str
+    version: int
+    plan: Plan
+    plan_hash: str
+    wish: str
+    """What the version before was sent back for."""
+    fate: str
+    """open, approved, returned, rejected, or none: the job ended another way."""
+    by: str
+    said: str
+    """What was said with it."""
+    created_at: datetime
+    settled_at: datetime | None
+
+
+class StepRow(Term):
+    """One attempt at one stage of one job, or one wait for approval."""
+
+    id: str
+    number: int
+    """Counted within the job."""
+    job: str
+    stage: Stage
+    attempt: int
+    epoch: int
+    worker: str
+    state: str
+    """running, done, stumbled, waits, lost (another attempt took over), or how the job ended."""
+    said: str
+    """Why it did not simply get done."""
+    began_at: datetime
+    began_seq: int
+    ended_at: datetime | None
+    ended_seq: int | None
 
 
 class ConnectionRow(Term):

@@ -4,12 +4,15 @@ from typing import assert_never
 
 from midwatch.journal.events.jobs import (
     JobApproved,
+    JobBundled,
     JobClaimed,
     JobCreated,
+    JobDelivered,
     JobEnded,
     JobEvent,
     JobExecuted,
     JobGranted,
+    JobMirrored,
     JobPlanned,
     JobPrepared,
     JobQuarantined,
@@ -19,17 +22,17 @@ from midwatch.journal.events.jobs import (
     JobVerified,
     JobWaits,
     JobWoken,
-    MissionCreated,
+    PlanReturned,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
-    RunFinished,
-    RunStarted,
 )
+from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.terms.jobs import Change, Done
-from midwatch.views.groups import Closing, Holding, Making, Setting
+from midwatch.views.groups import Closing, Holding, Making, Proving, Setting
 from midwatch.views.names import Names
 from midwatch.views.plain import clean, counted, spaced
+from midwatch.views.sizes import size
 
 PROVEN = {
     "green": "the checks pass on a fresh checkout",
@@ -48,6 +51,8 @@ def told(event: JobEvent, names: Names) -> str:
         return _held_up(event, names)
     if isinstance(event, Making):
         return _making(event, _name(event.job, names))
+    if isinstance(event, Proving):
+        return _proving(event, _name(event.job, names))
     return _closing(event, names)
 
 
@@ -70,10 +75,12 @@ def _setting(event: Setting, names: Names) -> str:
             text = f"{_name(event.job, names)}{again} goes to {clean(event.agent)} in {where}: {clean(event.title)}"
         case JobClaimed():
             tries = f", try {event.attempt}" if event.attempt > 1 else ""
-            text = f"{_name(event.job, names)} is taken up at {event.stage.value}{tries}"
-        case JobPrepared(repository=facts):
+            text = f"{_name(event.job, names)} is taken up at {event.stage.said}{tries}"
+        case JobMirrored(repository=facts):
             dirty = f"; {counted(len(facts.dirty), 'uncommitted file')} left alone" if facts.dirty else ""
             text = f"{_name(event.job, names)} stands on {clean(facts.branch)} at {clean(facts.head)[:12]}{dirty}"
+        case JobPrepared():
+            text = f"{_name(event.job, names)} has everything an agent needs"
         case _:
             assert_never(event)
     return text
@@ -84,12 +91,12 @@ def _held_up(event: Holding, names: Names) -> str:
         case JobStumbled():
             name = _name(event.job, names)
             text = (
-                f"{name} stumbled at {event.stage.value} ({spaced(event.cause)}) and tries again: {clean(event.error)}"
+                f"{name} stumbled at {event.stage.said} ({spaced(event.cause)}) and tries again: {clean(event.error)}"
             )
         case JobWaits():
-            text = f"{_name(event.job, names)} waits at {event.stage.value}: {clean(event.why)}"
+            text = f"{_name(event.job, names)} waits at {event.stage.said}: {clean(event.why)}"
         case JobWoken(by=by):
-            text = f"{_name(event.job, names)} goes on at {event.stage.value} ({clean(by)})"
+            text = f"{_name(event.job, names)} goes on at {event.stage.said} ({clean(by)})"
         case JobGranted(by=by):
             more = f"{event.usd_micros / 1_000_000:.2f} USD, {event.tokens:,} tokens and {event.requests:,} requests"
             text = f"{clean(by)} lets {_name(event.job, names)} spend {more} more"
@@ -103,17 +110,30 @@ def _making(event: Making, name: str) -> str:
         case JobPlanned(plan=plan, version=version):
             again = f" (version {version})" if version > 1 else ""
             text = f"{name} is planned{again}: {clean(plan.summary, 360)}"
+        case PlanReturned(by=by):
+            text = f"The plan of {name[0].lower()}{name[1:]} goes back, by {clean(by)}: {clean(event.wish, 360)}"
         case JobApproved(by=by):
             text = f"The plan of {name[0].lower()}{name[1:]} is approved by {clean(by)}"
         case JobExecuted(done=done):
             text = f"{name} says it is done: {_done(done)}"
+        case JobRepaired(done=done):
+            text = f"{name} was mended, round {event.round}: {_done(done)}"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _proving(event: Proving, name: str) -> str:
+    match event:
+        case JobBundled(bundle=bundle):
+            text = f"{name} was packed at {clean(bundle.head)[:12]}: {size(bundle.bytes)}"
         case JobQuarantined(change=change):
             text = f"{name} passed quarantine: {_change(change)}"
         case JobVerified(proof=proof, repair=repair):
             text = f"{name} was checked: {PROVEN.get(proof.verdict, spaced(proof.verdict))}"
             text += "; it goes back for repair" if repair else ""
-        case JobRepaired(done=done):
-            text = f"{name} was mended, round {event.round}: {_done(done)}"
+        case JobDelivered(branch=branch):
+            text = f"{name} lies on {clean(branch)} at {clean(event.head)[:12]}"
         case _:
             assert_never(event)
     return text
@@ -151,5 +171,5 @@ def _done(done: Done) -> str:
 
 def _change(change: Change) -> str:
     twice = f"; look twice at {clean(', '.join(change.flagged), 80)}" if change.flagged else ""
-    size = f"{counted(len(change.files), 'file')}, +{change.insertions} -{change.deletions}"
-    return f"{counted(len(change.commits), 'commit')}, {size}{twice}"
+    extent = f"{counted(len(change.files), 'file')}, +{change.insertions} -{change.deletions}"
+    return f"{counted(len(change.commits), 'commit')}, {extent}{twice}"

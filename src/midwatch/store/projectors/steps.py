@@ -1,0 +1,76 @@
+"""Each attempt at a stage as a row of its own: a second look at the events of a job, after its own projector."""
+
+import sqlalchemy as sa
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import jobs as ev
+from midwatch.store.projectors.rows import adjust, insert
+from midwatch.store.tables import steps
+from midwatch.terms.jobs import Stage
+
+WENT_WELL = (
+    ev.JobMirrored,
+    ev.JobPrepared,
+    ev.JobApproved,
+    ev.JobExecuted,
+    ev.JobBundled,
+    ev.JobQuarantined,
+    ev.JobVerified,
+    ev.JobRepaired,
+    ev.JobDelivered,
+    ev.PullRequestOpened,
+)
+
+
+def keep(c: sa.Connection, entry: Entry) -> None:
+    """Begin or end a step, where the entry does."""
+    match entry.event:
+        case ev.JobClaimed() as event:
+            _end(c, entry, event.job, "lost", "Another attempt took over.")
+            _begin(c, entry, event)
+        case ev.JobPlanned() as event:
+            _end(c, entry, event.job, "done")
+            _begin(c, entry, event)
+        case ev.JobStumbled() as event:
+            _end(c, entry, event.job, "stumbled", event.error)
+        case ev.JobWaits() as event:
+            _end(c, entry, event.job, "waits", event.why)
+        case ev.JobEnded() as event:
+            _end(c, entry, event.job, event.state, event.why)
+        case ev.PlanReturned() as event:
+            _end(c, entry, event.job, "returned", event.wish)
+        case event if isinstance(event, WENT_WELL):
+            _end(c, entry, event.job, "done")
+        case _:
+            pass
+
+
+def _begin(c: sa.Connection, entry: Entry, of: ev.JobClaimed | ev.JobPlanned) -> None:
+    number = c.execute(sa.select(sa.func.count()).where(steps.c.job == of.job)).scalar_one() + 1
+    # A plan that waits for its approval is nobody's attempt, but it is a step, and often the longest.
+    claimed = {"stage": of.stage, "attempt": of.attempt, "worker": of.worker} if isinstance(of, ev.JobClaimed) else {}
+    insert(
+        c,
+        steps,
+        id=f"{of.job}.{number}",
+        number=number,
+        job=of.job,
+        **({"stage": Stage.APPROVE, "attempt": 1, "worker": ""} | claimed),
+        epoch=of.epoch,
+        state="running",
+        said="",
+        began_at=entry.at,
+        began_seq=entry.seq,
+    )
+
+
+def _end(c: sa.Connection, entry: Entry, job: str, state: str, said: str = "") -> None:
+    adjust(
+        c,
+        steps,
+        {"job": job, "state": "running"},
+        state=state,
+        said=said,
+        ended_at=entry.at,
+        ended_seq=entry.seq,
+    )
