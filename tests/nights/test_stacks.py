@@ -113,8 +113,9 @@ async def test_renames_that_only_go_in_one_order_are_put_into_that_order(tmp_pat
 
     edits = {
         "Move": all_of(moved("a.txt", "b.txt"), write("b.txt", changed(0, 1, 2, 3, 4, 5))),
-        "Middle": write("a.txt", changed(9, 10, 11, 12, 13, 14)),
-        "End": write("a.txt", changed(18)),
+        # Larger than the move, so that it is ranked first and the order has to be found.
+        "Middle": all_of(write("a.txt", changed(9, 10, 11, 12, 13, 14)), write("c.txt", LINES * 3)),
+        "End": all_of(write("a.txt", changed(18)), write("d.txt", LINES * 4)),
     }
     async with a_dawn_of(tmp_path, edits) as (house, source):
         await ends(house)
