@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from midwatch.journal.events import Event, runs
+from midwatch.journal.events import Event, runs, stack
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events import session as night
 from midwatch.journal.events.notices import PushBegun
@@ -38,6 +38,8 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (night.AskAnswered, {"ask": "a"}, Work("settle", {"ask": "a"})),
     (night.AskExpired, {"ask": "a"}, Work("settle", {"ask": "a"})),
     (night.SessionDebriefing, {"session": "s"}, Work("debrief", {"session": "s"})),
+    (stack.StackBegun, {"stack": "k"}, Work("stack", {"stack": "k"})),
+    (stack.StackMade, {"session": "s"}, Work("debrief", {"session": "s"})),
     (runs.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
     (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
     (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),

@@ -16,7 +16,7 @@ from midwatch.brains.rules_brain import RulesBrain
 from midwatch.channels.by_apprise import AppriseOutlet
 from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
-from midwatch.compose.forges import Forges, Keyring
+from midwatch.compose.forges import Comments, Forges, Keyring
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.errors import MidwatchError
@@ -32,7 +32,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.house import SettingsApplied
 from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
-from midwatch.morning import brief, receipts
+from midwatch.morning import brief, receipts, stacking
 from midwatch.morning.roles import Morning
 from midwatch.night.forge_watch import ForgeWatch
 from midwatch.night.perform import Performer
@@ -132,6 +132,11 @@ class House:
             clock=self.clock,
             ids=self.ids,
             settings=lambda: self.loaded.settings,
+            bench=self.bench,
+            joiner=self.bench.joiner,
+            forge=self.forges.local,
+            comments=Comments(self.forges, self.night),
+            door=TracedDoor(self.journal),
         )
         self._heard_upto = 0
         self.pages = ""  # where a browser finds this house, while it is served
@@ -141,6 +146,7 @@ class House:
             self.night,
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+            stack=lambda journal, stack: stacking.make(replace(self.morning, journal=journal), stack),
         )
 
     def _model_doors(self) -> ModelDoors:

@@ -22,6 +22,7 @@ from midwatch.journal.events.jobs import (
 from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.events.runs import RunFinished
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
+from midwatch.journal.events.stack import StackBegun, StackMade
 from midwatch.journal.port import Work
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Stage
@@ -39,14 +40,22 @@ def follows(event: Event) -> tuple[Work, ...]:
             return (Work("round", {"session": session, "number": number}),)
         case AskAnswered(ask=ask) | AskExpired(ask=ask):
             return (Work("settle", {"ask": ask}),)
-        case SessionDebriefing(session=session):
+        case SessionDebriefing(session=session) | StackMade(session=session):
             return (Work("debrief", {"session": session}),)
+        case StackBegun(stack=stack):
+            return (Work("stack", {"stack": stack}),)
+        case _:
+            return _telling(event) or _after_job(event)
+
+
+def _telling(event: Event) -> tuple[Work, ...]:
+    match event:
         case NoticeRaised(notice=notice, tier=tier) if tier is not Tier.LOG:
             return (Work("tell", {"notice": notice}),)
         case PushBegun(push=push):
             return (Work("push", {"push": push}),)
         case _:
-            return _after_job(event)
+            return ()
 
 
 NEXT_STAGE: dict[type[Event], Stage] = {

@@ -1,13 +1,13 @@
 """The debrief: what the night's records come to, ranked, scored before review, within four hundred words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ReportWritten, RunScored
 from midwatch.journal.events.session import NoticeRaised
-from midwatch.morning import advice, lines
+from midwatch.morning import advice, lines, stacking
 from midwatch.morning.roles import Morning
 from midwatch.rules import scores
 from midwatch.rules.brief import compose_brief
@@ -29,6 +29,7 @@ from midwatch.terms.records import (
     PullRequestRow,
     RunRow,
     SessionRow,
+    StackRow,
 )
 from midwatch.terms.report import Claim, Evidence, Recommendation, ScoreParts
 
@@ -49,6 +50,7 @@ class Ledger:
     assumptions: tuple[AssumptionRow, ...]
     unsent: tuple[tuple[str, str], ...] = ()
     """Channels with notices they did not take, however often they were tried."""
+    stacks: tuple[StackRow, ...] = ()
 
 
 async def debrief(morning: Morning, session_id: str) -> None:
@@ -62,6 +64,9 @@ async def debrief(morning: Morning, session_id: str) -> None:
     key = f"report:{session.id}"
     if await morning.journal.known(key) is not None:
         return
+    if await stacking.begin_at_dawn(morning, session):
+        return  # the last one made calls again
+    ledger = replace(ledger, stacks=await morning.records.find(StackRow, session=session.id))
     try:
         await morning.journal.record(*_report(morning, ledger), key=key)
     except Stale:

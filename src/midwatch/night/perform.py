@@ -12,7 +12,7 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.caused import CausedJournal
 from midwatch.journal.events.session import RoundEnded
 from midwatch.journal.port import Journal
-from midwatch.night import flow, jobs, outbox, settling
+from midwatch.night import flow, jobs, outbox, settling, stacks
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import SessionRow
@@ -27,10 +27,9 @@ Morning = Callable[[Journal, str], Awaitable[None]]
 class Performer:
     """Knows who does which work. Every piece may come twice and is harmless the second time."""
 
-    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning) -> None:
+    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning, stack: Morning) -> None:
         self._night = night
-        self._close_job = close_job
-        self._debrief = debrief
+        self._mornings = {"close": close_job, "debrief": debrief, "stack": stack}
         self._under_way = 0
         self._at_rest = asyncio.Event()
         self._at_rest.set()
@@ -92,17 +91,16 @@ class Performer:
                 await settling.settle(night, args["ask"])
             case "tell" | "push":
                 await outbox.carry_out(night, **args)
-            case "close":
-                await self._close_job(night.journal, args["job"])
-            case "debrief":
-                await self._debrief(night.journal, args["session"])
             case _:
-                raise AssertionError(name)
+                (subject,) = args.values()
+                await self._mornings[name](night.journal, subject)
 
     async def _mend(self, name: str, args: dict[str, str], error: Exception) -> None:
-        """Leave nothing hanging: a round that broke ends, a stage that broke fails its job."""
+        """Leave nothing hanging: a round that broke ends, a stage that broke fails its job, a stack is given up."""
         if isinstance(error, jobs.StageBroke):
             await jobs.give_up(self._night, error)
+        if name == "stack":
+            await stacks.give_up(self._night, args["stack"], str(error))
         if name == "round":
             session = await self._night.records.get(SessionRow, args["session"])
             if session.round_active and session.rounds == int(args["number"]):

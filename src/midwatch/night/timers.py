@@ -7,7 +7,7 @@ from datetime import timedelta
 from midwatch.errors import Refused, Stale
 from midwatch.journal.events.morning import ReviewTimedOut
 from midwatch.journal.events.session import RoundCalled, SessionEnded
-from midwatch.night import held_up, outbox, settling
+from midwatch.night import held_up, outbox, settling, stacks
 from midwatch.night.roles import Night
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
@@ -64,6 +64,8 @@ class TimerLoop:
                     await held_up.wake(self._night, row.subject, by="its time had come")
                 case "channel":
                     await outbox.dispatch(self._night, row.subject)
+                case "stack":
+                    await stacks.give_up(self._night, row.subject, "It took longer than stack.max_minutes.")
                 case "review":
                     await _review_over(self._night, row.subject)
                 case _:

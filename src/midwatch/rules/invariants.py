@@ -11,6 +11,7 @@ from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.crew import ModelCalled
 from midwatch.journal.events.house import LevelChanged
+from midwatch.journal.events.stack import StackUndone
 from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
 from midwatch.rules.asks import agrees
 from midwatch.rules.kinds import SAYING, plain
@@ -59,7 +60,7 @@ def because_backwards(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 _ONE_EFFECT: Final = (
     dict.fromkeys(("tool.called", "tool.finished"), "invocation")
     | {"notice.raised": "notice", "notice.sent": "notice channel"}
-    | {"pull_request.opened": "job", "pull_request.merged": "pull_request"}
+    | {"pull_request.opened": "job", "pull_request.merged": "pull_request", "stack.made": "stack"}
 )
 _ONE_END: Final = (
     dict.fromkeys(("act.judged", "act.ended"), "act")
@@ -85,6 +86,8 @@ def _repeated(entries: Sequence[Entry], once: dict[str, str]) -> Found:
     seen: set[tuple[str, str]] = set()
     for entry in entries:
         field = once.get(entry.event.kind)
+        if isinstance(entry.event, StackUndone):
+            seen -= {("pull_request.merged", name) for name in entry.event.pull_requests}
         if field is None:
             continue
         kind = "ask settled" if entry.event.kind.startswith("ask.") else entry.event.kind

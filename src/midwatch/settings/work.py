@@ -65,6 +65,19 @@ class Execution(Section):
     """Whether an agent commits in pieces or once at the end (seed 004: execution.commitStrategy). Has no effect yet."""
 
 
+class Stack(Section):
+    """The branches of a night, merged and checked together at dawn."""
+
+    at_dawn: bool = True
+    """Whether the end of a night checks which of its branches go together, before the brief is written."""
+    include_older: bool = False
+    """Whether open pull requests of earlier nights are looked at as well."""
+    max_minutes: Minutes = 20
+    """Longest time a stack may take; the brief is then written without the rest."""
+    max_check_runs: Few = 16
+    """Most times the checks are run to find which branches break them together."""
+
+
 class Triggers(Section):
     """What starts work without a command."""
 

@@ -5,8 +5,10 @@ from typing import Final, Literal
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, JobVerified
 from midwatch.journal.events.session import ActEnded, AskExpired, CheckInMade, RoundEnded, ToolFinished
+from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.terms.asks import Silence
+from midwatch.terms.stack import StackVerdict
 
 Phase = Literal["evening", "sense", "plan", "act", "job", "ask", "morning", "house"]
 Tag = Literal["writes", "errors", "assumptions", "evidence", "decisions"]
@@ -30,7 +32,8 @@ _KINDS: Final[dict[Phase, str]] = {
         assumption.made""",
     "ask": "ask.opened ask.answered ask.expired ask.withdrawn ask.postponed",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
-        pull_request.merged pull_request.closed""",
+        pull_request.merged pull_request.closed
+        stack.begun stack.made stack.merged stack.commented stack.undone""",
 }
 PHASES: Final[dict[str, Phase]] = {kind: phase for phase, kinds in _KINDS.items() for kind in kinds.split()}
 
@@ -43,6 +46,8 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "job.delivered",
             "pull_request.opened",
             "pull_request.merged",
+            "stack.merged",
+            "stack.undone",
             "tool.called",
             "tool.finished",
             "artifact.kept",
@@ -50,7 +55,7 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
     ),
     "errors": frozenset({"job.stumbled", "process.orphaned", "push.failed"}),
     "assumptions": frozenset({"assumption.made"}),
-    "evidence": frozenset({"evidence.found", "claim.made", "job.verified"}),
+    "evidence": frozenset({"evidence.found", "claim.made", "job.verified", "stack.made"}),
     "decisions": frozenset(
         {
             "orders.signed",
@@ -65,6 +70,9 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "pull_request.merged",
             "pull_request.closed",
             "review.submitted",
+            "stack.merged",
+            "stack.commented",
+            "stack.undone",
         }
     ),
 }
@@ -106,7 +114,12 @@ def tags_of(event: Event) -> frozenset[Tag]:
 
 def _went_wrong(event: Event) -> bool:
     match event:
-        case JobEnded(state="failed") | ActEnded(end="failed") | CheckInMade(type="alert"):
+        case (
+            JobEnded(state="failed")
+            | ActEnded(end="failed")
+            | CheckInMade(type="alert")
+            | StackMade(verdict=StackVerdict.FAILED)
+        ):
             return True
         case ToolFinished(status=status):
             return status != "ok"

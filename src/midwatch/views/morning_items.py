@@ -20,6 +20,7 @@ from midwatch.terms.records import (
     ReportRow,
     RunRow,
     SessionRow,
+    StackRow,
 )
 from midwatch.terms.report import Outcome, Recommendation
 from midwatch.terms.term import Term
@@ -47,6 +48,7 @@ class NightRows:
     assumptions: tuple[AssumptionRow, ...] = ()
     evaluations: tuple[EvaluationRow, ...] = ()
     outcomes: tuple[OutcomeRow, ...] = ()
+    stacks: tuple[StackRow, ...] = ()
 
 
 class EvidenceShown(Term):

@@ -21,6 +21,7 @@ from midwatch.journal.events.morning import (
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.stack import StackEvent, StackUndone
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.terms.house import SessionState
 from midwatch.views import night_course, night_jobs, night_told
@@ -74,7 +75,16 @@ def _house(view: NightView, event: HouseEvent) -> NightView:
 
 
 def _morning(view: NightView, event: MorningEvent) -> NightView:
+    if isinstance(event, StackEvent):
+        return _stack(view, event)
     return _receipts(view, event) if isinstance(event, Receipts) else _reviewing(view, event)
+
+
+def _stack(view: NightView, event: StackEvent) -> NightView:
+    """A stack's own entries say what is offered; only taking it back opens pull requests that were merged."""
+    for name in event.pull_requests if isinstance(event, StackUndone) else ():
+        view = altered(view, pull_requests=changed(view.pull_requests, name, state="open"))
+    return view
 
 
 def _receipts(view: NightView, event: Receipts) -> NightView:

@@ -56,6 +56,11 @@ _LEANS: Final[dict[str, str]] = {
     "artifact.kept": "job run",
     "assumption.made": "run",
     "run.scored": "run",
+    "stack.begun": "session",
+    "stack.made": "stack",
+    "stack.merged": "stack",
+    "stack.commented": "stack",
+    "stack.undone": "stack",
     "pull_request.merged": "pull_request",
     "pull_request.closed": "pull_request",
     "pull_request.changed": "pull_request",
@@ -111,6 +116,10 @@ _SPEAKS: Final[dict[str, str]] = {
     "job.stop_requested": "job",
     "job.ended": "job",
     "pull_request.opened": "job pull_request",
+    "stack.begun": "stack",
+    "stack.made": "stack",
+    "stack.merged": "stack",
+    "stack.undone": "stack",
 }
 """By kind: the things of which this is now the last word. Claims and stumbles are none: they lead nowhere new."""
 

@@ -21,6 +21,7 @@ from midwatch.workshop.holding.adoption import adopt, find_orphans
 from midwatch.workshop.holding.ending import read_ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.putting_away import put_away
+from midwatch.workshop.joining import Joiner
 from midwatch.workshop.keeping import Kept
 from midwatch.workshop.mirrors import Mirrors
 from midwatch.workshop.proving import CheckPlan, Prover, Work
@@ -53,6 +54,7 @@ class Bench:
         self.checkouts = Checkouts(home, self.mirrors, enclosure=self.enclosure)
         self.rooms = Rooms(home, self.checkouts, self.enclosure)
         self.setups = Setups(home, self.checkouts, self.enclosure)
+        self.joiner = Joiner(self.mirrors)
 
     def refit(self, enclosure: Enclosure) -> None:
         """Take other walls from now on; who is at work keeps the ones he has."""
@@ -207,6 +209,11 @@ class Bench:
         logs = self.log(place.job, "checks").parent
         prover = Prover(self.checkouts, self.enclosure, logs)
         return await prover.prove(work, plan, earlier=request.earlier, stop=request.stop)
+
+    async def setup_key(self, project: str, commit: str, command: str) -> str:
+        """Name the setup that a commit needs, if it was made; nothing otherwise."""
+        key = await self.setups.fingerprint(project, commit, command) if command else ""
+        return key if self._made(project, key) else ""
 
     async def living(self) -> tuple[tuple[str, int], ...]:
         """List the jobs, with their attempts, for which something is at work on this machine."""

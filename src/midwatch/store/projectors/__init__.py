@@ -20,6 +20,7 @@ from midwatch.store.projectors import (
     plans,
     runs,
     sessions,
+    stacks,
     steps,
     workshop,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "project",
     "runs",
     "sessions",
+    "stacks",
     "steps",
     "workshop",
 ]

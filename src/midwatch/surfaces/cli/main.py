@@ -34,6 +34,7 @@ VERBS = {
     "run": ("jobs", "Runs with their scores."),
     "morning": ("morning", "The brief."),
     "review": ("morning", "Give your verdicts, by keys or by flags."),
+    "stack": ("stacks", "Which branches of the night go together; merge them as one."),
     "authority": ("morning", "What each domain has earned."),
     "replay": ("replay", "The night, entry by entry."),
     "why": ("replay", "Why this entry, or this recommendation?"),

@@ -26,6 +26,7 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
+from midwatch.terms.records.stack import StackRow
 from midwatch.terms.records.work import (
     ConnectionRow,
     FuelRow,
@@ -68,6 +69,7 @@ __all__ = [
     "RunRow",
     "SessionRow",
     "SettingsRow",
+    "StackRow",
     "StandingRow",
     "StepRow",
     "TimerRow",
