@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
@@ -13,7 +14,7 @@ from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import crew, house, jobs, morning, people, session, workshop
+from midwatch.views.words import boxes, crew, house, jobs, morning, people, session, workshop
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -33,10 +34,16 @@ def describe(event: Event, names: Names = NOBODY) -> str:
         line = morning.told(event, names)
     elif isinstance(event, PeopleEvent):
         line = people.told(event)
-    elif isinstance(event, WorkshopEvent):
-        line = workshop.told(event, names)
-    elif isinstance(event, CrewEvent):
-        line = crew.told(event, names)
     else:
-        assert_never(event)
+        line = _at_work(event, names)
     return clean(line, LONGEST)
+
+
+def _at_work(event: WorkshopEvent | CrewEvent | BoxEvent, names: Names) -> str:
+    if isinstance(event, WorkshopEvent):
+        return workshop.told(event, names)
+    if isinstance(event, CrewEvent):
+        return crew.told(event, names)
+    if isinstance(event, BoxEvent):
+        return boxes.told(event, names)
+    assert_never(event)

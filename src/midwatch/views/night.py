@@ -4,6 +4,7 @@ from typing import assert_never
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent, LevelChanged
 from midwatch.journal.events.jobs import JobEvent
@@ -58,6 +59,8 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
         return night_jobs.happened(view, event)
     if isinstance(event, MorningEvent):
         return _morning(view, event)
+    if isinstance(event, BoxEvent):
+        return night_jobs.boxed(view, event)
     if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent):
         return view
     assert_never(event)

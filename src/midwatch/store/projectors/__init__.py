@@ -7,11 +7,26 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, runs, sessions, steps, workshop
+from midwatch.store.projectors import (
+    asks,
+    boxes,
+    crew,
+    held_up,
+    house,
+    jobs,
+    morning,
+    people,
+    runs,
+    sessions,
+    steps,
+    waiting,
+    workshop,
+)
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
     "asks",
+    "boxes",
     "crew",
     "held_up",
     "house",
@@ -22,6 +37,7 @@ __all__ = [
     "runs",
     "sessions",
     "steps",
+    "waiting",
     "workshop",
 ]
 
