@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from midwatch.journal.events import Event, runs
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events import session as night
+from midwatch.journal.events.boxes import JobBoxed
 from midwatch.journal.follows import follows
 from midwatch.journal.port import Work
 from midwatch.terms.asks import Tier
@@ -39,6 +40,7 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (runs.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
     (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
     (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),
+    (JobBoxed, {"job": "j"}, Work("halt", {"job": "j"})),
     (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, Work("tell", {"notice": "n"})),
 ]
 NAMES = {"stage", *(work.name for _, _, work in OTHERS)}

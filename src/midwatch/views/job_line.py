@@ -61,6 +61,10 @@ class JobLine(Term):
     ended_by: str = ""
     """Whose time that is."""
     minutes_left: int | None = None
+    path: str = ""
+    """live, queued, waits, recovers, stranded or over."""
+    standing: str = ""
+    """How it gets on, as a sentence: at work since when, or for what it waits and until when."""
 
     @property
     def said(self) -> str:
