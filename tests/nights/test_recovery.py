@@ -1,11 +1,16 @@
 """Nights on which work fails: what is tried again, what the next try is told, when a person is asked (O8, RULES 3)."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+import sqlalchemy as sa
+
 from midwatch.errors import Broken
-from midwatch.night import settling
+from midwatch.night import liveness, settling
 from midwatch.night.rooms import Assignment
+from midwatch.store.tables import timers
 from midwatch.terms.agents import FormerTry
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.house import SessionState
@@ -155,4 +160,50 @@ async def test_the_count_is_the_same_after_a_restart(tmp_path: Path) -> None:
     async with a_house(home, begins=now, agents={"housekeeper": ForgetfulAgent(MISSING)}) as house:
         await until_asked(house)
         assert len(await house.house.records.find(JobRow)) == 3
+        await all_is_well(house)
+
+
+@pytest.mark.parametrize("lost", ["stage", "wake"])
+async def test_a_job_nobody_has_is_found_by_the_patrol_and_goes_on(tmp_path: Path, lost: str) -> None:
+    """X4: work that was lost between two stages, and a wait whose timer was lost."""
+    agent = ForgetfulAgent("HTTP 503 Service Unavailable", times=1 if lost == "wake" else 0)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await begun(house, tmp_path, Level.FULL)
+        perform = house.house.performer.perform
+        forgotten: list[str] = []
+
+        async def forgetful(name: str, args: dict[str, Any], seq: int) -> None:
+            if name == lost == "stage" and args["stage"] == "verify" and not forgotten:
+                forgotten.append(name)
+                return
+            await perform(name, args, seq)
+
+        await house.engine.start(forgetful)
+        await house.settle()
+        patrol = liveness.Patrol(house.house.night, perform)
+        if lost == "wake":
+            with sa.create_engine(house.house.url).begin() as connection:
+                connection.execute(timers.delete().where(timers.c.kind == "job"))
+        (job,) = await house.house.records.find(JobRow)
+        assert not job.state.over
+        assert await patrol.once() == 0  # it may only be between two hands
+        house.clock.jump_to(house.clock.now() + timedelta(minutes=3))
+        assert await patrol.once() == 1
+        await house.to_the_brief()
+        assert (await house.house.records.get(JobRow, job.id)).state is JobState.DONE
+        await all_is_well(house)
+
+
+async def test_in_a_healthy_night_the_patrol_finds_nothing(tmp_path: Path) -> None:
+    """X4: a repair that nothing provoked would be a fault of its own."""
+    agent = ForgetfulAgent("HTTP 503 Service Unavailable", times=2)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await begun(house, tmp_path)
+        patrol = liveness.Patrol(house.house.night, house.house.performer.perform)
+        for _ in range(40):
+            assert await patrol.once() == 0
+            await house.pass_time(minutes=1)
+        (job,) = await house.house.records.find(JobRow)
+        assert (job.state, job.stumbles) == (JobState.DONE, 2)
+        assert [failure.cause for failure in job.failures] == ["transient"] * 2
         await all_is_well(house)
