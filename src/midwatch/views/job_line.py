@@ -27,6 +27,10 @@ PHASES: Final[dict[Stage, str]] = {
 }
 
 
+HELD: Final = frozenset({"waits", "recovers", "stranded"})
+"""Paths on which a person wants to know for whom, and until when."""
+
+
 class Spent(Term):
     """What was asked of models, and what it cost."""
 
@@ -69,7 +73,8 @@ class JobLine(Term):
     @property
     def said(self) -> str:
         """Say all of it in one line."""
-        return " · ".join(part for part in (self.phase, *self.spent, self.left, self.waits_for) if part)
+        held = self.standing if self.path in HELD else ""
+        return " · ".join(part for part in (self.phase, *self.spent, self.left, self.waits_for, held) if part)
 
     @property
     def left(self) -> str:
