@@ -4,6 +4,8 @@
 PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
+# A file's tests share its house, so one worker runs them all; the longest files happen to come first.
+SHARED := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 CODE := src tests tools $(wildcard bench)
 
 .DEFAULT_GOAL := help
@@ -18,7 +20,7 @@ demo: runnable ## one compressed night on a sample repository, from orders to re
 
 test: workable browsable walled crewed linted typed layered ## lint, types, import contracts and all tests but the sweeps
 	@echo "== all tests ($(WORKERS) workers)"
-	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable --databases-must-match $(ARGS)
+	@$(BIN)/python -m pytest $(SHARED) --inline-snapshot=disable --databases-must-match $(ARGS)
 
 check: workable formatted linted typed layered ## before each commit, under 30 seconds: all but the slow tests
 	@echo "== fast tests"
@@ -28,7 +30,7 @@ format: workable ## rewrite the code the way ruff likes it
 	@$(BIN)/ruff check --quiet --fix-only $(CODE)
 	@$(BIN)/ruff format $(CODE)
 
-sweep: workable walled ## every case that `make test` only samples; cut off, it goes on where it stopped
+sweep: workable browsable walled ## every case that `make test` only samples; cut off, it goes on where it stopped
 	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 --resume=.sweep $(ARGS)
 
 attacks: workable walled ## every attack on walls, door and quarantine, and every need of honest work; as root also as nobody

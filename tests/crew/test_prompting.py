@@ -50,6 +50,13 @@ REPAIR = replace(FULL, errand=Errand.REPAIR)
 EXECUTE = replace(FULL, errand=Errand.EXECUTE, failure="")
 CASES = {
     "plan": replace(FULL, failure="", plan=None),
+    "plan_again": PromptFacts(
+        Errand.PLAN,
+        objective="Mend the parser",
+        former_plan=Plan(summary="Rewrite it.", files=("src/parser.py",), blast_radius="Every reader of logs."),
+        wish="Do not rewrite it.\nMend the one function.",
+        rejected=("The plan was rejected by ann. Too large.",),
+    ),
     "execute": EXECUTE,
     "repair": REPAIR,
     "resume": PromptFacts(Errand.EXECUTE, paths=("src/**",), checks=("make test",)),
@@ -85,7 +92,7 @@ def test_a_changed_template_has_a_new_version() -> None:
 def test_a_prompt_names_its_templates_and_its_digest() -> None:
     prompt = build_prompt(FULL)
     assert prompt.template == "plan"
-    assert prompt.version == "plan 1, context 3, limits 1, ending 1"
+    assert prompt.version == "plan 1, context 4, limits 1, ending 2"
     assert prompt.digest == sha256(prompt.text.encode()).hexdigest()
     assert build_prompt(FULL) == prompt
     assert build_prompt(PromptFacts(Errand.EXECUTE)).template == "resume"
@@ -203,6 +210,8 @@ GOOD: dict[str, Any] = {
     "checks": ["make test"],
     "estimate_files": 2,
     "estimate_lines": 40,
+    "estimate_minutes": 30,
+    "blast_radius": "Readers of the log.",
     "undo": "Revert the commit.",
 }
 
@@ -211,7 +220,8 @@ def test_a_plan_is_read_as_it_was_meant() -> None:
     plan = read_plan(GOOD)
     assert plan.files == ("src/a.py", "src/b.py")
     assert plan.approach == ("Test", "Mend")
-    assert (plan.estimate_files, plan.estimate_lines, plan.undo) == (2, 40, "Revert the commit.")
+    assert (plan.estimate_files, plan.estimate_lines, plan.estimate_minutes) == (2, 40, 30)
+    assert (plan.blast_radius, plan.undo) == ("Readers of the log.", "Revert the commit.")
     assert read_plan({"summary": "a\u202eb\x1b[2J"}).summary == "ab"
 
 

@@ -11,6 +11,7 @@ from midwatch.journal.events import Event, runs
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events import session as night
 from midwatch.journal.events.boxes import JobBoxed
+from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.follows import follows
 from midwatch.journal.port import Work
 from midwatch.terms.asks import Tier
@@ -22,6 +23,7 @@ STAGES: list[tuple[type[Event], dict[str, Any], Stage]] = [
     (ev.JobCreated, {"stage": Stage.EXECUTE}, Stage.EXECUTE),
     (ev.JobMirrored, {}, Stage.SETUP),
     (ev.JobPrepared, {}, Stage.PLAN),
+    (ev.PlanReturned, {}, Stage.PLAN),
     (ev.JobApproved, {}, Stage.EXECUTE),
     (ev.JobExecuted, {}, Stage.BUNDLE),
     (ev.JobBundled, {}, Stage.QUARANTINE),
@@ -41,6 +43,7 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
     (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),
     (JobBoxed, {"job": "j"}, Work("halt", {"job": "j"})),
+    (PushBegun, {"push": "p"}, Work("push", {"push": "p"})),
     (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, Work("tell", {"notice": "n"})),
 ]
 NAMES = {"stage", *(work.name for _, _, work in OTHERS)}

@@ -233,6 +233,30 @@ def test_a_job_that_spent_past_its_ceilings_is_told(ended: Seen) -> None:
     assert broken(ended.entries, replace(ended.records, jobs=(spent, *others))) == {"within_ceilings"}
 
 
+def delivery(row: rows.NoticeRow, **more: object) -> rows.DeliveryRow:
+    way = {"id": f"{row.id}.phone", "notice": row.id, "channel": "phone", "session": "", "tier": 2, "delivery": "now"}
+    stands = {"state": "waiting", "due_at": row.created_at, "attempts": 0, "push": "", "error": "", "settled_at": None}
+    return rows.DeliveryRow.model_validate(way | stands | {"created_at": row.created_at} | more)
+
+
+def test_a_notice_on_its_way_is_woken_logged_and_sent_in_a_message(ended: Seen) -> None:
+    notice = next(row for row in ended.records.notices if row.sent_by)
+    timer = rows.TimerRow(id="channel:phone", kind="channel", subject="phone", due_at=notice.created_at)
+    late = timer.model_copy(update={"due_at": notice.created_at + timedelta(seconds=1)})
+    timers, sent = ended.records.timers, {"state": "sent", "push": "psh_1"}
+    nobody = notice.model_copy(update={"id": "ntc_nobody", "sent_by": ""})
+    for row, woken, holds in (
+        (delivery(notice), (*timers, timer), True),
+        (delivery(notice, **sent), timers, True),
+        (delivery(notice), timers, False),
+        (delivery(notice), (*timers, late), False),
+        (delivery(notice, state="sent"), timers, False),
+        (delivery(nobody, **sent), timers, False),
+    ):
+        told = broken(ended.entries, replace(ended.records, deliveries=(row,), timers=woken))
+        assert told == (set() if holds else {"notices_are_on_their_way"}), row
+
+
 def test_two_pull_requests_for_one_job_are_told_from_the_records_too(ended: Seen) -> None:
     (only,) = ended.records.pull_requests
     other = only.model_copy(update={"id": "pr_other", "number": 2})
@@ -283,11 +307,6 @@ def test_an_act_that_waits_for_an_open_ask_may_outlive_the_autonomous_part(night
 
 
 def test_every_promise_is_broken_somewhere_in_this_file() -> None:
-    from_records = {
-        "boxes_have_timers",
-        "deadlines_have_timers",
-        "nights_stay_awake",
-        "nobody_is_stranded",
-        "within_ceilings",
-    }
+    from_records = {"boxes_have_timers", "deadlines_have_timers", "nights_stay_awake", "nobody_is_stranded"}
+    from_records |= {"within_ceilings", "notices_are_on_their_way"}
     assert {rule for rule, _ in CORRUPTIONS} | from_records == set(RULES)

@@ -8,15 +8,16 @@ import socket
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from midwatch.brains.rules_brain import RulesBrain
+from midwatch.channels.by_apprise import AppriseOutlet
 from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
-from midwatch.engine.work_engine import WorkEngine
 from midwatch.errors import MidwatchError
 from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
@@ -35,9 +36,10 @@ from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdraw
 from midwatch.morning import brief, receipts
 from midwatch.morning.roles import Morning
 from midwatch.night.perform import Performer
-from midwatch.night.roles import Agent, Brain, Machine, Night
+from midwatch.night.roles import Agent, Brain, Machine, Night, Outlet
 from midwatch.night.timers import TimerLoop
 from midwatch.settings import Loaded, load_settings, model_prices, secret_references
+from midwatch.settings.meaning import channel_secret
 from midwatch.store.answers import SqlAnswers
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.engines import open_reader
@@ -57,6 +59,9 @@ from midwatch.workshop.standing import enclosure, stand
 from midwatch.workshop.walls.probe import Standing
 from midwatch.workshop.walls.spec import MIB, Limits
 
+if TYPE_CHECKING:  # importing it imports DBOS; who only reads needs no engine
+    from midwatch.engine.work_engine import WorkEngine
+
 log = logging.getLogger(__name__)
 DATABASE = "midwatch.db"
 GATHER_SECONDS = 0.1
@@ -70,12 +75,13 @@ class Parts:
 
     clock: Clock = field(default_factory=SystemClock)
     ids: Ids | None = None
-    engine: WorkEngine | InlineEngine | None = None
+    engine: "WorkEngine | InlineEngine | None" = None
     brain: Brain = field(default_factory=RulesBrain)
     agents: dict[str, Agent] | None = None
     models: dict[str, ModelAccess] = field(default_factory=dict)
     """Which model each model-driven agent asks."""
     machine: Machine | None = None
+    outlet: Outlet | None = None
     standing: Standing | None = None
     """Which walls to build; found out by trying where nobody says."""
 
@@ -105,6 +111,7 @@ class House:
         self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         self.doors = self._model_doors()
+        self.outlet = AppriseOutlet(self._address, lambda: self.loaded.settings)
         self.night = self._night()
         self.evening = Evening(
             journal=self.journal,
@@ -159,12 +166,16 @@ class House:
             bench=self.bench,
             forge=self.forge,
             channel=LogChannel(self.home / "notices.log"),
+            outlet=self.parts.outlet or self.outlet,
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.bench.isolation),
             door=TracedDoor(self.journal),
             doorkeeping=Doorkeeper(self.journal, self.vault, self.doors),
             models=self.crew.models,
             worker=self.worker,
         )
+
+    async def _address(self, channel: str) -> str:
+        return (await self.vault.secret(channel_secret(channel))).reveal()
 
     def _enclosure(self) -> Enclosure:
         sandbox = self.loaded.settings.sandbox
@@ -226,6 +237,7 @@ class House:
     async def dispose(self) -> None:
         """Hang up on the models and close the database."""
         await self.doors.close()
+        self.outlet.close()
         await self.pen.put_away()
         await self.reader.dispose()
 

@@ -17,8 +17,10 @@ from midwatch.journal.events.jobs import (
     JobStumbled,
     JobVerified,
     JobWoken,
+    PlanReturned,
     PullRequestOpened,
 )
+from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.events.runs import RunFinished
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
 from midwatch.journal.port import Work
@@ -42,6 +44,8 @@ def follows(event: Event) -> tuple[Work, ...]:
             return (Work("debrief", {"session": session}),)
         case NoticeRaised(notice=notice, tier=tier) if tier is not Tier.LOG:
             return (Work("tell", {"notice": notice}),)
+        case PushBegun(push=push):
+            return (Work("push", {"push": push}),)
         case _:
             return _after_job(event)
 
@@ -49,6 +53,7 @@ def follows(event: Event) -> tuple[Work, ...]:
 NEXT_STAGE: dict[type[Event], Stage] = {
     JobMirrored: Stage.SETUP,
     JobPrepared: Stage.PLAN,
+    PlanReturned: Stage.PLAN,
     JobApproved: Stage.EXECUTE,
     JobExecuted: Stage.BUNDLE,
     JobRepaired: Stage.BUNDLE,
@@ -77,6 +82,7 @@ def _after_stage(event: Event) -> tuple[Work, ...]:
         case (
             JobMirrored(job=job)
             | JobPrepared(job=job)
+            | PlanReturned(job=job)
             | JobApproved(job=job)
             | JobExecuted(job=job)
             | JobRepaired(job=job)

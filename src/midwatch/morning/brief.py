@@ -15,13 +15,16 @@ from midwatch.rules.scores import ActDone
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, Tier
 from midwatch.terms.counting import four_digits
+from midwatch.terms.notices import DeliveryState
 from midwatch.terms.records import (
     ActRow,
     AskRow,
     AssumptionRow,
     ClaimRow,
+    DeliveryRow,
     EvidenceRow,
     JobRow,
+    NoticeRow,
     ProjectRow,
     PullRequestRow,
     RunRow,
@@ -44,6 +47,8 @@ class Ledger:
     evidence: tuple[EvidenceRow, ...]
     claims: tuple[ClaimRow, ...]
     assumptions: tuple[AssumptionRow, ...]
+    unsent: tuple[tuple[str, str], ...] = ()
+    """Channels with notices they did not take, however often they were tried."""
 
 
 async def debrief(morning: Morning, session_id: str) -> None:
@@ -79,7 +84,14 @@ async def open_ledger(morning: Morning, session: SessionRow) -> Ledger:
         evidence=await records.find(EvidenceRow, run=mine),
         claims=await records.find(ClaimRow, run=mine),
         assumptions=await records.find(AssumptionRow, run=mine),
+        unsent=await _unsent(morning, session),
     )
+
+
+async def _unsent(morning: Morning, session: SessionRow) -> tuple[tuple[str, str], ...]:
+    rows = await morning.records.find(DeliveryRow, session=session.id, state=DeliveryState.FAILED)
+    told = {one.id: one.text for one in await morning.records.find(NoticeRow, session=session.id)} if rows else {}
+    return tuple((row.channel, told[row.notice]) for row in rows)
 
 
 def _report(morning: Morning, ledger: Ledger) -> tuple[Event, ...]:

@@ -9,6 +9,7 @@ from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import AskRow, EvidenceRow, JobRow
 from midwatch.terms.report import EvidenceKind, Recommendation
 from midwatch.terms.trust import Level
+from midwatch.views.channels import unsent_line
 
 if TYPE_CHECKING:
     from midwatch.morning.brief import Ledger
@@ -118,6 +119,8 @@ def _risks(ledger: "Ledger") -> list[str]:
         for job in ledger.jobs
         if job.change and job.change.flagged
     ]
+    for channel in dict.fromkeys(channel for channel, _ in ledger.unsent):
+        found.append(unsent_line(channel, [text for name, text in ledger.unsent if name == channel]))
     refused = [act for act in ledger.acts if act.state == "refused"]
     found += [f"Refused: {act.text}" for act in refused[:2]]
     return found

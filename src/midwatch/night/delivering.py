@@ -90,7 +90,7 @@ async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
         notice=night.ids.new("ntc"),
         session=job.session,
         tier=tier_of(NoticeKind.PULL_REQUEST_READY),
-        text=ready_text(job, rows[-1]),
+        text=ready_text(job, rows[-1], night.clock.now()),
         subject=job.id,
     )
     return (ended, told) if night.settings().notices.on_complete else (ended,)

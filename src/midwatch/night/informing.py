@@ -8,7 +8,7 @@ from midwatch.terms.agents import FormerTry, Told
 from midwatch.terms.contract import RunContract
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import GoalRow, JobRow, MessageRow, ProjectRow, SessionRow, WorkRow
+from midwatch.terms.records import GoalRow, JobRow, MessageRow, PlanRow, ProjectRow, SessionRow, WorkRow
 
 COMMITS = 10
 SIGNALS = 3
@@ -36,6 +36,9 @@ async def tell_about(night: Night, job: JobRow, contract: RunContract, commit: s
         signals=await _signals(night, job),
         priorities=await _priorities(night, job),
         commits=await night.bench.last_subjects(job.project, commit, COMMITS),
+        former_plan=job.plan if job.stage is Stage.PLAN and job.plan_wish else None,
+        wish=job.plan_wish if job.stage is Stage.PLAN else "",
+        rejected=await _rejected(night, job) if job.stage is Stage.PLAN else (),
         interrupted=await _interrupted(night, job),
         former=await _former(night, job),
     )
@@ -76,6 +79,13 @@ async def _signals(night: Night, job: JobRow) -> tuple[str, ...]:
     others = [one for one in await night.records.find(JobRow, project=job.project) if one.id != job.id]
     over = [one for one in others if one.state.over][-SIGNALS:]
     return tuple(f"Job {one.number}, {one.title}: {one.state.value}. {one.why}".strip() for one in reversed(over))
+
+
+async def _rejected(night: Night, job: JobRow) -> tuple[str, ...]:
+    """What people said to plans for the same work that they turned down, the last word last."""
+    others = [one.id for one in await night.records.find(JobRow, project=job.project) if one.title == job.title]
+    turned_down = await night.records.find(PlanRow, job=tuple(others), fate="rejected") if others else ()
+    return tuple(one.said for one in turned_down[-SIGNALS:])
 
 
 async def _priorities(night: Night, job: JobRow) -> tuple[str, ...]:

@@ -51,7 +51,9 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     met: MidwatchError | None = None
     events: tuple[Event, ...] = ()
     try:
-        events = await _stop(night, job) if job.state is JobState.STOPPING else await STAGES[stage](night, job)
+        # With the pull request open there is nothing left to stop: the person is told, and it is over.
+        stops = job.state is JobState.STOPPING and stage is not Stage.NOTICE
+        events = await _stop(night, job) if stops else await STAGES[stage](night, job)
     except MidwatchError as error:
         met = error
     except Exception as surprise:

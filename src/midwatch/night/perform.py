@@ -10,12 +10,12 @@ from pydantic import JsonValue
 
 from midwatch.errors import MidwatchError
 from midwatch.journal.caused import CausedJournal
-from midwatch.journal.events.session import NoticeSent, RoundEnded
+from midwatch.journal.events.session import RoundEnded
 from midwatch.journal.port import Journal
-from midwatch.night import flow, held_up, jobs, settling
+from midwatch.night import flow, held_up, jobs, outbox, settling
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import NoticeRow, SessionRow
+from midwatch.terms.records import SessionRow
 
 log = logging.getLogger("midwatch.work")
 Args = dict[str, JsonValue]
@@ -88,8 +88,8 @@ class Performer:
                 await self._job(night, name, args)
             case "settle":
                 await settling.settle(night, args["ask"])
-            case "tell":
-                await tell(night, args["notice"])
+            case "tell" | "push":
+                await outbox.carry_out(night, **args)
             case "close":
                 await self._close_job(night.journal, args["job"])
             case "debrief":
@@ -119,12 +119,3 @@ class Performer:
                     error=str(error),
                 )
                 await self._night.journal.record(ended)
-
-
-async def tell(night: Night, notice_id: str) -> None:
-    """Hand a notice to the channel, once."""
-    notice = await night.records.get(NoticeRow, notice_id)
-    if notice.sent_by:
-        return
-    await night.channel.send(notice)
-    await night.journal.record(NoticeSent(notice=notice.id, channel=night.channel.name), key=f"notice:{notice.id}:sent")

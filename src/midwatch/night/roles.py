@@ -32,6 +32,9 @@ class Brain(Protocol):
 class Agent(Protocol):
     """Plans and works in its own checkout."""
 
+    amends: bool
+    """Whether it can plan anew by what a person says of its plan."""
+
     async def plan(self, assignment: Assignment) -> Plan:
         """Look, and say what would be done; nothing is written."""
         ...
@@ -160,12 +163,20 @@ class Forge(Protocol):
 
 
 class Channel(Protocol):
-    """A way to reach the person."""
+    """Where every notice goes first: the log."""
 
     name: str
 
     async def send(self, notice: NoticeRow) -> None:
         """Hand the notice over, once."""
+        ...
+
+
+class Outlet(Protocol):
+    """Reaches the person wherever they are, by the channels that the settings name."""
+
+    async def push(self, channel: str, title: str, text: str) -> None:
+        """Hand one message over, or raise what kept it from going."""
         ...
 
 
@@ -247,6 +258,7 @@ class Night:
     bench: Bench
     forge: Forge
     channel: Channel
+    outlet: Outlet
     machine: Machine
     door: Door
     doorkeeping: Doorkeeping

@@ -7,7 +7,7 @@ from datetime import timedelta
 from midwatch.errors import Refused, Stale
 from midwatch.journal.events.morning import ReviewTimedOut
 from midwatch.journal.events.session import RoundCalled, SessionEnded
-from midwatch.night import boxing, held_up, settling
+from midwatch.night import boxing, held_up, outbox, settling
 from midwatch.night.roles import Night
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
@@ -64,6 +64,8 @@ class TimerLoop:
                     await held_up.wake(self._night, row.subject, by="its time had come")
                 case "box":
                     await boxing.box_due(self._night, row.subject, row.due_at)
+                case "channel":
+                    await outbox.dispatch(self._night, row.subject)
                 case "review":
                     await _review_over(self._night, row.subject)
                 case _:

@@ -1,9 +1,12 @@
 """What the night says about a job: the plan's question, the pull request's text, the word that it is ready."""
 
+from datetime import datetime
+
 from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, Plan, Proof
+from midwatch.terms.money import dollars
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 
 PROVEN = {
@@ -14,10 +17,20 @@ PROVEN = {
     "red_when_restored": "checks pass only with the agent's own changes to them",
 }
 
+IN_SHORT = {
+    "green": "checks green",
+    "still_red": "checks red, as before",
+    "no_checks": "no checks",
+    "worse": "checks worse",
+    "red_when_restored": "checks not trusted",
+}
 
-def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None) -> str:
-    """Ask about a plan and say what silence means."""
-    return f"Plan for job {job.number} ({job.title}): {plan.summary} {within(silence, minutes)}"
+
+def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None, wrong: tuple[str, ...] = ()) -> str:
+    """Ask about a plan, say where it leaves the orders, and what silence means."""
+    again = f", version {job.plan_version + 1}" if job.plan_version else ""
+    left = f" It leaves your orders, and what does is refused later: {' '.join(wrong)}" if wrong else ""
+    return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {within(silence, minutes)}"
 
 
 def within(silence: Silence, minutes: float | None) -> str:
@@ -70,8 +83,13 @@ def _colour(result: CheckResult | None) -> str:
     return "green" if result.green else f"red (exit {result.exit_code})"
 
 
-def ready_text(job: JobRow, opened: PullRequestRow) -> str:
-    """Tell that a pull request is ready (A9)."""
+def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
+    """Tell that a pull request is ready: where, how large, how well proven, and what it took (A9)."""
     change = job.change
-    size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else "no changes"
-    return f"Pull request ready: {opened.title} ({opened.branch}): {size}; {in_words(job.proof)}"
+    size = f"{some(len(change.files), 'file')} · +{change.insertions} -{change.deletions}" if change else "no changes"
+    proven = IN_SHORT[job.proof.verdict] if job.proof else "not checked"
+    asked = f"Cost {dollars(job.usd_micros)} · {some(job.requests, 'turn')}" if job.requests else "No model was asked"
+    minutes = round((now - (job.started_at or job.created_at)).total_seconds() / 60)
+    took = some(minutes, "minute") if minutes else "under a minute"
+    where = getattr(opened, "url", "") or opened.branch
+    return "\n".join((f"PR ready: {opened.title}", where, f"{size} · {proven}", f"{asked} · {took}"))

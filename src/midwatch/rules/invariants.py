@@ -17,6 +17,7 @@ from midwatch.rules.kinds import SAYING, plain
 from midwatch.rules.levels import effective_level
 from midwatch.rules.liveness import Path, standing_of
 from midwatch.rules.matrix import outcome_at
+from midwatch.rules.outbox_invariants import notices_are_on_their_way
 from midwatch.rules.seen import Found, RecordsSeen, Rule, Violation
 from midwatch.rules.spending_invariants import within_ceilings
 from midwatch.terms.acts import ActKind, Proposer
@@ -57,7 +58,7 @@ def because_backwards(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 
 _ONE_EFFECT: Final = (
     dict.fromkeys(("tool.called", "tool.finished"), "invocation")
-    | dict.fromkeys(("notice.raised", "notice.sent"), "notice")
+    | {"notice.raised": "notice", "notice.sent": "notice channel"}
     | {"pull_request.opened": "job", "pull_request.merged": "pull_request"}
 )
 _ONE_END: Final = (
@@ -87,7 +88,7 @@ def _repeated(entries: Sequence[Entry], once: dict[str, str]) -> Found:
         if field is None:
             continue
         kind = "ask settled" if entry.event.kind.startswith("ask.") else entry.event.kind
-        what = (kind, str(getattr(entry.event, field)))
+        what = (kind, " ".join(str(getattr(entry.event, one)) for one in field.split()))
         if what in seen:
             yield f"{what[0]} twice for {what[1]}", entry.seq
         seen.add(what)
@@ -281,5 +282,6 @@ RULES: Final[dict[str, Rule]] = {
     "deadlines_have_timers": deadlines_have_timers,
     "nights_stay_awake": nights_stay_awake,
     "within_ceilings": within_ceilings,
+    "notices_are_on_their_way": notices_are_on_their_way,
 }
 """Every promise by its name; a broken one is told by that name."""

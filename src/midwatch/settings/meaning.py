@@ -85,5 +85,13 @@ def model_prices(settings: Settings) -> Mapping[str, Mapping[str, float]]:
 
 
 def secret_references(settings: Settings) -> Mapping[str, SecretReference]:
-    """Give where each secret is kept."""
-    return {name: SecretReference.read(text) for name, text in settings.secrets.by_name().items()}
+    """Give where each secret is kept, the channels' URLs among them."""
+    named = settings.secrets.by_name() | {
+        channel_secret(name): one.url for name, one in settings.channels.by_name().items()
+    }
+    return {name: SecretReference.read(text) for name, text in named.items()}
+
+
+def channel_secret(channel: str) -> str:
+    """Name the secret that a channel's URL is; no secret of the person's can have a dot in its name."""
+    return f"channels.{channel}.url"

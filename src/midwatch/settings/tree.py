@@ -1,5 +1,6 @@
 """The whole tree of settings; DESIGN 11 says where values come from."""
 
+from midwatch.settings.channels import Channels
 from midwatch.settings.crew import Agents, Prices
 from midwatch.settings.house import Asks, Database, History, Notices, Review, Scores, Secrets, Server
 from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
@@ -34,3 +35,4 @@ class Settings(Section):
     secrets: Secrets = Secrets()
     agents: Agents = Agents()
     prices: Prices = Prices()
+    channels: Channels = Channels()

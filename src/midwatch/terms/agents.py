@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
+from midwatch.terms.jobs import Plan
 from midwatch.terms.term import Term
 
 
@@ -123,6 +124,12 @@ class Told(Term):
     """Whether it was at this before, in this very checkout."""
     former: FormerTry | None = None
     """The last try, if that failed."""
+    former_plan: Plan | None = None
+    """What it planned before, where that was sent back."""
+    wish: str = ""
+    """What is wanted of the plan instead."""
+    rejected: tuple[str, ...] = ()
+    """What people said to plans for this work that they turned down."""
 
 
 class Prompted(Term):

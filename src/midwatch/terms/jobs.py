@@ -86,6 +86,9 @@ class Plan(Term):
     checks: tuple[str, ...] = ()
     estimate_files: int = 0
     estimate_lines: int = 0
+    estimate_minutes: int = 0
+    blast_radius: str = ""
+    """Who and what would notice if it went wrong."""
     undo: str = ""
     findings: tuple[Finding, ...] = ()
 

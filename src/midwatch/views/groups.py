@@ -32,6 +32,7 @@ from midwatch.journal.events.jobs import (
     JobVerified,
     JobWaits,
     JobWoken,
+    PlanReturned,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
@@ -101,7 +102,7 @@ Setting = MissionCreated | RunStarted | RunFinished | JobCreated | JobClaimed | 
 Holding = JobStumbled | JobWaits | JobWoken | JobGranted
 """Work that was held up, and goes on."""
 
-Making = JobPlanned | JobApproved | JobExecuted | JobRepaired
+Making = JobPlanned | PlanReturned | JobApproved | JobExecuted | JobRepaired
 """What an agent means to do, and says it did."""
 
 Proving = JobBundled | JobQuarantined | JobVerified | JobDelivered

@@ -20,14 +20,14 @@ _KINDS: Final[dict[Phase, str]] = {
     "sense": "round.called message.said",
     "plan": "round.planned council.spoke",
     "act": """act.judged act.ended round.ended checkin.made session.paused session.resumed
-        notice.raised notice.sent""",
+        notice.raised notice.sent notice.routed push.begun push.failed""",
     "job": """mission.created run.started run.finished job.created job.claimed job.mirrored job.prepared job.planned
-        job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
+        plan.returned job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
         job.stop_requested job.ended job.waits job.woken job.granted job.box_opened job.warned job.boxed job.delivered
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed
         pull_request.opened tool.called tool.finished evidence.found claim.made artifact.kept assumption.made""",
-    "ask": "ask.opened ask.answered ask.expired ask.withdrawn",
+    "ask": "ask.opened ask.answered ask.expired ask.withdrawn ask.postponed",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
         pull_request.merged pull_request.closed""",
 }
@@ -47,7 +47,7 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "artifact.kept",
         }
     ),
-    "errors": frozenset({"job.stumbled", "process.orphaned"}),
+    "errors": frozenset({"job.stumbled", "process.orphaned", "push.failed"}),
     "assumptions": frozenset({"assumption.made"}),
     "evidence": frozenset({"evidence.found", "claim.made", "job.verified"}),
     "decisions": frozenset(

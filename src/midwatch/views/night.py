@@ -19,11 +19,12 @@ from midwatch.journal.events.morning import (
     ReviewTimedOut,
     RunScored,
 )
+from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.terms.house import SessionState
-from midwatch.views import night_course, night_jobs
+from midwatch.views import night_course, night_jobs, night_told
 from midwatch.views.alike import normalised
 from midwatch.views.describe import describe
 from midwatch.views.groups import Receipts, Reviewing
@@ -33,7 +34,7 @@ from midwatch.views.seen import LastSeen, NightView, altered, changed
 __all__ = ["FOLD_NAME", "FOLD_VERSION", "NightView", "apply", "normalised", "start"]
 
 FOLD_NAME = "night"
-FOLD_VERSION = 1
+FOLD_VERSION = 2
 """Raise it whenever the same entries would give another view: old snapshots are then ignored."""
 
 
@@ -59,8 +60,14 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
         return night_jobs.happened(view, event)
     if isinstance(event, MorningEvent):
         return _morning(view, event)
+    return _around(view, event)
+
+
+def _around(view: NightView, event: BoxEvent | NoticeEvent | PeopleEvent | WorkshopEvent | CrewEvent) -> NightView:
     if isinstance(event, BoxEvent):
         return night_jobs.boxed(view, event)
+    if isinstance(event, NoticeEvent):
+        return night_told.happened(view, event)
     if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent):
         return view
     assert_never(event)

@@ -22,6 +22,7 @@ from midwatch.journal.events.jobs import (
     JobStumbled,
     JobVerified,
     JobWoken,
+    PlanReturned,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
@@ -110,6 +111,8 @@ def _making(view: NightView, event: Making) -> NightView:
     match event:
         case JobPlanned(plan=plan):
             after = _job(view, job, plan=plan.summary, stage=Stage.APPROVE, state=_waiting(view, job))
+        case PlanReturned():
+            after = _job(view, job, stage=Stage.PLAN, state=JobState.QUEUED)
         case JobApproved(by=by):
             after = _job(view, job, approved_by=by, stage=Stage.EXECUTE, state=JobState.QUEUED)
         case JobExecuted() | JobRepaired():

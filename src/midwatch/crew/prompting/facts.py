@@ -54,6 +54,11 @@ class PromptFacts:
     project: ProjectState = ProjectState()
     plan: Plan | None = None
     """The approved one."""
+    former_plan: Plan | None = None
+    """One that was sent back, for another try."""
+    wish: str = ""
+    """What is wanted of the plan instead, by the person or by the orders' own limits."""
+    rejected: tuple[str, ...] = ()
     failure: str = ""
     """What the checks printed, for a repair."""
     own: str = ""

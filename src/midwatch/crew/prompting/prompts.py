@@ -29,7 +29,7 @@ _FENCED_LISTS: Final = {
     "commits": "subjects of the last commits",
     "memory": "what was noted on earlier nights",
 }
-_LISTS: Final = ("goals", "success_criteria", "paths", "do_not_touch", "tools", "checks")
+_LISTS: Final = ("goals", "rejected", "success_criteria", "paths", "do_not_touch", "tools", "checks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,9 @@ def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
             field.name: clean(getattr(facts.project, field.name)[:2000], longest) for field in fields(facts.project)
         },
         "plan": _block(_plan_text(facts.plan), "the approved plan", int(12_000 * scale)) if facts.plan else "",
+        "former_plan": _block(_plan_text(facts.former_plan), "the plan that was sent back", int(12_000 * scale))
+        if facts.former_plan
+        else "",
         "failure": _block(facts.failure, "what the checks printed", int(12_000 * scale), keep_end=True),
         "quoted": [one for one in quoted if one],
         **texts,
@@ -133,6 +136,7 @@ _OURS: Final = {
     "notes": "notes of the person who signed the orders",
     "said": "what the person said",
     "own": "the task",
+    "wish": "what is wanted of the plan",
     "telling": "how to reach us",
 }
 
@@ -149,4 +153,5 @@ def _plan_text(plan: Plan) -> str:
     for name, title in (("approach", "Steps"), ("files", "Files"), ("risks", "Risks"), ("checks", "Checks")):
         if given[name]:
             said += [f"{title}:", *(f"- {clean(item, 400)}" for item in given[name])]
-    return "\n".join([*said, *([f"Undo: {plan.undo}"] if plan.undo else [])])
+    last = {"Blast radius": plan.blast_radius, "Undo": plan.undo}
+    return "\n".join([*said, *(f"{title}: {text}" for title, text in last.items() if text)])

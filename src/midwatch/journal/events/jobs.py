@@ -68,6 +68,17 @@ class JobPlanned(Happening):
     plan_hash: str
 
 
+class PlanReturned(Happening):
+    """A plan goes back to its agent, with what is wanted of it instead."""
+
+    kind: Literal["plan.returned"] = "plan.returned"
+    job: str
+    by: str
+    """A person, or `the orders` where the plan leaves what was signed."""
+    plan_hash: str
+    wish: str
+
+
 class JobApproved(Happening):
     """The plan may be carried out."""
 
@@ -260,6 +271,7 @@ JobEvent = (
     | JobMirrored
     | JobPrepared
     | JobPlanned
+    | PlanReturned
     | JobApproved
     | JobExecuted
     | JobBundled

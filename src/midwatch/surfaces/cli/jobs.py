@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from midwatch.surfaces.cli import client, job_checkouts, job_errands, job_logs
+from midwatch.surfaces.cli import client, job_checkouts, job_errands, job_logs, job_steps
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, head, line, show_json, table
 from midwatch.views.sizes import MARKS
@@ -160,6 +160,8 @@ def _score(score: float | None) -> str:
 
 
 for _name, _verb in (
+    ("plan", job_steps.plan),
+    ("steps", job_steps.steps),
     ("log", job_logs.log),
     ("line", job_logs.live_line),
     ("attach", job_logs.attach),

@@ -41,6 +41,7 @@ VERBS = {
     "person": ("people", "Who may enter the pages, and as what."),
     "token": ("people", "What programs may do for a person."),
     "agent": ("agents", "Agents: list, test, login, logout."),
+    "channel": ("channels", "Channels: add, test, list, remove."),
     "settings": ("settings", "Every setting with its source; propose, diff, apply."),
 }
 """Each verb with the module it lives in and the line the overview shows."""

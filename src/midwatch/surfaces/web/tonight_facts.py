@@ -9,6 +9,7 @@ from midwatch.evening import signing
 from midwatch.rules.asks import draft_terms, silence_in_words
 from midwatch.rules.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.matrix import MATRIX
+from midwatch.surfaces import channels
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import Flag, SessionState, WorkStatus
 from midwatch.terms.orders import Orders
@@ -56,6 +57,7 @@ async def seen(house: House) -> Shown:
         shown
         | await _ready(house, projects, orders)
         | await _asks(house, night)
+        | {"channels": [(await channels.standing(house, name))[0] for name in house.loaded.settings.channels.by_name()]}
         | (await _sheet(house, sheet, projects, sessions) if sheet else {"orders": None, "obstacles": ()})
     )
 

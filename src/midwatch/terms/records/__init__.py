@@ -15,16 +15,27 @@ from midwatch.terms.records.night import (
     AskRow,
     CheckInRow,
     DeliberationRow,
+    DeliveryRow,
     InvocationRow,
     MessageRow,
     NoticeRow,
     PastAct,
+    PushRow,
     RoundRow,
     SessionRow,
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
-from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow, StepRow
+from midwatch.terms.records.work import (
+    ConnectionRow,
+    FuelRow,
+    JobRow,
+    MissionRow,
+    PlanRow,
+    PullRequestRow,
+    RunRow,
+    StepRow,
+)
 
 __all__ = [
     "ActRow",
@@ -35,6 +46,7 @@ __all__ = [
     "ClaimRow",
     "ConnectionRow",
     "DeliberationRow",
+    "DeliveryRow",
     "EvaluationRow",
     "EvidenceRow",
     "FuelRow",
@@ -47,8 +59,10 @@ __all__ = [
     "OutcomeRow",
     "PastAct",
     "PersonRow",
+    "PlanRow",
     "ProjectRow",
     "PullRequestRow",
+    "PushRow",
     "ReportRow",
     "RoundRow",
     "RunRow",

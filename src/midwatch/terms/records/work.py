@@ -64,6 +64,8 @@ class JobRow(Term):
     plan: Plan | None
     plan_version: int
     plan_hash: str
+    plan_wish: str
+    """What is wanted of the next plan; nothing, unless the last one was sent back."""
     approved_by: str
     done: Done | None
     work_epoch: int
@@ -118,6 +120,25 @@ class JobRow(Term):
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+
+
+class PlanRow(Term):
+    """One version of a job's plan, and what became of it."""
+
+    id: str
+    job: str
+    version: int
+    plan: Plan
+    plan_hash: str
+    wish: str
+    """What the version before was sent back for."""
+    fate: str
+    """open, approved, returned, rejected, or none: the job ended another way."""
+    by: str
+    said: str
+    """What was said with it."""
+    created_at: datetime
+    settled_at: datetime | None
 
 
 class StepRow(Term):

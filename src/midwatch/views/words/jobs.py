@@ -22,6 +22,7 @@ from midwatch.journal.events.jobs import (
     JobVerified,
     JobWaits,
     JobWoken,
+    PlanReturned,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
@@ -109,6 +110,8 @@ def _making(event: Making, name: str) -> str:
         case JobPlanned(plan=plan, version=version):
             again = f" (version {version})" if version > 1 else ""
             text = f"{name} is planned{again}: {clean(plan.summary, 360)}"
+        case PlanReturned(by=by):
+            text = f"The plan of {name[0].lower()}{name[1:]} goes back, by {clean(by)}: {clean(event.wish, 360)}"
         case JobApproved(by=by):
             text = f"The plan of {name[0].lower()}{name[1:]} is approved by {clean(by)}"
         case JobExecuted(done=done):

@@ -6,8 +6,8 @@ Effect on a running system: eight small columns; no row is rewritten.
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0006"
-down_revision = "0005"
+revision = "0007"
+down_revision = "0006"
 branch_labels = None
 depends_on = None
 
