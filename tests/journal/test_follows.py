@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from midwatch.journal.events import Event, runs, stack
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events import session as night
+from midwatch.journal.events.boxes import JobBoxed
 from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.follows import follows
 from midwatch.journal.port import Work
@@ -43,6 +44,7 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (runs.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
     (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
     (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),
+    (JobBoxed, {"job": "j"}, Work("halt", {"job": "j"})),
     (PushBegun, {"push": "p"}, Work("push", {"push": "p"})),
     (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, Work("tell", {"notice": "n"})),
 ]

@@ -293,7 +293,7 @@ async def test_elsewhere_the_order_is_told_once_at_each_pull_request(tmp_path: P
     async with a_dawn_of(tmp_path, THREE, forge="github") as (house, source):
         await ends(house)
         before = git(source, "rev-parse", "main")
-        with pytest.raises(Unavailable, match="leave a comment at github"):
+        with pytest.raises(Refused, match="No forge is called github"):
             await taking.take(house.house.morning, "1", by="ann")
         forge = OtherForge()
         morning = replace(house.house.morning, comments=forge)

@@ -29,6 +29,7 @@ from midwatch.gateway.redaction.entries import Entries
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.entry import Entry
+from midwatch.journal.events.boxes import JobBoxed
 from midwatch.journal.events.house import SettingsApplied
 from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
@@ -227,7 +228,7 @@ class House:
         """Something was recorded in this process."""
         self.timers.ring()
         for entry in entries:
-            if isinstance(entry.event, JobStopRequested):
+            if isinstance(entry.event, JobStopRequested | JobBoxed):
                 self.night.bells.ring(entry.event.job)
             elif isinstance(entry.event, AskAnswered | AskExpired | AskWithdrawn):
                 self.night.bells.ring(entry.event.ask)

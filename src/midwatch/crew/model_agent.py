@@ -174,4 +174,5 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         priorities=told.priorities,
         commits=told.commits,
         interrupted=told.interrupted and errand is not Errand.PLAN,
+        former=told.former,
     )

@@ -1,6 +1,7 @@
 """Which work an event asks for. Derived, so that nobody can record the one and forget the other."""
 
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import JobBoxed
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -77,7 +78,7 @@ def _after_job(event: Event) -> tuple[Work, ...]:
     match event:
         case JobCreated(job=job, stage=stage):
             return (stage_work(job, stage),)
-        case JobStopRequested(job=job):
+        case JobStopRequested(job=job) | JobBoxed(job=job):
             return (Work("halt", {"job": job}),)
         case JobEnded(job=job):
             return (Work("close", {"job": job}),)

@@ -12,6 +12,7 @@ from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionR
 from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.ending import stop_events
 from midwatch.night.forge_watch import place_of
+from midwatch.night.going_on import goes_on_at
 from midwatch.night.jobs import halt
 from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
@@ -73,7 +74,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             f"Job {job.number} goes on as job {following[-1].number}.",
             hint=f"Look at that one: midwatch job show {following[-1].number}",
         )
-    session, stage = await night.records.get(SessionRow, job.session), _goes_on_at(job)
+    session, stage = await night.records.get(SessionRow, job.session), goes_on_at(job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
             f"Night {session.number} is over, and job {job.number} had no approved plan yet.",
@@ -99,13 +100,6 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
         key=f"resumed:{job.id}",
     )
     return await night.records.get(JobRow, new)
-
-
-def _goes_on_at(job: JobRow) -> Stage:
-    """Finished work is looked at again, an approved plan carried on with; anything less begins anew."""
-    if job.done is not None and job.stage not in {Stage.EXECUTE, Stage.BUNDLE, Stage.QUARANTINE}:
-        return Stage.BUNDLE
-    return Stage.EXECUTE if job.approved_by and job.plan is not None else Stage.MIRROR
 
 
 async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:

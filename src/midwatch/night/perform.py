@@ -12,7 +12,7 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.caused import CausedJournal
 from midwatch.journal.events.session import RoundEnded
 from midwatch.journal.port import Journal
-from midwatch.night import flow, jobs, outbox, settling, stacks
+from midwatch.night import flow, held_up, jobs, outbox, settling, stacks
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import SessionRow
@@ -83,10 +83,8 @@ class Performer:
         match name:
             case "round":
                 await flow.run_round(night, args["session"], int(args["number"]))
-            case "stage":
-                await jobs.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
-            case "halt":
-                await jobs.halt(night, args["job"])
+            case "stage" | "wake" | "halt":
+                await self._job(night, name, args)
             case "settle":
                 await settling.settle(night, args["ask"])
             case "tell" | "push":
@@ -94,6 +92,14 @@ class Performer:
             case _:
                 (subject,) = args.values()
                 await self._mornings[name](night.journal, subject)
+
+    async def _job(self, night: Night, name: str, args: dict[str, str]) -> None:
+        if name == "stage":
+            await jobs.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
+        elif name == "wake":
+            await held_up.wake(night, args["job"], by="the patrol; nobody else would have")
+        else:
+            await jobs.halt(night, args["job"])
 
     async def _mend(self, name: str, args: dict[str, str], error: Exception) -> None:
         """Leave nothing hanging: a round that broke ends, a stage that broke fails its job, a stack is given up."""

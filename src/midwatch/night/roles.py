@@ -233,6 +233,10 @@ class Bells:
         if job in self._bells:
             self._bells[job].set()
 
+    def hangs(self, job: str) -> bool:
+        """Whether somebody in this process works on a job."""
+        return job in self._bells
+
     def put_away(self, job: str, bell: asyncio.Event) -> None:
         """This attempt is over; another's bell stays."""
         if self._bells.get(job) is bell:

@@ -17,7 +17,7 @@ from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
 from midwatch.terms.trust import Level
 
 TRIES = 5
-ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.SPEND})
+ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN, AskKind.SPEND})
 
 
 async def answer(night: Night, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:

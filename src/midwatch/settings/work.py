@@ -47,9 +47,9 @@ class Execution(Section):
     idle_minutes: Minutes = 10
     """A job that says nothing for so long is stopped with its work kept."""
     soft_box_minutes: Minutes = 45
-    """A job a brain started is warned after this (seed 000: ai.maxSessionDurationMs). Has no effect yet."""
+    """A job a brain started is warned after this (seed 000: ai.maxSessionDurationMs)."""
     soft_box_extra_minutes: Annotated[float, Field(ge=0, le=24 * 60)] = 5
-    """Time between warning and stop; 0 stops without a warning (seed 000: ai.timeoutAction). Has no effect yet."""
+    """Time between warning and stop; 0 stops without a warning (seed 000: ai.timeoutAction)."""
     repair_rounds: Annotated[int, Field(ge=0, le=100)] = 3
     """Most rounds of repair for each check that is red (seed 004: execution.maxRetries)."""
     max_check_reruns: Annotated[int, Field(ge=0, le=20)] = 2

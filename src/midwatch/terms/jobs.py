@@ -1,5 +1,6 @@
 """Words about one agent at work in its own checkout."""
 
+from datetime import datetime
 from enum import StrEnum
 
 from midwatch.terms.proof import CheckSource, Counted, Coverage, Doubt, Tried
@@ -49,6 +50,18 @@ class JobState(StrEnum):
     def over(self) -> bool:
         """Whether nothing more will happen to it by itself."""
         return self in {JobState.DONE, JobState.FAILED, JobState.STOPPED, JobState.DECLINED}
+
+
+class Failure(Term):
+    """One try that failed: where, why, and what was said."""
+
+    stage: Stage
+    attempt: int
+    cause: str
+    said: str
+    output_blob: str = ""
+    """The last words of whoever worked, if any were kept."""
+    at: datetime
 
 
 class Finding(Term):

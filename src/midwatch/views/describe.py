@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
@@ -14,7 +15,7 @@ from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import crew, house, jobs, morning, notices, people, session, workshop
+from midwatch.views.words import boxes, crew, house, jobs, morning, notices, people, session, workshop
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -37,7 +38,7 @@ def describe(event: Event, names: Names = NOBODY) -> str:
     return clean(line, LONGEST)
 
 
-def _around(event: PeopleEvent | WorkshopEvent | CrewEvent | NoticeEvent, names: Names) -> str:
+def _around(event: PeopleEvent | WorkshopEvent | CrewEvent | NoticeEvent | BoxEvent, names: Names) -> str:
     """Say what happened around the work: who came, what an agent reached, how somebody was told."""
     if isinstance(event, PeopleEvent):
         return people.told(event)
@@ -45,6 +46,8 @@ def _around(event: PeopleEvent | WorkshopEvent | CrewEvent | NoticeEvent, names:
         return workshop.told(event, names)
     if isinstance(event, CrewEvent):
         return crew.told(event, names)
+    if isinstance(event, BoxEvent):
+        return boxes.told(event, names)
     if isinstance(event, NoticeEvent):
         return notices.told(event, names)
     assert_never(event)

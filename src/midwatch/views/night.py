@@ -4,6 +4,7 @@ from typing import assert_never
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent, LevelChanged
 from midwatch.journal.events.jobs import JobEvent
@@ -60,6 +61,12 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
         return night_jobs.happened(view, event)
     if isinstance(event, MorningEvent):
         return _morning(view, event)
+    return _around(view, event)
+
+
+def _around(view: NightView, event: BoxEvent | NoticeEvent | PeopleEvent | WorkshopEvent | CrewEvent) -> NightView:
+    if isinstance(event, BoxEvent):
+        return night_jobs.boxed(view, event)
     if isinstance(event, NoticeEvent):
         return night_told.happened(view, event)
     if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent):

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from midwatch.journal.events.boxes import BoxEvent, JobBoxed
 from midwatch.journal.events.forges import PullRequestChanged
 from midwatch.journal.events.jobs import (
     JobApproved,
@@ -43,6 +44,11 @@ def happened(view: NightView, event: JobEvent) -> NightView:
     if isinstance(event, Making):
         return _making(view, event)
     return _proving(view, event) if isinstance(event, Proving) else _closing(view, event)
+
+
+def boxed(view: NightView, event: BoxEvent) -> NightView:
+    """A job whose time is over is stopping; the rest of its box does not show."""
+    return _job(view, event.job, state=JobState.STOPPING, why=event.why) if isinstance(event, JobBoxed) else view
 
 
 def _job(view: NightView, name: str, **values: object) -> NightView:

@@ -113,6 +113,8 @@ _SPEAKS: Final[dict[str, str]] = {
     "job.waits": "job",
     "job.woken": "job",
     "job.granted": "job",
+    "job.warned": "job",
+    "job.boxed": "job",
     "job.stop_requested": "job",
     "job.ended": "job",
     "pull_request.opened": "job pull_request",
@@ -123,7 +125,7 @@ _SPEAKS: Final[dict[str, str]] = {
 }
 """By kind: the things of which this is now the last word. Claims and stumbles are none: they lead nowhere new."""
 
-_QUIETLY: Final = {"job.claimed": "job", "job.stumbled": "job", "checkin.made": "session"}
+_QUIETLY: Final = {"job.claimed": "job", "job.box_opened": "job", "job.stumbled": "job", "checkin.made": "session"}
 
 
 class Threads:

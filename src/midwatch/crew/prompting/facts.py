@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from midwatch.terms.agents import Errand
+from midwatch.terms.agents import Errand, FormerTry
 from midwatch.terms.jobs import Plan
 
 
@@ -71,6 +71,8 @@ class PromptFacts:
     memory: tuple[str, ...] = ()
     interrupted: bool = False
     """Whether it goes on in a checkout it has worked in before."""
+    former: FormerTry | None = None
+    """The last try at this, if that failed."""
     quoted: tuple[Quoted, ...] = ()
     """Issues, pages and other strangers' text."""
 

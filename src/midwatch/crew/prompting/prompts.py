@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from midwatch.crew.prompting.facts import PromptFacts
 from midwatch.crew.prompting.fences import cut, fenced, lines
 from midwatch.errors import Corrupt
+from midwatch.terms.agents import FormerTry
 from midwatch.terms.jobs import Plan
 from midwatch.views.plain import clean
 
@@ -101,6 +102,7 @@ def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
         "objective": clean(facts.objective[: longest * 8], longest * 2),
         "limits": facts.limits,
         "interrupted": facts.interrupted,
+        "former": _former(facts.former, scale),
         "project": {
             field.name: clean(getattr(facts.project, field.name)[:2000], longest) for field in fields(facts.project)
         },
@@ -113,6 +115,20 @@ def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
         **texts,
         **foreign,
         **{name: lines(getattr(facts, name), most, longest) for name in _LISTS},
+    }
+
+
+def _former(former: FormerTry | None, scale: float) -> dict[str, Any] | None:
+    """What the last try said is data; what to do differently are our own words."""
+    if former is None:
+        return None
+    return {
+        "tries": former.tries,
+        "stage": clean(former.stage, 40),
+        "cause": clean(former.cause, 200),
+        "differently": clean(former.differently, 400),
+        "said": _block(former.said, "how the last try ended", int(2_000 * scale)),
+        "tail": _block(former.tail, "the end of its output", int(6_000 * scale), keep_end=True),
     }
 
 

@@ -162,6 +162,8 @@ class JobStumbled(Happening):
     attempt: int
     cause: str
     error: str
+    output_blob: str = ""
+    """The last words of whoever worked, if any were kept."""
 
 
 class JobWaits(Happening):
@@ -219,6 +221,10 @@ class JobEnded(Happening):
     state: Literal["done", "failed", "stopped", "declined"]
     why: str
     cause: str = ""
+    output_blob: str = ""
+    """The last words of whoever worked, where it failed or was stopped."""
+    head: str = ""
+    """The commit its checkout was at."""
 
 
 class PullRequestOpened(Happening):

@@ -9,6 +9,7 @@ from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
 from midwatch.store.projectors import (
     asks,
+    boxes,
     crew,
     forges,
     held_up,
@@ -22,12 +23,14 @@ from midwatch.store.projectors import (
     sessions,
     stacks,
     steps,
+    waiting,
     workshop,
 )
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
     "asks",
+    "boxes",
     "crew",
     "forges",
     "held_up",
@@ -42,6 +45,7 @@ __all__ = [
     "sessions",
     "stacks",
     "steps",
+    "waiting",
     "workshop",
 ]
 
