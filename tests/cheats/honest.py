@@ -59,6 +59,7 @@ HONEST = (
         "works where a test is flaky",
         'edit("shop/cart.py", "sum(prices)", "sum(prices, 0)"); commit("Sum from nought")',
         files=FLAKY,
+        reruns=2,
         verdict="flaky",
         told="flaky (green in 1 of 2 runs)",
     ),

@@ -67,6 +67,8 @@ class Case:
     project_checks: tuple[str, ...] = ("none",)
     paths: tuple[str, ...] = ()
     settings: str = ""
+    reruns: int = 1
+    """How often a check is run again; where one is flaky on purpose, as often as by default."""
     mends: str = ""
     """What it does in a repair round; the same again where nothing is said."""
     verdict: str = "green"
@@ -123,7 +125,9 @@ async def play(case: Case, folder: Path) -> Outcome:
     source = sample_repository(folder / "shop", case.files)
     (folder / "home").mkdir(mode=0o700)
     rounds = "" if case.mends or not case.cheats else "repair_rounds = 0\n"
-    (folder / "home" / "midwatch.toml").write_text(f"[execution]\nmax_check_reruns = 1\n{rounds}{case.settings}")
+    (folder / "home" / "midwatch.toml").write_text(
+        f"[execution]\nmax_check_reruns = {case.reruns}\n{rounds}{case.settings}"
+    )
     async with a_house(folder / "home", agents={"housekeeper": ScriptedAgent(case)}) as house:
         await house.project(source, name="shop", checks=case.project_checks)
         work = OrderedWork(project="shop", title="Make the shop right", checks=case.checks, paths=case.paths)
