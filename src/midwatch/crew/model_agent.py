@@ -71,6 +71,8 @@ class Commission(Task, Protocol):
 class ModelAgent:
     """Leads one kind of program; which one, its driver knows."""
 
+    amends = True
+
     def __init__(self, driver: Driver, program: str, model: str, *, name: str = "") -> None:
         self.driver = driver
         self.name = name or driver.name
@@ -176,6 +178,9 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         ),
         plan=plan,
         failure=failure,
+        former_plan=told.former_plan,
+        wish=told.wish,
+        rejected=told.rejected,
         said=told.said,
         signals=told.signals,
         priorities=told.priorities,
@@ -183,4 +188,5 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         interrupted=told.interrupted and errand is not Errand.PLAN,
         answers=told.answers if errand is not Errand.PLAN else (),
         pieces=task.pieces,
+        former=told.former,
     )

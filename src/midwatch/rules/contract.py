@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from midwatch.rules.found_checks import join_checks
 from midwatch.terms.contract import (
     Constraints,
     OutputRequirements,
@@ -10,6 +11,7 @@ from midwatch.terms.contract import (
     ToolScope,
 )
 from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.proof import CheckSource
 
 NEVER = ("prod_deploy", "external_email")
 WRITE = "repo_write_pr"
@@ -42,6 +44,7 @@ def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults
     """The orders' limits bind where they are tighter than the settings'; nobody widens by leaving something out."""
     permitted = orders.permissions
     limits = orders.limits
+    named = join_checks(work.checks, behind.checks, ())
     paths = work.paths or ("**",)
     scopes = {
         WRITE: ToolScope(allowed_paths=paths, max_files_changed=defaults.files, max_diff_lines=defaults.lines),
@@ -67,7 +70,9 @@ def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults
         success_criteria=orders.success_criteria,
         output_requirements=OutputRequirements(),
         external_effects=permitted.external,
-        checks=work.checks or behind.checks,
+        checks=tuple(check.command for check in named),
+        project_checks=tuple(check.command for check in named if check.source is CheckSource.PROJECT),
+        finds_checks=not behind.checks,
         paths=work.paths,
         agent=work.agent,
         silence_approves=permitted.silence_approves,

@@ -3,10 +3,12 @@
 from typing import assert_never
 
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
+from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.signals import SignalEvent
@@ -14,7 +16,7 @@ from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import crew, house, jobs, morning, people, session, signals, workshop
+from midwatch.views.words import boxes, crew, house, jobs, morning, notices, people, session, signals, workshop
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -30,14 +32,15 @@ def describe(event: Event, names: Names = NOBODY) -> str:
         line = session.told(event, names)
     elif isinstance(event, MorningEvent):
         line = morning.told(event, names)
-    elif isinstance(event, PeopleEvent):
-        line = people.told(event)
-    else:
+    elif isinstance(event, JobEvent | WorkshopEvent | CrewEvent | SignalEvent):
         line = _of_work(event, names)
+    else:
+        line = _around(event, names)
     return clean(line, LONGEST)
 
 
 def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: Names) -> str:
+    """Say what happened to the work, and what an agent did, reached and told."""
     if isinstance(event, JobEvent):
         return jobs.told(event, names)
     if isinstance(event, WorkshopEvent):
@@ -46,4 +49,15 @@ def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: N
         return crew.told(event, names)
     if isinstance(event, SignalEvent):
         return signals.told(event, names)
+    assert_never(event)
+
+
+def _around(event: PeopleEvent | NoticeEvent | BoxEvent, names: Names) -> str:
+    """Say what happened around the work: who came, how long it may take, how somebody was told."""
+    if isinstance(event, PeopleEvent):
+        return people.told(event)
+    if isinstance(event, BoxEvent):
+        return boxes.told(event, names)
+    if isinstance(event, NoticeEvent):
+        return notices.told(event, names)
     assert_never(event)

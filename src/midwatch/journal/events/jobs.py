@@ -3,8 +3,10 @@
 from datetime import datetime
 from typing import Literal
 
+from midwatch.journal.events.forges import PullRequestChanged
 from midwatch.journal.events.happening import Happening
 from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
+from midwatch.terms.forges import Checks
 from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.trust import Isolation
 
@@ -66,6 +68,17 @@ class JobPlanned(Happening):
     version: int
     plan: Plan
     plan_hash: str
+
+
+class PlanReturned(Happening):
+    """A plan goes back to its agent, with what is wanted of it instead."""
+
+    kind: Literal["plan.returned"] = "plan.returned"
+    job: str
+    by: str
+    """A person, or `the orders` where the plan leaves what was signed."""
+    plan_hash: str
+    wish: str
 
 
 class JobApproved(Happening):
@@ -149,6 +162,8 @@ class JobStumbled(Happening):
     attempt: int
     cause: str
     error: str
+    output_blob: str = ""
+    """The last words of whoever worked, if any were kept."""
 
 
 class JobWaits(Happening):
@@ -206,6 +221,10 @@ class JobEnded(Happening):
     state: Literal["done", "failed", "stopped", "declined"]
     why: str
     cause: str = ""
+    output_blob: str = ""
+    """The last words of whoever worked, where it failed or was stopped."""
+    head: str = ""
+    """The commit its checkout was at."""
 
 
 class PullRequestOpened(Happening):
@@ -224,6 +243,14 @@ class PullRequestOpened(Happening):
     title: str
     body: str
     forge: str = "local"
+    draft: bool = False
+    """Its checks stayed red, and it says so."""
+    url: str = ""
+    there: int = 0
+    """What the forge calls it."""
+    checks: Checks = "none"
+    remarks: tuple[str, ...] = ()
+    """What the forge would not do, such as a reviewer it refused."""
 
 
 class PullRequestMerged(Happening):
@@ -254,6 +281,7 @@ JobEvent = (
     | JobMirrored
     | JobPrepared
     | JobPlanned
+    | PlanReturned
     | JobApproved
     | JobExecuted
     | JobBundled
@@ -270,4 +298,5 @@ JobEvent = (
     | PullRequestOpened
     | PullRequestMerged
     | PullRequestClosed
+    | PullRequestChanged
 )

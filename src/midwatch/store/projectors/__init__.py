@@ -9,33 +9,45 @@ from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
 from midwatch.store.projectors import (
     asks,
+    boxes,
     crew,
+    forges,
     held_up,
     house,
     jobs,
     morning,
+    notices,
     people,
+    plans,
     runs,
     sessions,
     signals,
+    stacks,
     steps,
+    waiting,
     workshop,
 )
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
     "asks",
+    "boxes",
     "crew",
+    "forges",
     "held_up",
     "house",
     "jobs",
     "morning",
+    "notices",
     "people",
+    "plans",
     "project",
     "runs",
     "sessions",
     "signals",
+    "stacks",
     "steps",
+    "waiting",
     "workshop",
 ]
 

@@ -15,17 +15,29 @@ from midwatch.terms.records.night import (
     AskRow,
     CheckInRow,
     DeliberationRow,
+    DeliveryRow,
     InvocationRow,
     MessageRow,
     NoticeRow,
     PastAct,
+    PushRow,
     RoundRow,
     SessionRow,
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
 from midwatch.terms.records.signals import SignalRow
-from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow, StepRow
+from midwatch.terms.records.stack import StackRow
+from midwatch.terms.records.work import (
+    ConnectionRow,
+    FuelRow,
+    JobRow,
+    MissionRow,
+    PlanRow,
+    PullRequestRow,
+    RunRow,
+    StepRow,
+)
 
 __all__ = [
     "ActRow",
@@ -36,6 +48,7 @@ __all__ = [
     "ClaimRow",
     "ConnectionRow",
     "DeliberationRow",
+    "DeliveryRow",
     "EvaluationRow",
     "EvidenceRow",
     "FuelRow",
@@ -48,14 +61,17 @@ __all__ = [
     "OutcomeRow",
     "PastAct",
     "PersonRow",
+    "PlanRow",
     "ProjectRow",
     "PullRequestRow",
+    "PushRow",
     "ReportRow",
     "RoundRow",
     "RunRow",
     "SessionRow",
     "SettingsRow",
     "SignalRow",
+    "StackRow",
     "StandingRow",
     "StepRow",
     "TimerRow",

@@ -6,8 +6,8 @@ Effect on a running system: one new table; nothing else changes.
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0006"
-down_revision = "0005"
+revision = "0010"
+down_revision = "0009"
 branch_labels = None
 depends_on = None
 
