@@ -106,6 +106,11 @@ def _ask(night: Night, job: JobRow, said: Signal, known: Known | None) -> AskOpe
     return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
 
 
+async def is_question(night: Night, ask: AskRow) -> bool:
+    """Tell whether an agent's own question stands behind an ask; guidance is asked for other reasons too."""
+    return ask.kind is KIND and bool(await night.records.find(SignalRow, ask=ask.id))
+
+
 async def settled(night: Night, ask: AskRow) -> None:
     """Carry out what a settled ask about a job's question means; done already, it changes nothing."""
     rows = await night.records.find(SignalRow, ask=ask.id, state=SignalState.OPEN)
@@ -152,7 +157,8 @@ def waits(night: Night, job: JobRow, question: str, *, answered: bool) -> JobWai
 async def let_go(night: Night, job_id: str) -> None:
     """Take back what a job asked that is over: nobody waits for the answers."""
     for ask in await night.records.find(AskRow, subject=job_id, kind=KIND, state=AskState.OPEN):
-        await withdraw(night, ask, "the job is over")
+        if await is_question(night, ask):
+            await withdraw(night, ask, "the job is over")
 
 
 async def _once(night: Night, *events: Event, key: str) -> None:

@@ -27,7 +27,8 @@ async def answer(night: Night, name: str, said: str, *, by: str, text: str = "",
         raise Refused(
             f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}"
         )
-    if ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING} and said.lower() not in YES | NO:
+    closed = ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING}
+    if closed and said.lower() not in YES | NO and not await questions.is_question(night, ask):
         _check_edit(ask, said, text)
     await night.journal.record(AskAnswered(ask=ask.id, answer=said, by=by, text=text), actor=by)
     return await night.records.get(AskRow, ask.id)
@@ -71,7 +72,7 @@ async def settle(night: Night, ask_id: str) -> None:
         await _settle_act(night, ask, agreed=agreed)
     elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night, ask.session):
         await debrief(night, ask.session, "a critical error, and nobody answered")
-    elif ask.kind is questions.KIND and ask.subject.startswith("job_"):
+    elif await questions.is_question(night, ask):
         await questions.settled(night, ask)
     elif ask.kind in ABOUT_WAITING and ask.subject.startswith("job_"):
         events = await held_up.answered(night, ask, agreed=agreed)
