@@ -85,7 +85,7 @@ def test_a_changed_template_has_a_new_version() -> None:
 def test_a_prompt_names_its_templates_and_its_digest() -> None:
     prompt = build_prompt(FULL)
     assert prompt.template == "plan"
-    assert prompt.version == "plan 1, context 2, limits 1, ending 1"
+    assert prompt.version == "plan 1, context 3, limits 1, ending 1"
     assert prompt.digest == sha256(prompt.text.encode()).hexdigest()
     assert build_prompt(FULL) == prompt
     assert build_prompt(PromptFacts(Errand.EXECUTE)).template == "resume"

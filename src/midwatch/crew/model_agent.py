@@ -167,6 +167,7 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         said=told.said,
         signals=told.signals,
         priorities=told.priorities,
+        together=told.together,
         commits=told.commits,
         interrupted=told.interrupted and errand is not Errand.PLAN,
     )

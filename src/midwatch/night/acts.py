@@ -5,14 +5,11 @@ from collections.abc import Awaitable, Callable
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.house import WorkChanged
-from midwatch.journal.events.jobs import (
-    JobCreated,
-)
-from midwatch.journal.events.runs import MissionCreated, RunStarted
+from midwatch.journal.events.jobs import JobCreated
 from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
-from midwatch.night.contracts import contract_for
 from midwatch.night.ending import stop_events
 from midwatch.night.roles import Night
+from midwatch.night.starting import start_events
 from midwatch.night.wording import within
 from midwatch.night.world import World, look
 from midwatch.rules.asks import deadline_at
@@ -21,7 +18,6 @@ from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
-from midwatch.terms.house import WorkStatus
 from midwatch.terms.records import ActRow, SessionRow
 from midwatch.terms.trust import Outcome, Verdict
 
@@ -104,36 +100,8 @@ async def ask_first(night: Night, act_id: str) -> None:
 
 
 async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
-    """Begin a run with one job."""
-    proposal, session = act.proposal, world.session
-    mission, run, job = (night.ids.new(prefix) for prefix in ("mis", "run", "job"))
-    contract = contract_for(session, proposal, world.projects, world.settings, mission)
-    if contract is None:
-        raise Stale("Nobody ordered this any more.")
-    title = contract.objective
-    events: list[Event] = [
-        MissionCreated(
-            mission=mission,
-            session=session.id,
-            project=proposal.project,
-            title=title,
-            objective=title,
-            work_items=(proposal.target,),
-        ),
-        RunStarted(run=run, session=session.id, mission=mission, project=proposal.project, contract=contract),
-        JobCreated(
-            job=job,
-            session=session.id,
-            run=run,
-            project=proposal.project,
-            work_item=proposal.target,
-            title=title,
-            agent=contract.agent,
-            act=act.id,
-        ),
-        WorkChanged(item=proposal.target, status=WorkStatus.IN_PROGRESS, why="a job was started"),
-    ]
-    return events, job
+    """Begin a run with one job, or join the run that a sibling in another repository began."""
+    return await start_events(night, world, act.proposal, act.id)
 
 
 async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:

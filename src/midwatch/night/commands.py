@@ -94,7 +94,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
     session, stage = await night.records.get(SessionRow, job.session), _goes_on_at(job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
-            f"Night {session.number} is over, and job {job.number} had no approved plan yet.",
+            f"{session.called} is over, and job {job.number} had no approved plan yet.",
             hint="Order the work again for the next night.",
         )
     former = await night.records.get(RunRow, job.run)

@@ -1,22 +1,44 @@
 """Which signed order stands behind a proposal, and the contract that follows from it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from midwatch.errors import Corrupt
-from midwatch.rules.contract import Behind, RunDefaults, compile_contract
+from midwatch.rules.contract import Behind, RunDefaults, compile_contract, join
 from midwatch.settings import Settings
 from midwatch.terms.acts import Proposal
-from midwatch.terms.contract import RunContract
+from midwatch.terms.contract import ContractPart, RunContract
 from midwatch.terms.orders import OrderedWork
 from midwatch.terms.records import ProjectRow, SessionRow
 
 
 def item_for(session: SessionRow, work_item: str) -> OrderedWork:
     """Find the order behind a work item; items and orders stand in the same sequence."""
-    for item, ordered in zip(session.items, session.orders.work, strict=True):
+    for item, ordered in zip(session.items, session.orders.pieces(), strict=True):
         if item["work_item"] == work_item:
             return ordered
     raise Corrupt(f"No order of night {session.number} stands behind {work_item}.")
+
+
+def company_of(session: SessionRow, work_item: str) -> tuple[dict[str, str], ...]:
+    """Find the items that belong to the same ordered work, itself among them (X16)."""
+    groups = session.orders.groups()
+    mine = [group for item, group in zip(session.items, groups, strict=True) if item["work_item"] == work_item]
+    return tuple(item for item, group in zip(session.items, groups, strict=True) if group in mine)
+
+
+def joint_contract(
+    contract: RunContract, session: SessionRow, items: Collection[str], projects: Mapping[str, ProjectRow]
+) -> RunContract:
+    """Widen a contract to all the items that one run is to carry out."""
+    ordered = [one for one in session.items if one["work_item"] in items and one["project"] in projects]
+    parts = []
+    for item in ordered:
+        piece = item_for(session, item["work_item"])
+        checks = piece.checks or projects[item["project"]].checks
+        parts.append(
+            ContractPart(project_id=item["project"], work_item=item["work_item"], checks=checks, paths=piece.paths)
+        )
+    return join(contract, parts, session.orders)
 
 
 def contract_for(

@@ -5,6 +5,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpened
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.roles import Effect, Night
+from midwatch.night.together import siblings, worded
 from midwatch.night.wording import pull_request_text, ready_text
 from midwatch.night.world import look
 from midwatch.rules.contract import WRITE
@@ -75,7 +76,7 @@ async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
         head=change.head,
         into=project.branch,
         title=title,
-        body=body,
+        body=worded(body, await siblings(night, job)),
     )
     return (opened,)
 

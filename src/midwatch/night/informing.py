@@ -1,6 +1,7 @@
 """Gathers what an agent is told about its work: orders, project, last signals, what is pressing, last commits."""
 
 from midwatch.night.roles import Night
+from midwatch.night.together import heard, siblings
 from midwatch.terms.agents import Told
 from midwatch.terms.contract import RunContract
 from midwatch.terms.house import WorkStatus
@@ -32,6 +33,7 @@ async def tell_about(night: Night, job: JobRow, contract: RunContract, commit: s
         said="\n".join(message.text for message in messages),
         signals=await _signals(night, job),
         priorities=await _priorities(night, job),
+        together=tuple(heard(one) for one in await siblings(night, job)),
         commits=await night.bench.last_subjects(job.project, commit, COMMITS),
         interrupted=job.stage is not Stage.PLAN and bool(job.waits or (job.conversation and job.attempt > 1)),
     )

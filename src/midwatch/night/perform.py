@@ -12,7 +12,7 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.caused import CausedJournal
 from midwatch.journal.events.session import NoticeSent, RoundEnded
 from midwatch.journal.port import Journal
-from midwatch.night import flow, jobs, settling
+from midwatch.night import flow, jobs, settling, together
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import NoticeRow, SessionRow
@@ -94,6 +94,7 @@ class Performer:
                 await tell(night, args["notice"])
             case "close":
                 await self._close_job(night.journal, args["job"])
+                await together.retell(night, args["job"])
             case "debrief":
                 await self._debrief(night.journal, args["session"])
             case _:

@@ -35,6 +35,7 @@ from midwatch.journal.events.jobs import (
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
+    PullRequestReworded,
 )
 from midwatch.journal.events.morning import (
     ArtifactKept,
@@ -107,7 +108,7 @@ Making = JobPlanned | JobApproved | JobExecuted | JobRepaired
 Proving = JobBundled | JobQuarantined | JobVerified | JobDelivered
 """What really came of it."""
 
-Closing = JobStopRequested | JobEnded | PullRequestOpened | PullRequestMerged | PullRequestClosed
+Closing = JobStopRequested | JobEnded | PullRequestOpened | PullRequestReworded | PullRequestMerged | PullRequestClosed
 """How the work ended."""
 
 Receipts = EvidenceFound | ClaimMade | ArtifactKept | AssumptionMade

@@ -26,7 +26,8 @@ _KINDS: Final[dict[Phase, str]] = {
         job.stop_requested job.ended job.waits job.woken job.granted job.delivered
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed
-        pull_request.opened tool.called tool.finished evidence.found claim.made artifact.kept assumption.made""",
+        pull_request.opened pull_request.reworded tool.called tool.finished
+        evidence.found claim.made artifact.kept assumption.made""",
     "ask": "ask.opened ask.answered ask.expired ask.withdrawn",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
         pull_request.merged pull_request.closed""",

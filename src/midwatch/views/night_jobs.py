@@ -24,6 +24,7 @@ from midwatch.journal.events.jobs import (
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
+    PullRequestReworded,
 )
 from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.journal.follows import NEXT_STAGE
@@ -150,6 +151,8 @@ def _closing(view: NightView, event: Closing) -> NightView:
             after = _job(view, job, state=JobState(event.state), why=why)
         case PullRequestOpened():
             after = _opened(view, event) if _of(view, event.job) else view
+        case PullRequestReworded():
+            after = view
         case PullRequestMerged(pull_request=name):
             after = altered(view, pull_requests=changed(view.pull_requests, name, state="merged"))
         case PullRequestClosed(pull_request=name):

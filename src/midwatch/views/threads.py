@@ -53,6 +53,7 @@ _LEANS: Final[dict[str, str]] = {
     "artifact.kept": "job run",
     "assumption.made": "run",
     "run.scored": "run",
+    "pull_request.reworded": "pull_request",
     "pull_request.merged": "pull_request",
     "pull_request.closed": "pull_request",
 }

@@ -62,6 +62,8 @@ class PromptFacts:
     """How the agent reaches us while it works; empty until there is a way."""
     signals: tuple[str, ...] = ()
     priorities: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    """The same work in other repositories."""
     commits: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
     interrupted: bool = False

@@ -24,6 +24,8 @@ class JobCreated(Happening):
     retry_of: str = ""
     stage: Stage = Stage.MIRROR
     """Later than the first when it goes on where the job it follows ended, in the checkout that was kept."""
+    by_hand: bool = False
+    """A person types into the agent's own program; nobody plans."""
 
 
 class JobClaimed(Happening):
@@ -226,6 +228,14 @@ class PullRequestOpened(Happening):
     forge: str = "local"
 
 
+class PullRequestReworded(Happening):
+    """What a pull request belongs together with has changed, and so has its text."""
+
+    kind: Literal["pull_request.reworded"] = "pull_request.reworded"
+    pull_request: str
+    body: str
+
+
 class PullRequestMerged(Happening):
     """A person merged it."""
 
@@ -268,6 +278,7 @@ JobEvent = (
     | JobStopRequested
     | JobEnded
     | PullRequestOpened
+    | PullRequestReworded
     | PullRequestMerged
     | PullRequestClosed
 )

@@ -22,6 +22,8 @@ class SessionOpened(Happening):
     session: str
     orders: Orders
     source: str = ""
+    ad_hoc: bool = False
+    """One command of a person: it stands beside any night and neither ends nor replaces one."""
 
 
 class OrdersChanged(Happening):

@@ -251,6 +251,12 @@ def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpe
         by_epoch(c, event.job, event.epoch, stage=Stage.NOTICE, attempt=1)
 
 
+@on(ev.PullRequestReworded)
+def pull_request_reworded(c: sa.Connection, _: Entry, event: ev.PullRequestReworded) -> None:
+    """While somebody may still read it."""
+    change(c, pull_requests, {"id": event.pull_request, "state": "open"}, body=event.body)
+
+
 @on(ev.PullRequestMerged)
 def pull_request_merged(c: sa.Connection, entry: Entry, event: ev.PullRequestMerged) -> None:
     """A person's act."""

@@ -92,7 +92,9 @@ class Painter:
 
     async def _session(self) -> SessionRow | None:
         """The night under way or the one that waits for its review; otherwise whichever was opened last."""
-        found = await self._house.records.find(SessionRow, state=LATEST) or await self._house.records.find(SessionRow)
+        find = self._house.records.find
+        nights = await find(SessionRow, state=LATEST, ad_hoc=False)
+        found = nights or await find(SessionRow, state=LATEST) or await find(SessionRow)
         return found[-1] if found else None
 
     async def _shown(self, wanted: Sequence[str]) -> dict[str, Any]:

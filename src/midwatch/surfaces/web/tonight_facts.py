@@ -32,7 +32,7 @@ def plainly(text: str) -> str:
 
 async def seen(house: House) -> Shown:
     """Fetch everything the page shows."""
-    sessions = await house.records.find(SessionRow)
+    sessions = await house.records.find(SessionRow, ad_hoc=False)
     night = next((row for row in sessions if row.state is SessionState.AUTONOMOUS), None)
     draft = next((row for row in sessions if row.state is SessionState.BRIEFING), None) if night is None else None
     projects = await house.records.find(ProjectRow, removed=False)

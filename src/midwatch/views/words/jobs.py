@@ -25,6 +25,7 @@ from midwatch.journal.events.jobs import (
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
+    PullRequestReworded,
 )
 from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.terms.jobs import Change, Done
@@ -147,6 +148,8 @@ def _closing(event: Closing, names: Names) -> str:
         case PullRequestOpened():
             name = _name(event.pull_request, names) if event.pull_request in names.things else "A pull request"
             text = f"{name} is ready on {clean(event.branch)}: {clean(event.title)}"
+        case PullRequestReworded():
+            text = f"{_pull_request(event.pull_request, names)} says how its counterparts stand"
         case PullRequestMerged(by=by, sha=sha):
             text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
         case PullRequestClosed(by=by):
