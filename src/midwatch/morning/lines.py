@@ -28,7 +28,7 @@ def headline(ledger: "Ledger") -> str:
     if ledger.session.level is Level.OBSERVE and not ledger.jobs:
         said = sum(act.state == "said" for act in ledger.acts)
         return f"{ledger.session.called}: observed only; {some(said, 'proposal')}, nothing was touched."
-    if failed and not opened:
+    if failed and not ledger.pull_requests:
         return f"{ledger.session.called} failed: none of {ordered} delivered. {failed[-1].why}"
     eye = len(failed) + sum(ask.state.value == "open" for ask in ledger.asks)
     tail = f" {eye} {'needs' if eye == 1 else 'need'} your eye." if eye else ""

@@ -97,6 +97,8 @@ async def _projects(night: Night, wanted: Commanded) -> tuple[ProjectRow, ...]:
             raise Unknown(f"There is no project {name!r}.", hint=hint) from unknown
     if len({row.id for row in found}) != len(found):
         raise Misuse("A project is named twice.", hint="Name each one once.")
+    if wanted.by_hand and len(found) > 1:
+        raise Misuse("A person types into one program at a time.", hint="Name one project.")
     await _free(night, found)
     return tuple(found)
 

@@ -111,6 +111,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             agent=job.agent,
             retry_of=job.id,
             stage=stage,
+            by_hand=job.by_hand,
         ),
         WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
         actor=by,

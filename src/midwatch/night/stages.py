@@ -20,6 +20,7 @@ from midwatch.journal.events.jobs import (
 )
 from midwatch.journal.events.session import AskOpened, NoticeRaised
 from midwatch.journal.events.workshop import SetupFinished
+from midwatch.night import by_hand
 from midwatch.night.assigning import assign, base_of, setup_doorman, wall_of
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.delivering import NOT_DELIVERABLE, ask_for_review, by_person, deliver, tell
@@ -83,6 +84,8 @@ async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> 
 
 async def plan(night: Night, job: JobRow) -> Events:
     """Let the agent look, read-only, and ask the person about what it would do."""
+    if job.by_hand:
+        return await by_hand.planned(night, job)
     contract = await contract_of(night, job)
     agent, assignment = await assign(night, job, base_of(job))
     drafted = await agent.plan(assignment)
@@ -139,6 +142,8 @@ async def execute(night: Night, job: JobRow) -> Events:
     if session.level is Level.OBSERVE and not by_person(job):
         raise Refused("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
     await _refuse_weak_walls(night, job, session.level)
+    if job.by_hand:
+        return await by_hand.execute(night, job)
     agent, assignment = await assign(night, job, base_of(job))
     done = await agent.execute(assignment, job.plan)
     where = assignment.room.epoch
@@ -206,7 +211,7 @@ async def verify(night: Night, job: JobRow) -> Events:
         stop=night.bells.of(job.id),
     )
     proof = await night.bench.prove(request)
-    most = night.settings().execution.repair_rounds
+    most = 0 if job.by_hand else night.settings().execution.repair_rounds
     repair = proof.verdict in NOT_DELIVERABLE and job.repairs < most
     return (JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair),)
 

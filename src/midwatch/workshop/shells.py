@@ -62,6 +62,15 @@ async def living(home: Path, job: str) -> Held | None:
     return found if isinstance(found, Held) else None
 
 
+async def seated(home: Path, job: str, epoch: int) -> Held | None:
+    """Find the program a person types into in a job that is done by hand; whoever comes speaks for its newest epoch."""
+    place = home / "held" / part(job)
+    if not await asyncio.to_thread(place.is_dir):
+        return None
+    found = await adopt(place, epoch=epoch)
+    return found if isinstance(found, Held) else None
+
+
 async def refuse_while_entered(home: Path, job: str, number: int) -> None:
     """Keep a checkout as it is while somebody is in it."""
     if await living(home, job) is not None:

@@ -12,7 +12,10 @@ from midwatch.surfaces.cli.attended import Left, attended
 from midwatch.surfaces.cli.following import Following, outcome, tell_end
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, line, show_json
+from midwatch.surfaces.cli.sitting import refuse_without_a_terminal, sit_down
 
+SHELL = "shell"
+"""No agent at all; the housekeeper, who has no screen, stands for it."""
 LEFT = 130
 """As a shell says it of whatever was left with Ctrl-C."""
 
@@ -29,6 +32,9 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
     check: list[str] = typer.Option([], "--check", help="Must pass; by default the project's own checks."),
     path: list[str] = typer.Option([], "--path", help="Change nothing outside, such as 'src/**'."),
     follow: bool = typer.Option(False, "--follow", "-f", help="Read along, and be asked here."),
+    interactive: bool = typer.Option(
+        False, "--interactive", "-i", help="Type into the agent's own program yourself; --agent shell for a shell."
+    ),
     yes: bool = typer.Option(False, "--yes", "-y", help="Approve a plan that stays inside the paths beforehand."),
     as_json: bool = JSON_FLAG,
 ) -> None:
@@ -36,6 +42,8 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
 
     Example: midwatch code "fix the flaky test" --project api --follow
     """
+    if interactive:
+        refuse_without_a_terminal()
     alone = not client.server_answers()
     begun: dict[str, Any] = {}
 
@@ -43,14 +51,16 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
         wanted: dict[str, Any] = {
             "sentence": sentence,
             "projects": project or [_here()],
-            "agent": agent,
+            "agent": "housekeeper" if agent == SHELL else agent,
             "checks": check,
         }
-        wanted |= {"paths": path, "usd": usd, "minutes": minutes, "yes": yes}
+        wanted |= {"paths": path, "usd": usd, "minutes": minutes, "yes": yes, "by_hand": interactive}
         after = client.get("/status")["seq"]
         begun.update(client.send("POST", "/code", wanted))
         _tell_begun(begun, alone=alone, follow=follow, as_json=as_json)
-        return _followed(begun, after, as_json=as_json) if follow or alone else 0
+        if interactive:
+            sit_down(begun["jobs"][0]["id"])
+        return _followed(begun, after, as_json=as_json) if follow or alone or interactive else 0
 
     try:
         left = attended(work)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import typer
@@ -15,7 +16,17 @@ from midwatch.terms.money import dollars, many
 
 WAIT = 5
 """Seconds one look at the journal may stay open."""
-UNTOLD = frozenset({"job.claimed", "model.called", "connection.seen", "agent.began", "fuel.read"})
+UNTOLD = frozenset(
+    {
+        "job.claimed",
+        "model.called",
+        "connection.seen",
+        "agent.began",
+        "tool.called",
+        "evidence.found",
+        "artifact.kept",
+    }
+)
 """Entries of a job that say nothing to somebody who reads along."""
 KEYS = {"approve": "a", "edit": "e", "reject": "r", "yes": "y", "no": "n", "go on": "g", "stop": "s"}
 WORDED = frozenset({"edit", "reject"})
@@ -124,9 +135,17 @@ def outcome(row: dict[str, Any], project: str) -> dict[str, Any]:
         "usd_micros": row["usd_micros"],
         "tokens": row["tokens"],
         "requests": row["requests"],
-        "minutes": round(row["ran_seconds"] / 60, 1),
+        "minutes": _minutes(row),
         "exit_code": exit_code(row),
     }
+
+
+def _minutes(row: dict[str, Any]) -> float:
+    """Tell how long it took from the first hand on it to its end."""
+    if not row["started_at"] or not row["ended_at"]:
+        return 0.0
+    took = datetime.fromisoformat(row["ended_at"]) - datetime.fromisoformat(row["started_at"])
+    return round(took.total_seconds() / 60, 1)
 
 
 def exit_code(row: dict[str, Any]) -> int:
