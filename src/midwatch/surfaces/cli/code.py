@@ -1,12 +1,13 @@
 """`code`: one sentence to a pull request, now; with a server or without one."""
 
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from midwatch.errors import Misuse
+from midwatch.errors import Misuse, Unknown
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.attended import Left, attended
 from midwatch.surfaces.cli.following import Following, outcome, tell_end
@@ -14,6 +15,7 @@ from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, line, show_json
 from midwatch.surfaces.cli.sitting import refuse_without_a_terminal, sit_down
 
+PATIENCE, LOOK_SECONDS = 30.0, 0.1
 SHELL = "shell"
 """No agent at all; the housekeeper, who has no screen, stands for it."""
 LEFT = 130
@@ -101,6 +103,7 @@ def _followed(begun: dict[str, Any], after: int, *, as_json: bool) -> int:
         typer.echo(text, err=True) if as_json else line(text)
 
     rows = Following([job["id"] for job in begun["jobs"]], after=after, say=say).to_the_end()
+    _wait_for_the_brief(begun["session"])
     told = [outcome(row, job["project"]) for row, job in zip(rows, begun["jobs"], strict=True)]
     if as_json:
         show_json({"session": begun["session"], "run": begun["run"], "jobs": told})
@@ -108,6 +111,18 @@ def _followed(begun: dict[str, Any], after: int, *, as_json: bool) -> int:
         for one in told:
             tell_end(one)
     return max(int(one["exit_code"]) for one in told)
+
+
+def _wait_for_the_brief(session: str) -> None:
+    """Let the house finish its books: without a server of its own it closes right after us."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        try:
+            client.get("/morning", night=session)
+        except Unknown:
+            time.sleep(LOOK_SECONDS)
+        else:
+            return
 
 
 def _tell_left(begun: dict[str, Any], *, alone: bool) -> None:
