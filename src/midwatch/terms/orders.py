@@ -49,6 +49,11 @@ class OrderedWork(Term):
             return "each of 'parts' is for one of 'projects', once"
         return ""
 
+    @property
+    def where(self) -> tuple[str, ...]:
+        """Every project it is for."""
+        return self.projects or (self.project,)
+
     def pieces(self) -> "tuple[OrderedWork, ...]":
         """Give it project by project, each with what holds there."""
         if not self.projects:

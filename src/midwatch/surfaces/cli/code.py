@@ -59,7 +59,7 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
         wanted |= {"paths": path, "usd": usd, "minutes": minutes, "yes": yes, "by_hand": interactive}
         after = client.get("/status")["seq"]
         begun.update(client.send("POST", "/code", wanted))
-        _tell_begun(begun, alone=alone, follow=follow, as_json=as_json)
+        _tell_begun(begun, alone=alone, follow=follow or interactive, as_json=as_json)
         if interactive:
             sit_down(begun["jobs"][0]["id"])
         return _followed(begun, after, as_json=as_json) if follow or alone or interactive else 0

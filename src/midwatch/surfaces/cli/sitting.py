@@ -26,8 +26,9 @@ def sit_down(job: str) -> None:
     row = _at_work(job)
     if row["state"] in OVER:
         return
+    program = "a plain shell" if row["agent"] == "housekeeper" else row["agent"]
     line(
-        f"You type into {row['agent']}, {MARKS[row['isolation']]} ({row['isolation']}). Midwatch does not decide its "
+        f"You type into {program}, {MARKS[row['isolation']]} ({row['isolation']}). Midwatch does not decide its "
         "tool calls here; walls, egress and ceilings hold, and quarantine and checks judge what comes of it.",
         indent="",
     )
