@@ -49,12 +49,12 @@ async def _attended(work: Callable[[], T]) -> T:
             if working.done():
                 return working.result()
             serving.result()  # it may have something to say
-            raise Left
         finally:
             stop.set()
             with contextlib.suppress(asyncio.CancelledError):
                 await serving
             logging.getLogger().removeHandler(kept)
+    raise Left
 
 
 def _in_a_thread(work: Callable[[], T]) -> "asyncio.Future[T]":
