@@ -4,11 +4,13 @@
 PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
+# A file's tests share its house, so one worker runs them all; the longest files happen to come first.
+SHARED := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 CODE := src tests tools $(wildcard bench)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the steps share one .venv and its caches; pytest brings its own workers
-.PHONY: help demo test check format sweep attacks agents bench coverage lock clean runnable workable browsable walled crewed formatted linted typed layered
+.PHONY: help demo test check format sweep attacks cheats agents bench coverage lock clean runnable workable browsable walled crewed described formatted linted typed layered
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -16,9 +18,9 @@ help: ## show this list
 demo: runnable ## one compressed night on a sample repository, from orders to review
 	@$(BIN)/midwatch demo $(ARGS)
 
-test: workable browsable walled crewed linted typed layered ## lint, types, import contracts and all tests but the sweeps
+test: workable browsable walled crewed described linted typed layered ## lint, types, import contracts and all tests but the sweeps
 	@echo "== all tests ($(WORKERS) workers)"
-	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable --databases-must-match $(ARGS)
+	@$(BIN)/python -m pytest $(SHARED) --inline-snapshot=disable --databases-must-match $(ARGS)
 
 check: workable formatted linted typed layered ## before each commit, under 30 seconds: all but the slow tests
 	@echo "== fast tests"
@@ -28,11 +30,14 @@ format: workable ## rewrite the code the way ruff likes it
 	@$(BIN)/ruff check --quiet --fix-only $(CODE)
 	@$(BIN)/ruff format $(CODE)
 
-sweep: workable walled ## every case that `make test` only samples; cut off, it goes on where it stopped
+sweep: workable browsable walled ## every case that `make test` only samples; cut off, it goes on where it stopped
 	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 --resume=.sweep $(ARGS)
 
 attacks: workable walled ## every attack on walls, door and quarantine, and every need of honest work; as root also as nobody
 	@$(BIN)/python -m tools.attacks $(ARGS)
+
+cheats: workable walled ## agents that cheat beside honest ones, in whole nights; ends with how many were caught; ARGS="--only node"
+	@PYTHONPATH=src:. $(BIN)/python -m tests.cheats $(ARGS)
 
 agents: workable crewed ## real agents against a scripted model, a line per agent and case; ARGS="--only claude"
 	@PYTHONPATH=src:. $(BIN)/python -m tests.agents $(ARGS)
@@ -63,6 +68,9 @@ walled:
 
 crewed:
 	@$(PYTHON) tools/agents.py
+
+described:
+	@$(PYTHON) tools/prism.py
 
 workable:
 	@$(PYTHON) tools/bootstrap.py dev

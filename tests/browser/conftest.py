@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.chromium import FLAGS, chromium
 from tests.surfaces.person import SETTINGS, Person
 
 SHOTS = Path(os.environ["MIDWATCH_SHOTS"]) if "MIDWATCH_SHOTS" in os.environ else None
+
+# For every module here, whichever runs alone: a night on a busy machine takes its time.
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

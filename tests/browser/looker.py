@@ -1,5 +1,6 @@
 """A browser tab and a critical eye: what is noticed on a page in both themes, wide and on a phone."""
 
+import zlib
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +20,8 @@ SCRIPTS = (files("axe_playwright_python") / "axe.min.js", Path(__file__).with_na
 class Seen:
     """All that was noticed in a day of looking."""
 
+    everything: bool = False
+    """Whether axe looks at each page in each theme at each width, and not only once in each."""
     pages: set[str] = field(default_factory=set)
     axe: list[str] = field(default_factory=list)
     sideways: list[str] = field(default_factory=list)
@@ -52,8 +55,8 @@ class Looker:
         self.page.goto(self.address + path)
         return self.page
 
-    def looks(self, name: str) -> None:
-        """Look at what is there, in both themes and both widths."""
+    def looks(self, name: str, *, pictured: bool = False) -> None:
+        """Look at what is there, in both themes and both widths; with a picture, also at its edge."""
         self.seen.pages.add(name)
         self.page.evaluate("document.fonts.ready.then(() => scrollTo(0, 0))")
         if not self.page.evaluate("'looks' in window"):
@@ -64,11 +67,14 @@ class Looker:
             for width, height in WIDTHS.items():
                 self.page.set_viewport_size({"width": width, "height": height})
                 self._looks_once(name, theme, width)
+                if self.seen.everything or self._chosen(name, theme, width):
+                    self._asks_axe(f"{name} {theme} {width}")
         self._walks(name)
+        if pictured:
+            self._steps_to_the_edge(name)
 
     def _looks_once(self, name: str, theme: str, width: int) -> None:
         where = f"{name} {theme} {width}"
-        self.seen.axe += [f"{where}: {one}" for one in self.page.evaluate("looks.axe()")]
         if too_wide := max(0, self.page.evaluate("looks.tooWide()")):
             self.seen.sideways.append(f"{where}: {too_wide} px")
         found = self.page.evaluate("looks.amber()")
@@ -76,15 +82,45 @@ class Looker:
         self.seen.amber += [f"{where}: {one}" for one in found["strays"]]
         shot(self.page, f"{name}-{theme}-{width}")
 
+    @staticmethod
+    def _chosen(name: str, theme: str, width: int) -> bool:
+        """Choose one theme for each width, so that each page has had both of both; which is which, its name decides."""
+        crossed = zlib.crc32(name.encode()) % 2
+        return (THEMES.index(theme) + list(WIDTHS).index(width)) % 2 == crossed
+
+    def _asks_axe(self, where: str) -> None:
+        self.seen.axe += [f"{where}: {one}" for one in self.page.evaluate("looks.axe()")]
+
     def _walks(self, name: str) -> None:
-        """Go through the page with the Tab key, at the width it has now."""
+        """Go through the page with the Tab key, at the width it has now.
+
+        A page that lives may push something away between the key and the look. Then, and only then, it is walked anew.
+        """
+        found = self._walks_once()
+        if found and self.page.evaluate("looks.changed"):
+            found = self._walks_once()
+        self.seen.focus += [f"{name}: {one}" for one in found]
+
+    def _walks_once(self) -> list[str]:
         self.page.keyboard.press("Tab")
         many = self.page.evaluate("looks.begin()")
+        found: list[str] = []
         for _ in range(many * 2 + 10):  # a field for a date has several stops
-            self.page.keyboard.press("Tab")
-            at = self.page.evaluate("looks.here()")
+            at = self._steps()
             if at.get("problem"):
-                self.seen.focus.append(f"{name}: {at['problem']}")
+                found.append(at["problem"])
             if at.get("again"):
                 break
-        self.seen.focus += [f"{name}: {one}" for one in self.page.evaluate("looks.missed()")]
+        return [*found, *self.page.evaluate("looks.missed()")]
+
+    def _steps(self) -> dict[str, Any]:
+        self.page.keyboard.press("Tab")
+        at: dict[str, Any] = self.page.evaluate("looks.here()")
+        return at
+
+    def _steps_to_the_edge(self, name: str) -> None:
+        """Go with the Tab key to a link that ends a hair outside the box it scrolls in."""
+        self.page.evaluate("looks.toTheEdge()")
+        at = self._steps()
+        if at.get("problem"):
+            self.seen.focus.append(f"{name} at the edge: {at['problem']}")

@@ -49,8 +49,25 @@ window.looks = {
     const usable = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.type !== "hidden" && one.tabIndex >= 0;
     looks.wanted = new Map(all.filter(usable).map((one) => [looks.stop(one), one]));
     looks.reached = new Set();
+    looks.changes?.disconnect();
+    looks.changes = new MutationObserver(() => { looks.changed = true; });
+    looks.changes.observe(document.body, { childList: true, characterData: true, subtree: true });
+    looks.changed = false;
     document.querySelector(".skip").focus();
     return looks.wanted.size;
+  },
+
+  // Move the picture's last link so far that it ends a hair before the box that scrolls begins, and stand before it.
+  toTheEdge() {
+    const one = [...document.querySelectorAll(".scroller a")].at(-1), rect = one.querySelector("rect"), box = one.closest(".scroller");
+    document.querySelector(".scroller").focus();
+    box.scrollLeft = box.scrollWidth;
+    const scale = one.getBoundingClientRect().width / rect.width.baseVal.value;
+    const beyond = box.getBoundingClientRect().left - 0.3 - one.getBoundingClientRect().right;
+    rect.setAttribute("x", rect.x.baseVal.value + beyond / scale);
+    const place = [...document.querySelectorAll(".scroller a")].at(-2);
+    place.focus({ preventScroll: true });
+    box.scrollLeft = box.scrollWidth;
   },
 
   // The part of a thing that neither the window nor a box that scrolls cuts off.
@@ -78,5 +95,5 @@ window.looks = {
     return said(top.some((at) => at && (label.contains(at) || at.contains(label))) ? "" : "hidden under something");
   },
 
-  missed: () => [...looks.wanted].filter(([stop]) => !looks.reached.has(stop)).map(([, one]) => `never reached: ${one.outerHTML.slice(0, 90)}`),
+  missed: () => [...looks.wanted].filter(([stop, one]) => !looks.reached.has(stop) && one.isConnected).map(([, one]) => `never reached: ${one.outerHTML.slice(0, 90)}`),
 };

@@ -13,7 +13,6 @@ SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 PATIENCE = 60_000
 EXPECTED = ("ERR_", "Failed to load resource", "htmx:sse:error", *(["Applying inline style"] if SHOTS else []))
 """What a browser says while we kill the server under it, and what Playwright itself causes when it takes pictures."""
-expect.set_options(timeout=PATIENCE)
 
 
 class Watched:
@@ -41,7 +40,7 @@ class Watched:
             self.complaints.append(text)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ["wide", pytest.param("phone", marks=pytest.mark.sweep)])  # test_looks acts on a phone
 @pytest.mark.timeout(300)
 def test_a_whole_day_in_the_browser(browser: Browser, ann: Householder, size: str) -> None:
     source = sample_repository(ann.repo)

@@ -24,11 +24,11 @@ SCHEME = "getComputedStyle(document.documentElement).colorScheme"
 BROKEN = "addEventListener('securitypolicyviolation', e => console.error(`policy: ${e.violatedDirective}`))"
 
 
-@pytest.fixture(scope="module")
-def seen(browser: Browser) -> Iterator[Seen]:
+@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=pytest.mark.sweep)], ids=["sampled", "whole"])
+def seen(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Seen]:
     """One house goes through one day, and somebody looks at everything."""
     folder = Path(tempfile.mkdtemp(prefix="mw", dir="/tmp"))
-    ann, seen = Householder(folder), Seen()
+    ann, seen = Householder(folder), Seen(everything=request.param)
     try:
         source = sample_repository(ann.repo)
         link = ann.starts()
@@ -132,7 +132,7 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     page.locator("section.ask").first.get_by_role("button", name="Approve").click()
     expect(page.get_by_role("link", name="Review what came of it")).to_be_visible(timeout=PATIENCE)
     looker.opens("/live")
-    looker.looks("live-over")
+    looker.looks("live-over", pictured=True)
     page.locator("#feed a").first.click()
     page.wait_for_url("**/why/*")
     looker.looks("why")

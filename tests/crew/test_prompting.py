@@ -20,7 +20,7 @@ from midwatch.crew.prompting.fences import cut, fenced, lines, mark_for
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import MOST, TEMPLATES, Prompt, build_prompt, version_of
 from midwatch.errors import Broken
-from midwatch.terms.agents import Errand
+from midwatch.terms.agents import Errand, FormerTry
 from midwatch.terms.jobs import Plan
 
 GOLDEN = Path(__file__).parent / "golden_prompts"
@@ -50,6 +50,13 @@ REPAIR = replace(FULL, errand=Errand.REPAIR)
 EXECUTE = replace(FULL, errand=Errand.EXECUTE, failure="")
 CASES = {
     "plan": replace(FULL, failure="", plan=None),
+    "plan_again": PromptFacts(
+        Errand.PLAN,
+        objective="Mend the parser",
+        former_plan=Plan(summary="Rewrite it.", files=("src/parser.py",), blast_radius="Every reader of logs."),
+        wish="Do not rewrite it.\nMend the one function.",
+        rejected=("The plan was rejected by ann. Too large.",),
+    ),
     "execute": EXECUTE,
     "repair": REPAIR,
     "resume": PromptFacts(Errand.EXECUTE, paths=("src/**",), checks=("make test",)),
@@ -85,10 +92,23 @@ def test_a_changed_template_has_a_new_version() -> None:
 def test_a_prompt_names_its_templates_and_its_digest() -> None:
     prompt = build_prompt(FULL)
     assert prompt.template == "plan"
-    assert prompt.version == "plan 1, context 3, limits 1, ending 1"
+    assert prompt.version == "plan 1, context 5, limits 1, ending 2"
     assert prompt.digest == sha256(prompt.text.encode()).hexdigest()
     assert build_prompt(FULL) == prompt
     assert build_prompt(PromptFacts(Errand.EXECUTE)).template == "resume"
+
+
+def test_a_try_after_a_failure_is_told_what_failed_and_what_to_do_differently() -> None:
+    """O8: our advice is bare, what was printed stands in a fence whatever it says."""
+    former = FormerTry(
+        stage="execute", cause="something it needs is missing", said=EVIL, differently="Pin it.", tail=EVIL, tries=2
+    )
+    prompt = build_prompt(PromptFacts(Errand.EXECUTE, objective="Mend it", former=former))
+    ours = outside_fences(prompt)
+    assert "2 tries at this failed. The last one\nfailed at execute: something it needs is missing." in ours
+    assert "Do it differently now: Pin it." in ours
+    assert "None." not in ours
+    assert prompt.text.count("The last try failed") == 1
 
 
 def test_what_is_empty_is_not_mentioned() -> None:
@@ -190,6 +210,8 @@ GOOD: dict[str, Any] = {
     "checks": ["make test"],
     "estimate_files": 2,
     "estimate_lines": 40,
+    "estimate_minutes": 30,
+    "blast_radius": "Readers of the log.",
     "undo": "Revert the commit.",
 }
 
@@ -198,7 +220,8 @@ def test_a_plan_is_read_as_it_was_meant() -> None:
     plan = read_plan(GOOD)
     assert plan.files == ("src/a.py", "src/b.py")
     assert plan.approach == ("Test", "Mend")
-    assert (plan.estimate_files, plan.estimate_lines, plan.undo) == (2, 40, "Revert the commit.")
+    assert (plan.estimate_files, plan.estimate_lines, plan.estimate_minutes) == (2, 40, 30)
+    assert (plan.blast_radius, plan.undo) == ("Readers of the log.", "Revert the commit.")
     assert read_plan({"summary": "a\u202eb\x1b[2J"}).summary == "ab"
 
 

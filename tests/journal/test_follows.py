@@ -7,9 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from midwatch.journal.events import Event, runs
+from midwatch.journal.events import Event, runs, stack
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events import session as night
+from midwatch.journal.events.boxes import JobBoxed
+from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.follows import follows
 from midwatch.journal.port import Work
 from midwatch.terms.asks import Tier
@@ -21,6 +23,7 @@ STAGES: list[tuple[type[Event], dict[str, Any], Stage]] = [
     (ev.JobCreated, {"stage": Stage.EXECUTE}, Stage.EXECUTE),
     (ev.JobMirrored, {}, Stage.SETUP),
     (ev.JobPrepared, {}, Stage.PLAN),
+    (ev.PlanReturned, {}, Stage.PLAN),
     (ev.JobApproved, {}, Stage.EXECUTE),
     (ev.JobExecuted, {}, Stage.BUNDLE),
     (ev.JobBundled, {}, Stage.QUARANTINE),
@@ -36,9 +39,13 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (night.AskAnswered, {"ask": "a"}, Work("settle", {"ask": "a"})),
     (night.AskExpired, {"ask": "a"}, Work("settle", {"ask": "a"})),
     (night.SessionDebriefing, {"session": "s"}, Work("debrief", {"session": "s"})),
+    (stack.StackBegun, {"stack": "k"}, Work("stack", {"stack": "k"})),
+    (stack.StackMade, {"session": "s"}, Work("debrief", {"session": "s"})),
     (runs.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
     (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
     (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),
+    (JobBoxed, {"job": "j"}, Work("halt", {"job": "j"})),
+    (PushBegun, {"push": "p"}, Work("push", {"push": "p"})),
     (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, Work("tell", {"notice": "n"})),
 ]
 NAMES = {"stage", *(work.name for _, _, work in OTHERS)}

@@ -23,6 +23,8 @@ class RoomedAgent:
         self.files = files
         self.ran = 0
 
+    amends = False
+
     async def plan(self, assignment: Assignment) -> Plan:  # noqa: ARG002  a role
         return Plan(summary="Work in the room.", files=self.files, estimate_files=len(self.files))
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from midwatch.errors import Broken, Unavailable
 from midwatch.night.rooms import Assignment
+from midwatch.terms.agents import Told
 from midwatch.terms.jobs import Commit, Done, Plan
 from tests.nights.house import git
 
@@ -13,6 +14,8 @@ Edit = Callable[[Path], None]
 
 class ScriptedAgent:
     """Plans to touch some files, then makes one edit and commits it."""
+
+    amends = False
 
     def __init__(
         self, edit: Edit, *, files: tuple[str, ...] = ("sample/greet.py",), repair: Edit | None = None
@@ -41,6 +44,22 @@ class ScriptedAgent:
         return Done(
             summary="Edited something.", base=before, head=head, commits=(Commit(sha=head, subject="Edit something"),)
         )
+
+
+class PlanningAgent(ScriptedAgent):
+    """Listens to what is said of its plans: the n-th plan names the n-th files."""
+
+    amends = True
+
+    def __init__(self, edit: Edit, *plans: tuple[str, ...]) -> None:
+        super().__init__(edit)
+        self._plans = list(plans)
+        self.told: list[Told] = []
+
+    async def plan(self, assignment: Assignment) -> Plan:
+        self.told.append(assignment.told)
+        files = self._plans[min(len(self.told), len(self._plans)) - 1]
+        return Plan(summary=f"Plan {len(self.told)}.", files=files, estimate_files=len(files))
 
 
 class FailingAgent(ScriptedAgent):

@@ -15,7 +15,7 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.trust import Isolation, Level
 from midwatch.workshop.walls.probe import Standing
-from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
+from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.scripted import FailingAgent, ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
 
@@ -160,7 +160,7 @@ async def test_ceilings_a_person_names_stand_in_place_of_the_settings(tmp_path: 
         contract = (await house.house.records.get(RunRow, job.run)).contract
         bounds = contract.constraints
         assert (bounds.max_usd_micros, bounds.max_runtime_minutes) == (500_000, 7)
-        assert (contract.checks, contract.paths) == (("true",), ("sample/**",))
+        assert (contract.checks, contract.paths) == (("true", CHECK), ("sample/**",))
         session = await session_of(house, job)
         assert session.ends_at is not None
         assert session.started_at is not None

@@ -8,7 +8,7 @@ import pytest
 from midwatch.evening import house as by_day
 from midwatch.evening.orders_file import read_orders
 from midwatch.evening.signing import orders_hash
-from midwatch.journal.events.jobs import PullRequestReworded
+from midwatch.journal.events.forges import PullRequestReworded
 from midwatch.night.rooms import Assignment
 from midwatch.rules.contract import part_of
 from midwatch.terms.house import Flag
@@ -17,7 +17,7 @@ from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.records import JobRow, MissionRow, PullRequestRow, ReportRow, RunRow
 from midwatch.terms.trust import Level
 from midwatch.views.orders_text import orders_text
-from tests.nights.house import TestHouse, a_house, sample_repository
+from tests.nights.house import CHECK, TestHouse, a_house, sample_repository
 from tests.nights.scripted import ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
 
@@ -125,7 +125,7 @@ async def test_each_part_has_its_own_checks_and_an_equal_share(tmp_path: Path) -
         api, web = (part_of(run.contract, part.project_id) for part in run.contract.parts)
         assert run.contract.constraints.max_usd_micros == 6_000_000
         assert [one.constraints.max_usd_micros for one in (api, web)] == [3_000_000] * 2
-        assert (api.checks, web.checks) == (("python3 check.py",), ("true",))
+        assert (api.checks, web.checks) == ((CHECK,), ("true", CHECK))
         assert web.constraints.tool_policy.scopes["repo_write_pr"].allowed_paths == ("sample/**",)
         reworded = [
             entry.event

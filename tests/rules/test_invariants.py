@@ -18,6 +18,7 @@ from midwatch.rules.seen import RecordsSeen
 from midwatch.terms import records as rows
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskDraft, AskKind, AskState
+from midwatch.terms.jobs import JobState
 from midwatch.terms.trust import Level
 from tests.nights.house import EVENING, TestHouse, a_house, orders, sample_repository
 
@@ -163,6 +164,7 @@ CORRUPTIONS: list[tuple[str, Callable[[Entries], Entries]]] = [
     ("one_end", twice(ev.AskExpired)),
     ("one_end", twice(work.JobEnded)),
     ("one_end", twice(runs.RunFinished)),
+    ("runs_end_together", dropping(work.JobEnded)),
     ("tools_finished", dropping(ev.ToolFinished)),
     ("nothing_above_the_level", altering(ev.SessionStarted, level=Level.OBSERVE)),
     ("nothing_outside_a_session", debriefed_before_the_start),
@@ -208,6 +210,17 @@ def test_records_that_strand_somebody_are_told(waiting: Seen, rule: str, lost: d
     assert broken(waiting.entries, records) == {rule}
 
 
+def test_a_time_box_that_nothing_ends_is_told_and_so_is_one_that_wakes_for_nothing(waiting: Seen) -> None:
+    (job,) = waiting.records.jobs
+    running = job.model_copy(update={"state": JobState.RUNNING, "box_began_at": EVENING})
+    assert broken(waiting.entries, replace(waiting.records, jobs=(running,))) == {"boxes_have_timers"}
+    timer = rows.TimerRow(id=f"box:{job.id}", kind="box", subject=job.id, due_at=EVENING)
+    timed = (*waiting.records.timers, timer)
+    assert broken(waiting.entries, replace(waiting.records, jobs=(running,), timers=timed)) == set()
+    over = job.model_copy(update={"state": JobState.DONE})
+    assert broken(waiting.entries, replace(waiting.records, jobs=(over,), timers=timed)) == {"boxes_have_timers"}
+
+
 def test_a_paused_night_and_a_round_under_way_need_no_timer(waiting: Seen) -> None:
     timers = tuple(timer for timer in waiting.records.timers if timer.kind != "round")
     for change in ({"paused": True}, {"round_active": True}):
@@ -219,6 +232,30 @@ def test_a_job_that_spent_past_its_ceilings_is_told(ended: Seen) -> None:
     (job, *others), run = ended.records.jobs, ended.records.runs[0]
     spent = job.model_copy(update={"usd_micros": run.contract.constraints.max_usd_micros + 1})
     assert broken(ended.entries, replace(ended.records, jobs=(spent, *others))) == {"within_ceilings"}
+
+
+def delivery(row: rows.NoticeRow, **more: object) -> rows.DeliveryRow:
+    way = {"id": f"{row.id}.phone", "notice": row.id, "channel": "phone", "session": "", "tier": 2, "delivery": "now"}
+    stands = {"state": "waiting", "due_at": row.created_at, "attempts": 0, "push": "", "error": "", "settled_at": None}
+    return rows.DeliveryRow.model_validate(way | stands | {"created_at": row.created_at} | more)
+
+
+def test_a_notice_on_its_way_is_woken_logged_and_sent_in_a_message(ended: Seen) -> None:
+    notice = next(row for row in ended.records.notices if row.sent_by)
+    timer = rows.TimerRow(id="channel:phone", kind="channel", subject="phone", due_at=notice.created_at)
+    late = timer.model_copy(update={"due_at": notice.created_at + timedelta(seconds=1)})
+    timers, sent = ended.records.timers, {"state": "sent", "push": "psh_1"}
+    nobody = notice.model_copy(update={"id": "ntc_nobody", "sent_by": ""})
+    for row, woken, holds in (
+        (delivery(notice), (*timers, timer), True),
+        (delivery(notice, **sent), timers, True),
+        (delivery(notice), timers, False),
+        (delivery(notice), (*timers, late), False),
+        (delivery(notice, state="sent"), timers, False),
+        (delivery(nobody, **sent), timers, False),
+    ):
+        told = broken(ended.entries, replace(ended.records, deliveries=(row,), timers=woken))
+        assert told == (set() if holds else {"notices_are_on_their_way"}), row
 
 
 def test_two_pull_requests_for_one_job_are_told_from_the_records_too(ended: Seen) -> None:
@@ -271,5 +308,6 @@ def test_an_act_that_waits_for_an_open_ask_may_outlive_the_autonomous_part(night
 
 
 def test_every_promise_is_broken_somewhere_in_this_file() -> None:
-    from_records = {"deadlines_have_timers", "nights_stay_awake", "nobody_is_stranded", "within_ceilings"}
+    from_records = {"boxes_have_timers", "deadlines_have_timers", "nights_stay_awake", "nobody_is_stranded"}
+    from_records |= {"within_ceilings", "notices_are_on_their_way"}
     assert {rule for rule, _ in CORRUPTIONS} | from_records == set(RULES)

@@ -3,14 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.notices import (
-    Delivery,
     NoticeKind,
-    batch_due,
     batch_text,
     brain_tier,
     is_quiet,
@@ -19,6 +16,7 @@ from midwatch.rules.notices import (
     tier_of,
 )
 from midwatch.terms.asks import Tier
+from midwatch.terms.notices import Delivery
 
 BERLIN = ZoneInfo("Europe/Berlin")
 RULES_4 = {
@@ -72,22 +70,10 @@ def test_quiet_hours_within_a_day_are_quiet_only_then() -> None:
 def test_urgent_always_goes_and_nothing_else_breaks_quiet_or_budget(
     tier: Tier, quiet: bool, sent: int, budget: int
 ) -> None:
-    delivery = route(tier, quiet=quiet, sent_today=sent, budget=budget).delivery
+    delivery = route(tier, quiet=quiet, sent_today=sent, budget=budget)
     assert (delivery is Delivery.NOW) == (tier == 1 or (tier == 2 and not quiet and sent < budget))
     assert (delivery is Delivery.LOG) == (tier == 4)
     assert (delivery is Delivery.DIGEST) == (tier in {2, 3} and sent >= budget)
-
-
-def test_the_warning_comes_once_a_day_at_four_fifths() -> None:
-    warned = [sent for sent in range(25) if route(Tier.ACTION, quiet=False, sent_today=sent).warn]
-    assert warned == [15]
-
-
-@pytest.mark.parametrize(("hours", "louder", "due"), [(3.9, False, False), (4, False, True), (0, True, True)])
-def test_a_batch_goes_after_four_hours_or_with_something_louder(hours: float, louder: bool, due: bool) -> None:
-    first = datetime(2026, 5, 1, 12, tzinfo=UTC)
-    assert batch_due(first, first + timedelta(hours=hours), louder_goes_out=louder) is due
-    assert not batch_due(None, first, louder_goes_out=louder)
 
 
 @given(st.lists(st.text(alphabet="abc ", min_size=1), min_size=1, max_size=9))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.nights.house import CHECK, sample_repository
+from tests.surfaces.forked import typed
 
 PATIENCE = 90
 SETTINGS = """\
@@ -62,18 +63,8 @@ class Person:
 
     def types(self, *words: str, text: str | None = None, expect: int | None = 0, **more: str) -> Said:
         """Run one command; `more` is set in its environment."""
-        done = subprocess.run(
-            command(words),
-            input=text,
-            stdin=subprocess.DEVNULL if text is None else None,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-            cwd=self.folder,
-            env=self.environment | more,
-        )
-        said = Said(done.returncode, done.stdout, done.stderr)
+        environment = self.environment | more
+        said = Said(*typed(words, text=text or "", folder=self.folder, environment=environment, patience=PATIENCE))
         assert expect is None or said.code == expect, f"{words} gave {said.code}\n{said.out}\n{said.err}"
         assert "Traceback" not in said.err, said.err
         return said

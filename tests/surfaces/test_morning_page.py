@@ -27,6 +27,7 @@ from midwatch.terms.people import Role
 from midwatch.terms.records import OutcomeRow, PullRequestRow, ReportRow, SessionRow
 from tests.chromium import FLAGS, chromium
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
+from tests.nights.kept import KeptNight
 
 CSP = (
     "default-src 'none'; script-src 'nonce-X'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -56,6 +57,12 @@ def app_for(house: House, role: Role = Role.OWNER) -> FastAPI:
     app.include_router(morning.router)
     app.mount("/static", StaticFiles(directory=STATIC))
     return app
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> KeptNight:
+    """One ordinary night; each test has the morning after it for itself."""
+    return KeptNight(tmp_path_factory.mktemp("night"))
 
 
 @asynccontextmanager
@@ -88,8 +95,8 @@ async def test_before_the_first_night_the_page_says_what_to_do(tmp_path: Path) -
         assert (await web.get("/morning?night=7")).status_code == 404
 
 
-async def test_the_page_has_everything_a_verdict_needs(tmp_path: Path) -> None:
-    async with a_night(tmp_path) as house, client(house) as web:
+async def test_the_page_has_everything_a_verdict_needs(night: KeptNight) -> None:
+    async with night.opened() as house, client(house) as web:
         text = (await web.get("/morning")).text
         assert "<h1>The one thing ordered is done.</h1>" in text
         assert "Merge into main" in text
@@ -103,33 +110,33 @@ async def test_the_page_has_everything_a_verdict_needs(tmp_path: Path) -> None:
         assert not re.search(r"\son[a-z]+=", text)
 
 
-async def test_a_viewer_may_look_and_nothing_else(tmp_path: Path) -> None:
-    async with a_night(tmp_path) as house, client(house, Role.VIEWER) as web:
+async def test_a_viewer_may_look_and_nothing_else(night: KeptNight) -> None:
+    async with night.opened() as house, client(house, Role.VIEWER) as web:
         assert (await web.get("/morning")).status_code == 200
         assert (await web.post("/morning/review", data=RATED)).status_code == 403
         assert (await web.post("/morning/merge/1")).status_code == 403
 
 
-async def test_an_approver_may_review_and_not_merge(tmp_path: Path) -> None:
-    async with a_night(tmp_path) as house, client(house, Role.APPROVER) as web:
+async def test_an_approver_may_review_and_not_merge(night: KeptNight) -> None:
+    async with night.opened() as house, client(house, Role.APPROVER) as web:
         assert (await web.post("/morning/merge/1")).status_code == 403
         assert (await web.post("/morning/review", data=RATED)).status_code == 200
 
 
-async def test_merging_is_done_once_and_tells_its_undo(tmp_path: Path) -> None:
-    async with a_night(tmp_path) as house, client(house) as web:
+async def test_merging_is_done_once_and_tells_its_undo(night: KeptNight) -> None:
+    async with night.opened() as house, client(house) as web:
         answer = await web.post("/morning/merge/1", headers={"HX-Request": "true"})
         assert "is merged into" in answer.text
         (row,) = await house.house.records.find(PullRequestRow)
         assert row.state == "merged"
         assert row.undo[0].split("'")[0] in answer.text
-        assert "import os" not in git(tmp_path / "sample", "show", "main:sample/greet.py")
+        assert "import os" not in git(night.sample, "show", "main:sample/greet.py")
         assert (await web.post("/morning/merge/1", headers={"HX-Request": "true"})).status_code == 404
         assert "is merged into" in (await web.get("/morning")).text
 
 
-async def test_a_review_is_recorded_whole_and_shows_what_it_changed(tmp_path: Path) -> None:
-    async with a_night(tmp_path) as house, client(house) as web:
+async def test_a_review_is_recorded_whole_and_shows_what_it_changed(night: KeptNight) -> None:
+    async with night.opened() as house, client(house) as web:
         first, second = await recommended(house)
         said = RATED | {
             f"outcome:{first}": "accepted",
@@ -143,8 +150,8 @@ async def test_a_review_is_recorded_whole_and_shows_what_it_changed(tmp_path: Pa
         assert re.search(r"0\.\d\d before, <b>0\.\d\d</b> after", answer.text)
         rows = {row.id: row for row in await house.house.records.find(OutcomeRow)}
         assert (rows[first].outcome, rows[second].outcome) == ("accepted", "rejected")
-        (night,) = await house.house.records.find(SessionRow)
-        assert night.state is SessionState.ENDED
+        (session,) = await house.house.records.find(SessionRow)
+        assert session.state is SessionState.ENDED
         again = (await web.get("/morning?night=1")).text
         assert "Your verdict: <b>rejected</b>" in again
         assert 'id="review"' not in again
@@ -152,8 +159,8 @@ async def test_a_review_is_recorded_whole_and_shows_what_it_changed(tmp_path: Pa
         assert "\u202e" not in again
 
 
-async def test_a_review_without_ratings_is_refused_in_words(tmp_path: Path) -> None:
-    async with a_night(tmp_path) as house, client(house) as web:
+async def test_a_review_without_ratings_is_refused_in_words(night: KeptNight) -> None:
+    async with night.opened() as house, client(house) as web:
         answer = await web.post("/morning/review", data={"trust": "4"}, headers={"HX-Request": "true"})
         assert answer.status_code == 400
         assert "The rating for usefulness is missing." in answer.text
@@ -161,16 +168,16 @@ async def test_a_review_without_ratings_is_refused_in_words(tmp_path: Path) -> N
 
 
 async def test_titles_that_people_or_agents_wrote_stay_text(tmp_path: Path) -> None:
-    async with a_night(tmp_path, title=f"Tidy {EVIL}") as house, client(house) as web:
+    async with a_night(tmp_path, f"Tidy {EVIL}") as house, client(house) as web:
         text = (await web.get("/morning")).text
         assert "&lt;img src=x" in text
         assert "<img" not in text
         assert "\u202e" not in text
 
 
-async def test_a_long_diff_comes_when_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_diff_comes_when_it_is_asked_for(night: KeptNight, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(morning, "MOST_INLINE", 10)
-    async with a_night(tmp_path) as house, client(house) as web:
+    async with night.opened() as house, client(house) as web:
         assert 'hx-get="/morning/diff/1"' in (await web.get("/morning")).text
         assert 'class="diff"' in (await web.get("/morning/diff/1")).text
 
@@ -203,8 +210,8 @@ async def browsed(address: str, width: int) -> AsyncIterator[tuple[Page, list[st
 
 
 @pytest.mark.slow
-async def test_a_night_is_reviewed_by_keyboard_alone(tmp_path: Path) -> None:
-    async with a_night(tmp_path) as house, served(house) as address, browsed(address, 1280) as (view, wrong):
+async def test_a_night_is_reviewed_by_keyboard_alone(night: KeptNight) -> None:
+    async with night.opened() as house, served(house) as address, browsed(address, 1280) as (view, wrong):
         first, second = await recommended(house)
         await expect(view.locator(".item:visible")).to_have_count(1)
         await view.keyboard.press("?")
@@ -239,8 +246,8 @@ async def test_a_night_is_reviewed_by_keyboard_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_thumb_can_do_it_too(tmp_path: Path) -> None:
-    async with a_night(tmp_path) as house, served(house) as address, browsed(address, 390) as (view, wrong):
+async def test_a_thumb_can_do_it_too(night: KeptNight) -> None:
+    async with night.opened() as house, served(house) as address, browsed(address, 390) as (view, wrong):
         first, _ = await recommended(house)
         await expect(view.locator(".choice.accepted:visible")).to_be_in_viewport()
         await expect(view.get_by_text("Side by side").first).to_be_hidden()

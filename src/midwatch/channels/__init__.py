@@ -1,1 +1,1 @@
-"""How the person is reached. Tonight: the log."""
+"""How the person is reached: the log, and whatever Apprise knows."""

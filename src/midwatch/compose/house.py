@@ -8,19 +8,20 @@ import socket
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from midwatch.brains.rules_brain import RulesBrain
+from midwatch.channels.by_apprise import AppriseOutlet
 from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
+from midwatch.compose.forges import Comments, Forges, Keyring
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
-from midwatch.engine.work_engine import WorkEngine
 from midwatch.errors import MidwatchError
 from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
-from midwatch.forges.local import LocalForge
 from midwatch.gateway.door import TracedDoor
 from midwatch.gateway.doorkeeping import Doorkeeper
 from midwatch.gateway.model_doors import ModelDoors
@@ -28,15 +29,18 @@ from midwatch.gateway.redaction.entries import Entries
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.entry import Entry
+from midwatch.journal.events.boxes import JobBoxed
 from midwatch.journal.events.house import SettingsApplied
 from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
-from midwatch.morning import brief, receipts
+from midwatch.morning import brief, receipts, stacking
 from midwatch.morning.roles import Morning
+from midwatch.night.forge_watch import ForgeWatch
 from midwatch.night.perform import Performer
-from midwatch.night.roles import Agent, Brain, Machine, Night
+from midwatch.night.roles import Agent, Brain, Machine, Night, Outlet
 from midwatch.night.timers import TimerLoop
 from midwatch.settings import Loaded, load_settings, model_prices, secret_references
+from midwatch.settings.meaning import channel_secret
 from midwatch.store.answers import SqlAnswers
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.engines import open_reader
@@ -56,6 +60,9 @@ from midwatch.workshop.standing import enclosure, stand
 from midwatch.workshop.walls.probe import Standing
 from midwatch.workshop.walls.spec import MIB, Limits
 
+if TYPE_CHECKING:  # importing it imports DBOS; who only reads needs no engine
+    from midwatch.engine.work_engine import WorkEngine
+
 log = logging.getLogger(__name__)
 DATABASE = "midwatch.db"
 GATHER_SECONDS = 0.1
@@ -69,12 +76,13 @@ class Parts:
 
     clock: Clock = field(default_factory=SystemClock)
     ids: Ids | None = None
-    engine: WorkEngine | InlineEngine | None = None
+    engine: "WorkEngine | InlineEngine | None" = None
     brain: Brain = field(default_factory=RulesBrain)
     agents: dict[str, Agent] | None = None
     models: dict[str, ModelAccess] = field(default_factory=dict)
     """Which model each model-driven agent asks."""
     machine: Machine | None = None
+    outlet: Outlet | None = None
     standing: Standing | None = None
     """Which walls to build; found out by trying where nobody says."""
 
@@ -100,10 +108,12 @@ class House:
         self.folds = Folds(self.pen, self.reader)
         self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)
         self.crew = Crew(dict(parts.agents), parts.models, fixed=True) if parts.agents else Crew()
-        self.bench = Bench(home, self._enclosure(), reveals=self.redactor.reveals)
-        self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
+        keys = Keyring(self.vault, lambda: self.loaded.settings)
+        self.bench = Bench(home, self._enclosure(), reveals=self.redactor.reveals, keys=keys)
+        self.forges = Forges(self.bench.mirrors, self.vault, self.clock, lambda: self.loaded.settings)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         self.doors = self._model_doors()
+        self.outlet = AppriseOutlet(self._address, lambda: self.loaded.settings)
         self.night = self._night()
         self.evening = Evening(
             journal=self.journal,
@@ -123,14 +133,21 @@ class House:
             clock=self.clock,
             ids=self.ids,
             settings=lambda: self.loaded.settings,
+            bench=self.bench,
+            joiner=self.bench.joiner,
+            forge=self.forges.local,
+            comments=Comments(self.forges, self.night),
+            door=TracedDoor(self.journal),
         )
         self._heard_upto = 0
         self.pages = ""  # where a browser finds this house, while it is served
         self.timers = TimerLoop(self.night)
+        self.forge_watch = ForgeWatch(self.night)
         self.performer = Performer(
             self.night,
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+            stack=lambda journal, stack: stacking.make(replace(self.morning, journal=journal), stack),
         )
 
     def _model_doors(self) -> ModelDoors:
@@ -156,14 +173,18 @@ class House:
             brain=self.parts.brain,
             agents=self.crew.agents,
             bench=self.bench,
-            forge=self.forge,
+            forges=self.forges,
             channel=LogChannel(self.home / "notices.log"),
+            outlet=self.parts.outlet or self.outlet,
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.bench.isolation),
             door=TracedDoor(self.journal),
             doorkeeping=Doorkeeper(self.journal, self.vault, self.doors),
             models=self.crew.models,
             worker=self.worker,
         )
+
+    async def _address(self, channel: str) -> str:
+        return (await self.vault.secret(channel_secret(channel))).reveal()
 
     def _enclosure(self) -> Enclosure:
         sandbox = self.loaded.settings.sandbox
@@ -207,7 +228,7 @@ class House:
         """Something was recorded in this process."""
         self.timers.ring()
         for entry in entries:
-            if isinstance(entry.event, JobStopRequested):
+            if isinstance(entry.event, JobStopRequested | JobBoxed):
                 self.night.bells.ring(entry.event.job)
             elif isinstance(entry.event, AskAnswered | AskExpired | AskWithdrawn):
                 self.night.bells.ring(entry.event.ask)
@@ -223,8 +244,10 @@ class House:
                     await self.reload_settings()
 
     async def dispose(self) -> None:
-        """Hang up on the models and close the database."""
+        """Hang up on models and forges, and close the database."""
         await self.doors.close()
+        await self.forges.close()
+        self.outlet.close()
         await self.pen.put_away()
         await self.reader.dispose()
 

@@ -9,15 +9,12 @@ from pydantic import JsonValue
 
 from midwatch.compose.house import House, Parts, database_url
 from midwatch.engine.folder_lock import FolderLock
-from midwatch.engine.lease import Lease
 from midwatch.engine.loops import Loop, going_on
-from midwatch.engine.work_engine import SINGLE, WorkEngine
 from midwatch.errors import MidwatchError
 from midwatch.night.liveness import Patrol
 from midwatch.settings import load_settings
 from midwatch.settings.preparing import prepare_folder
 from midwatch.store.engines import is_sqlite, open_for_engine, open_lease_writer
-from midwatch.store.migrate import bring_into_shape
 
 REST_SECONDS = 1.0
 
@@ -30,6 +27,8 @@ async def open_house(
 
     One server per data folder; on PostgreSQL extra workers may join it.
     """
+    from midwatch.store.migrate import bring_into_shape  # noqa: PLC0415 - who only reads migrates nothing
+
     prepare_folder(home)
     loaded = load_settings(home, flags=flags)
     url = database_url(home, loaded)
@@ -67,6 +66,9 @@ def _the_one(group: BaseExceptionGroup[BaseException]) -> BaseException:
 @contextlib.asynccontextmanager
 async def _engine(house: House) -> AsyncIterator[None]:
     """Start the engine and the loops around whatever the caller does."""
+    from midwatch.engine.lease import Lease  # noqa: PLC0415 - as below
+    from midwatch.engine.work_engine import SINGLE, WorkEngine  # noqa: PLC0415 - DBOS; who only reads needs no engine
+
     given = house.parts.engine
     server = house.loaded.settings.server
     postgres = not is_sqlite(house.url)
@@ -88,7 +90,7 @@ async def _engine(house: House) -> AsyncIterator[None]:
                 head = await house.records.head()
                 wanted.append(lambda: house.listen(head))
             if given is None:
-                wanted += [house.timers.run, Patrol(house.night, house.performer.perform).run]
+                wanted += [house.timers.run, Patrol(house.night, house.performer.perform).run, house.forge_watch.run]
             if lease is not None:
                 wanted.append(lease.keep)
             running = [loops.create_task(going_on(loop)) for loop in wanted]

@@ -28,6 +28,8 @@ class Housekeeper:
     """Drives `python -m midwatch.crew.housekeeper`."""
 
     name = "housekeeper"
+    amends = False
+    """It reads no prose, so nobody can tell it to plan otherwise."""
 
     async def plan(self, task: Task) -> Plan:
         """Look, and say what would be done."""

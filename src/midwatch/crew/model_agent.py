@@ -63,6 +63,8 @@ class Commission(Task, Protocol):
 class ModelAgent:
     """Leads one kind of program; which one, its driver knows."""
 
+    amends = True
+
     def __init__(self, driver: Driver, program: str, model: str, *, name: str = "") -> None:
         self.driver = driver
         self.name = name or driver.name
@@ -180,10 +182,14 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         ),
         plan=plan,
         failure=failure,
+        former_plan=told.former_plan,
+        wish=told.wish,
+        rejected=told.rejected,
         said=told.said,
         signals=told.signals,
         priorities=told.priorities,
         together=told.together,
         commits=told.commits,
         interrupted=told.interrupted and errand is not Errand.PLAN,
+        former=told.former,
     )

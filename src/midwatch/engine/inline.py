@@ -1,11 +1,14 @@
 """An engine for tests and rehearsals in one process: the same queue promise, no DBOS, work on demand."""
 
 from collections import deque
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from midwatch.engine.workflows import Perform
 from midwatch.journal.port import Work
+
+if TYPE_CHECKING:  # importing it imports DBOS, which is what this engine does without
+    from midwatch.engine.workflows import Perform
 
 
 class InlineEngine:
@@ -35,7 +38,7 @@ class InlineEngine:
     def _rolled_back(self, connection: sa.Connection) -> None:
         self._waiting.pop(id(connection), None)
 
-    async def start(self, perform: Perform) -> None:
+    async def start(self, perform: "Perform") -> None:
         """Say who carries the work out."""
         self._perform = perform
 

@@ -20,8 +20,9 @@ from midwatch.journal.events.house import (
     WorkAdded,
     WorkChanged,
 )
+from midwatch.rules.found_checks import FOUND, NONE
 from midwatch.rules.levels import Price, TrackRecord, may_set
-from midwatch.settings import check_changes
+from midwatch.settings import check_changes, refuse_foreign
 from midwatch.terms.house import Flag, Horizon, Project, WorkStatus
 from midwatch.terms.records import (
     EvaluationRow,
@@ -49,9 +50,11 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
     purpose: str = "",
     checks: tuple[str, ...] = (),
     setup: str = "",
+    forge: str = "",
 ) -> ProjectRow:
-    """Put a repository on the books."""
+    """Put a repository on the books; without a forge named, its address decides."""
     facts = await evening.inspector.inspect(path)
+    refuse_foreign(evening.loaded().settings, forge, facts.path)
     chosen = name or name_of(facts.path)
     if not NAME.fullmatch(chosen) or chosen.isdigit():
         raise Misuse(
@@ -63,8 +66,9 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
         path=facts.path,
         branch=facts.branch,
         purpose=purpose,
-        checks=checks,
+        checks=_named_checks(checks),
         setup=_one_line(setup),
+        forge=forge,
     )
     await evening.journal.record(ProjectAdded(project=project), actor=by)
     return await evening.records.get(ProjectRow, project.id)
@@ -79,13 +83,27 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     checks: tuple[str, ...] | None = None,
     setup: str | None = None,
     priority: int | None = None,
+    forge: str | None = None,
 ) -> ProjectRow:
-    """Change what was given; an empty setup takes it away."""
+    """Change what was given; an empty setup takes it away, an empty forge leaves it to the address."""
     row = await evening.records.get(ProjectRow, name)
+    refuse_foreign(evening.loaded().settings, forge or "", row.path)
     command = None if setup is None else _one_line(setup)
-    changed = ProjectChanged(project=row.id, purpose=purpose, checks=checks, priority=priority, setup=command)
+    named = None if checks is None else _named_checks(checks)
+    changed = ProjectChanged(
+        project=row.id, purpose=purpose, checks=named, priority=priority, setup=command, forge=forge
+    )
     await evening.journal.record(changed, actor=by)
     return await evening.records.get(ProjectRow, row.id)
+
+
+def _named_checks(checks: tuple[str, ...]) -> tuple[str, ...]:
+    """Commands, or one word: `none` for no checks at all, `found` for those that are found in the project."""
+    named = tuple(check.strip() for check in checks if check.strip())
+    alone = {NONE, FOUND}.intersection(named)
+    if alone and len(named) > 1:
+        raise Misuse(f"{min(alone)!r} stands alone.", hint="Name commands, or that one word: --check none")
+    return () if named == (FOUND,) else named
 
 
 def _one_line(setup: str) -> str:

@@ -24,6 +24,10 @@ class GitRunner(Protocol):
         """Run git and return exit code, output and complaint."""
         ...
 
+    async def converse(self, repository: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+        """Run git and return exit code, output and all of its complaint."""
+        ...
+
     def far_side(self, program: str) -> str:
         """Name the program at the other end of a fetch or push, hardened as well."""
         ...
@@ -39,3 +43,20 @@ class MirrorKeeper(Protocol):
     def held(self, project: str) -> AbstractAsyncContextManager[tuple[Path, GitRunner]]:
         """Hold the mirror for writing."""
         ...
+
+
+class Advancing(Protocol):
+    """A branch that is to move from one commit to another, in one piece."""
+
+    @property
+    def project(self) -> str: ...  # noqa: D102
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def into(self) -> str: ...  # noqa: D102
+    @property
+    def stack(self) -> str: ...  # noqa: D102
+    @property
+    def old(self) -> str: ...  # noqa: D102
+    @property
+    def new(self) -> str: ...  # noqa: D102

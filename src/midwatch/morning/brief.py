@@ -1,14 +1,14 @@
 """The debrief: what the night's records come to, ranked, scored before review, within four hundred words."""
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ReportWritten, RunScored
 from midwatch.journal.events.session import NoticeRaised
-from midwatch.morning import advice, lines
+from midwatch.morning import advice, lines, stacking
 from midwatch.morning.finishing import finish
 from midwatch.morning.roles import Morning
 from midwatch.rules import scores
@@ -17,17 +17,21 @@ from midwatch.rules.scores import ActDone
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, Tier
 from midwatch.terms.counting import four_digits
+from midwatch.terms.notices import DeliveryState
 from midwatch.terms.records import (
     ActRow,
     AskRow,
     AssumptionRow,
     ClaimRow,
+    DeliveryRow,
     EvidenceRow,
     JobRow,
+    NoticeRow,
     ProjectRow,
     PullRequestRow,
     RunRow,
     SessionRow,
+    StackRow,
 )
 from midwatch.terms.report import Claim, Evidence, Recommendation, ScoreParts
 
@@ -46,6 +50,9 @@ class Ledger:
     evidence: tuple[EvidenceRow, ...]
     claims: tuple[ClaimRow, ...]
     assumptions: tuple[AssumptionRow, ...]
+    unsent: tuple[tuple[str, str], ...] = ()
+    """Channels with notices they did not take, however often they were tried."""
+    stacks: tuple[StackRow, ...] = ()
 
 
 async def debrief(morning: Morning, session_id: str) -> None:
@@ -62,6 +69,9 @@ async def debrief(morning: Morning, session_id: str) -> None:
     key = f"report:{session.id}"
     if await morning.journal.known(key) is not None:
         return
+    if await stacking.begin_at_dawn(morning, session):
+        return  # the last one made calls again
+    ledger = replace(ledger, stacks=await morning.records.find(StackRow, session=session.id))
     try:
         await morning.journal.record(*_report(morning, ledger), key=key)
     except Stale:
@@ -95,7 +105,14 @@ async def open_ledger(morning: Morning, session: SessionRow) -> Ledger:
         evidence=await records.find(EvidenceRow, run=mine),
         claims=await records.find(ClaimRow, run=mine),
         assumptions=await records.find(AssumptionRow, run=mine),
+        unsent=await _unsent(morning, session),
     )
+
+
+async def _unsent(morning: Morning, session: SessionRow) -> tuple[tuple[str, str], ...]:
+    rows = await morning.records.find(DeliveryRow, session=session.id, state=DeliveryState.FAILED)
+    told = {one.id: one.text for one in await morning.records.find(NoticeRow, session=session.id)} if rows else {}
+    return tuple((row.channel, told[row.notice]) for row in rows)
 
 
 def _report(morning: Morning, ledger: Ledger) -> tuple[Event, ...]:

@@ -9,6 +9,8 @@ from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import AskRow, EvidenceRow, JobRow
 from midwatch.terms.report import EvidenceKind, Recommendation
 from midwatch.terms.trust import Level
+from midwatch.views.channels import unsent_line
+from midwatch.views.stack import brief_line
 
 if TYPE_CHECKING:
     from midwatch.morning.brief import Ledger
@@ -52,12 +54,22 @@ def sections(
         "completed": _all_completed(ledger) or [_nothing(ledger)],
         "evidence": [_evidence(row) for row in ranked(ledger.evidence)],
         "recommendations": [_recommended(place, one) for place, one in enumerate(recommended, 1)],
-        "decisions": [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)],
+        "decisions": _decisions(ledger, waiting),
         "assumptions": [f"{row.statement} If wrong: {row.impact_if_wrong} impact." for row in ledger.assumptions],
         "risks": _risks(ledger),
         "authority": _authority(ledger),
         "next": ["Nothing: the night is over and waits for your review."],
     }
+
+
+def _decisions(ledger: "Ledger", waiting: Sequence[AskRow]) -> list[str]:
+    """What waits for the person, and the stacks that may be merged; a stack is never crowded out by questions."""
+    asked = [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)]
+    newest = {row.project: row for row in ledger.stacks}
+    told = [
+        brief_line(row, ledger.projects[row.project].name) for row in newest.values() if row.project in ledger.projects
+    ]
+    return [*asked[:2], *told, *asked[2:]]
 
 
 def _authority(ledger: "Ledger") -> list[str]:
@@ -143,6 +155,8 @@ def _risks(ledger: "Ledger") -> list[str]:
         for job in ledger.jobs
         if job.change and job.change.flagged
     ]
+    for channel in dict.fromkeys(channel for channel, _ in ledger.unsent):
+        found.append(unsent_line(channel, [text for name, text in ledger.unsent if name == channel]))
     refused = [act for act in ledger.acts if act.state == "refused"]
     found += [f"Refused: {act.text}" for act in refused[:2]]
     return found

@@ -27,17 +27,20 @@ def company_of(session: SessionRow, work_item: str) -> tuple[dict[str, str], ...
 
 
 def joint_contract(
-    contract: RunContract, session: SessionRow, items: Collection[str], projects: Mapping[str, ProjectRow]
+    contract: RunContract,
+    session: SessionRow,
+    items: Collection[str],
+    projects: Mapping[str, ProjectRow],
+    settings: Settings,
 ) -> RunContract:
     """Widen a contract to all the items that one run is to carry out."""
-    ordered = [one for one in session.items if one["work_item"] in items and one["project"] in projects]
+    own = set(ContractPart.model_fields) - {"work_item"}
     parts = []
-    for item in ordered:
-        piece = item_for(session, item["work_item"])
-        checks = piece.checks or projects[item["project"]].checks
-        parts.append(
-            ContractPart(project_id=item["project"], work_item=item["work_item"], checks=checks, paths=piece.paths)
-        )
+    for item in session.items:
+        if item["work_item"] in items and item["project"] in projects:
+            name = item["work_item"]
+            compiled = _compiled(session, name, projects[item["project"]], settings, contract.mission_id)
+            parts.append(ContractPart(work_item=name, **compiled.model_dump(include=own)))
     return join(contract, parts, session.orders)
 
 
@@ -48,11 +51,16 @@ def contract_for(
     behind = [item for item in session.items if item["work_item"] == proposal.target]
     if not behind or proposal.project not in projects:
         return None
-    project = projects[proposal.project]
+    return _compiled(session, proposal.target, projects[proposal.project], settings, mission)
+
+
+def _compiled(
+    session: SessionRow, work_item: str, project: ProjectRow, settings: Settings, mission: str
+) -> RunContract:
     return compile_contract(
         session.orders,
-        item_for(session, proposal.target),
-        Behind(project=project.id, mission=mission, work_item=proposal.target, checks=project.checks),
+        item_for(session, work_item),
+        Behind(project=project.id, mission=mission, work_item=work_item, checks=project.checks),
         run_defaults(settings),
     )
 

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from midwatch.journal.port import Records, Work
 from midwatch.night import held_up
 from midwatch.night.roles import Night
+from midwatch.night.stranded import Watched
 from midwatch.night.tidying import collect_checkouts, end_orphans
 from midwatch.rules.recovery import Cause
 from midwatch.terms.asks import AskKind, AskState, Tier
@@ -105,6 +106,7 @@ class Patrol:
     def __init__(self, night: Night, perform: Callable[[str, dict[str, JsonValue], int], Awaitable[None]]) -> None:
         self._night = night
         self._perform = perform
+        self._watched = Watched(night)
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -120,7 +122,7 @@ class Patrol:
         """Carry out what was left lying; say how much it was."""
         await end_orphans(self._night)
         await credentials_forgotten(self._night)
-        left = await overdue(self._night)
+        left = (*await overdue(self._night), *await self._watched.stranded())
         for work in left:
             log.warning("left lying, taken up again: %s %s", work.name, work.args)
             await self._perform(work.name, dict(work.args), await self._night.records.head())

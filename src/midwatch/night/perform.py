@@ -10,12 +10,12 @@ from pydantic import JsonValue
 
 from midwatch.errors import MidwatchError
 from midwatch.journal.caused import CausedJournal
-from midwatch.journal.events.session import NoticeSent, RoundEnded
+from midwatch.journal.events.session import RoundEnded
 from midwatch.journal.port import Journal
-from midwatch.night import flow, jobs, settling, together
+from midwatch.night import flow, held_up, jobs, outbox, retelling, settling, stacks
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import NoticeRow, SessionRow
+from midwatch.terms.records import SessionRow
 
 log = logging.getLogger("midwatch.work")
 Args = dict[str, JsonValue]
@@ -27,10 +27,9 @@ Morning = Callable[[Journal, str], Awaitable[None]]
 class Performer:
     """Knows who does which work. Every piece may come twice and is harmless the second time."""
 
-    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning) -> None:
+    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning, stack: Morning) -> None:
         self._night = night
-        self._close_job = close_job
-        self._debrief = debrief
+        self._mornings = {"close": close_job, "debrief": debrief, "stack": stack}
         self._under_way = 0
         self._at_rest = asyncio.Event()
         self._at_rest.set()
@@ -84,26 +83,32 @@ class Performer:
         match name:
             case "round":
                 await flow.run_round(night, args["session"], int(args["number"]))
-            case "stage":
-                await jobs.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
-            case "halt":
-                await jobs.halt(night, args["job"])
+            case "stage" | "wake" | "halt":
+                await self._job(night, name, args)
             case "settle":
                 await settling.settle(night, args["ask"])
-            case "tell":
-                await tell(night, args["notice"])
-            case "close":
-                await self._close_job(night.journal, args["job"])
-                await together.retell(night, args["job"])
-            case "debrief":
-                await self._debrief(night.journal, args["session"])
+            case "tell" | "push":
+                await outbox.carry_out(night, **args)
             case _:
-                raise AssertionError(name)
+                (subject,) = args.values()
+                await self._mornings[name](night.journal, subject)
+                if name == "close":
+                    await retelling.retell(night, subject)
+
+    async def _job(self, night: Night, name: str, args: dict[str, str]) -> None:
+        if name == "stage":
+            await jobs.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
+        elif name == "wake":
+            await held_up.wake(night, args["job"], by="the patrol; nobody else would have")
+        else:
+            await jobs.halt(night, args["job"])
 
     async def _mend(self, name: str, args: dict[str, str], error: Exception) -> None:
-        """Leave nothing hanging: a round that broke ends, a stage that broke fails its job."""
+        """Leave nothing hanging: a round that broke ends, a stage that broke fails its job, a stack is given up."""
         if isinstance(error, jobs.StageBroke):
             await jobs.give_up(self._night, error)
+        if name == "stack":
+            await stacks.give_up(self._night, args["stack"], str(error))
         if name == "round":
             session = await self._night.records.get(SessionRow, args["session"])
             if session.round_active and session.rounds == int(args["number"]):
@@ -114,12 +119,3 @@ class Performer:
                     error=str(error),
                 )
                 await self._night.journal.record(ended)
-
-
-async def tell(night: Night, notice_id: str) -> None:
-    """Hand a notice to the channel, once."""
-    notice = await night.records.get(NoticeRow, notice_id)
-    if notice.sent_by:
-        return
-    await night.channel.send(notice)
-    await night.journal.record(NoticeSent(notice=notice.id, channel=night.channel.name), key=f"notice:{notice.id}:sent")

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Protocol
 
 from midwatch.journal.port import Blobs, Journal, Records
+from midwatch.night.forges import Forges
 from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Place, Room
 from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.contract import ToolScope
-from midwatch.terms.jobs import Bundle, Change, CheckResult, Done, Plan, Proof, RepositoryFacts
+from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts
 from midwatch.terms.records import NoticeRow
 from midwatch.terms.roles import Clock, Ids
 from midwatch.terms.sense import Answer, Sense
@@ -31,6 +32,9 @@ class Brain(Protocol):
 
 class Agent(Protocol):
     """Plans and works in its own checkout."""
+
+    amends: bool
+    """Whether it can plan anew by what a person says of its plan."""
 
     async def plan(self, assignment: Assignment) -> Plan:
         """Look, and say what would be done; nothing is written."""
@@ -144,28 +148,35 @@ class ProofRequest:
     base: str
     head: str
     checks: tuple[str, ...]
+    project_checks: tuple[str, ...]
+    """Those of the checks that the project names, not the orders."""
+    finds_checks: bool
+    reruns: int
+    claims: tuple[str, ...]
+    """What the agent said of its work."""
     wall: timedelta
     paths: tuple[str, ...]
     setup_key: str
-    before: tuple[CheckResult, ...] | None
+    earlier: Proof | None
+    """What an earlier round found: the base is not asked twice."""
     stop: asyncio.Event
 
 
-class Forge(Protocol):
-    """Where work is delivered."""
-
-    async def deliver(self, source: str, project: str, job: str, head: str) -> str:
-        """Write the agent's branch and tell its name; the same again changes nothing."""
-        ...
-
-
 class Channel(Protocol):
-    """A way to reach the person."""
+    """Where every notice goes first: the log."""
 
     name: str
 
     async def send(self, notice: NoticeRow) -> None:
         """Hand the notice over, once."""
+        ...
+
+
+class Outlet(Protocol):
+    """Reaches the person wherever they are, by the channels that the settings name."""
+
+    async def push(self, channel: str, title: str, text: str) -> None:
+        """Hand one message over, or raise what kept it from going."""
         ...
 
 
@@ -222,6 +233,10 @@ class Bells:
         if job in self._bells:
             self._bells[job].set()
 
+    def hangs(self, job: str) -> bool:
+        """Whether somebody in this process works on a job."""
+        return job in self._bells
+
     def put_away(self, job: str, bell: asyncio.Event) -> None:
         """This attempt is over; another's bell stays."""
         if self._bells.get(job) is bell:
@@ -241,8 +256,9 @@ class Night:
     brain: Brain
     agents: dict[str, Agent]
     bench: Bench
-    forge: Forge
+    forges: Forges
     channel: Channel
+    outlet: Outlet
     machine: Machine
     door: Door
     doorkeeping: Doorkeeping

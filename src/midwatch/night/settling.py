@@ -2,22 +2,22 @@
 
 from datetime import datetime
 
-from midwatch.errors import Refused, Stale, Unknown
+from midwatch.errors import Misuse, Refused, Stale, Unknown
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import JobApproved, JobEnded
+from midwatch.journal.events.jobs import JobApproved, JobEnded, PlanReturned
 from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
 from midwatch.night import acts, held_up
 from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
 from midwatch.rules.asks import NO, YES, agrees
-from midwatch.terms.asks import AskKind, AskState, Silence
+from midwatch.terms.asks import EDIT, AskKind, AskState, Silence
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
-from midwatch.terms.records import AskRow, JobRow, SessionRow
+from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
 from midwatch.terms.trust import Level
 
 TRIES = 5
-ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.SPEND})
+ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN, AskKind.SPEND})
 
 
 async def answer(night: Night, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
@@ -28,9 +28,20 @@ async def answer(night: Night, name: str, said: str, *, by: str, text: str = "",
             f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}"
         )
     if ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING} and said.lower() not in YES | NO:
-        raise Unknown(f"Ask {ask.number} takes {' or '.join(ask.options)}, not {said!r}.")
+        _check_edit(ask, said, text)
     await night.journal.record(AskAnswered(ask=ask.id, answer=said, by=by, text=text), actor=by)
     return await night.records.get(AskRow, ask.id)
+
+
+def _check_edit(ask: AskRow, said: str, text: str) -> None:
+    """A plan may also be sent back, with what is wanted instead; nothing else fits."""
+    if said.lower() != EDIT or EDIT not in ask.options:
+        raise Unknown(f"Ask {ask.number} takes {' or '.join(ask.options)}, not {said!r}.")
+    if not text.strip():
+        raise Misuse(
+            "Nothing is said about what should be different.",
+            hint=f'Say it: midwatch asks {ask.number} edit --text "leave the public names alone"',
+        )
 
 
 async def expire(night: Night, ask_id: str, due_at: datetime) -> None:
@@ -38,6 +49,8 @@ async def expire(night: Night, ask_id: str, due_at: datetime) -> None:
     ask = await night.records.get(AskRow, ask_id)
     if ask.state is not AskState.OPEN or ask.due_at != due_at:
         return
+    if await night.records.find(NoticeRow, subject=ask.id, sent_by=""):
+        return  # nobody was told of it yet: its clock starts when somebody is (RULES 2)
     session = await night.records.get(SessionRow, ask.session)
     held = ask.silence is Silence.APPROVED and session.level is Level.OBSERVE
     # What silence means was fixed when the ask was opened; a person who lowered the level since has not been silent.
@@ -77,6 +90,8 @@ async def _settle_plan(night: Night, ask: AskRow, *, agreed: bool) -> None:
     events: Event
     if agreed:
         events = JobApproved(job=job.id, by=by, plan_hash=ask.shown_hash)
+    elif ask.answer.lower() == EDIT:
+        events = PlanReturned(job=job.id, by=by, plan_hash=ask.shown_hash, wish=ask.answer_text)
     else:
         why = f"The plan was rejected by {by}. {ask.answer_text}".strip()
         events = JobEnded(job=job.id, epoch=job.epoch, state="declined", why=why)

@@ -4,37 +4,27 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from midwatch.errors import Refused, Stale
-from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import (
-    JobApproved,
     JobBundled,
     JobEnded,
     JobExecuted,
     JobMirrored,
-    JobPlanned,
     JobPrepared,
     JobQuarantined,
     JobRepaired,
-    JobVerified,
 )
-from midwatch.journal.events.session import AskOpened, NoticeRaised
 from midwatch.journal.events.workshop import SetupFinished
 from midwatch.night import by_hand
-from midwatch.night.assigning import assign, base_of, setup_doorman, wall_of
+from midwatch.night.assigning import assign, base_of, setup_doorman
 from midwatch.night.bounds import contract_of, scope_of
-from midwatch.night.delivering import NOT_DELIVERABLE, ask_for_review, by_person, deliver, tell
-from midwatch.night.roles import Night, ProofRequest
+from midwatch.night.delivering import ask_for_review, by_person, deliver, tell
+from midwatch.night.planning import plan
+from midwatch.night.roles import Night
 from midwatch.night.rooms import Place
-from midwatch.night.wording import plan_question
-from midwatch.rules.asks import draft_terms
-from midwatch.rules.contract import WRITE
+from midwatch.night.verifying import failure_text, verified
 from midwatch.rules.levels import effective_level
-from midwatch.rules.notices import NoticeKind, tier_of
-from midwatch.rules.paths import inside, touches
-from midwatch.terms.asks import AskDraft, AskKind, Silence
-from midwatch.terms.contract import RunContract
-from midwatch.terms.jobs import Done, Plan, RepositoryFacts, Stage
+from midwatch.terms.jobs import Done, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Level
 
@@ -80,58 +70,6 @@ async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> 
             seconds=seconds,
         ),
     )
-
-
-async def plan(night: Night, job: JobRow) -> Events:
-    """Let the agent look, read-only, and ask the person about what it would do."""
-    if job.by_hand:
-        return await by_hand.planned(night, job)
-    contract = await contract_of(night, job)
-    agent, assignment = await assign(night, job, base_of(job))
-    drafted = await agent.plan(assignment)
-    planned = JobPlanned(
-        job=job.id,
-        epoch=job.epoch,
-        version=job.plan_version + 1,
-        plan=drafted,
-        plan_hash=digest(canonical(drafted.model_dump(mode="json"))),
-    )
-    if not drafted.files:
-        return planned, JobEnded(job=job.id, epoch=job.epoch, state="done", why=drafted.summary)
-    return planned, *await _ask_for_approval(night, job, contract, planned)
-
-
-async def _ask_for_approval(night: Night, job: JobRow, contract: RunContract, planned: JobPlanned) -> Events:
-    session = await night.records.get(SessionRow, job.session)
-    minutes, silence = draft_terms(
-        AskKind.APPROVE_PLAN,
-        session.level,
-        inside_scopes=_inside(planned.plan, contract),
-        silence_approves=contract.silence_approves,
-    )
-    if minutes == 0:
-        return (JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash),)
-    settings = night.settings()
-    minutes = settings.asks.approve_plan_minutes
-    now = night.clock.now()
-    draft = AskDraft(
-        kind=AskKind.APPROVE_PLAN,
-        question=plan_question(job, planned.plan, silence, minutes),
-        options=("approve", "reject"),
-        recommendation="approve",
-        rationale=" ".join(planned.plan.approach),
-        priority=7,
-        deadline_minutes=minutes,
-        silence=silence,
-        blocking=True,
-        subject=job.id,
-        project=job.project,
-        shown_hash=planned.plan_hash,
-    )
-    due = now + timedelta(minutes=minutes) if silence is not Silence.WAITS else None
-    opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
-    told = (_notice(night, job, NoticeKind.PLAN_READY, draft.question),) if settings.notices.on_plan_ready else ()
-    return opened, *told
 
 
 async def execute(night: Night, job: JobRow) -> Events:
@@ -196,24 +134,7 @@ async def quarantine(night: Night, job: JobRow) -> Events:
 
 async def verify(night: Night, job: JobRow) -> Events:
     """Ask fresh checkouts, never the tree the agent owns."""
-    if job.change is None:
-        raise Stale("Nothing arrived that could be checked.")
-    contract = await contract_of(night, job)
-    request = ProofRequest(
-        place=Place(project=job.project, job=job.id, epoch=job.epoch),
-        base=job.change.base,
-        head=job.change.head,
-        checks=contract.checks,
-        wall=wall_of(contract),
-        paths=contract.paths,
-        setup_key=job.setup_key,
-        before=job.proof.before if job.proof else None,
-        stop=night.bells.of(job.id),
-    )
-    proof = await night.bench.prove(request)
-    most = 0 if job.by_hand else night.settings().execution.repair_rounds
-    repair = proof.verdict in NOT_DELIVERABLE and job.repairs < most
-    return (JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair),)
+    return (await verified(night, job),)
 
 
 async def repair(night: Night, job: JobRow) -> Events:
@@ -221,15 +142,13 @@ async def repair(night: Night, job: JobRow) -> Events:
     if job.change is None or job.proof is None:
         raise Stale("There is nothing to mend.")
     agent, assignment = await assign(night, job, job.change.head)
-    failure = "\n\n".join(f"$ {one.command}\n{one.tail}" for one in job.proof.delivered if not one.green)
+    failure = failure_text(job.proof, each=night.settings().execution.repair_rounds)
     done = await agent.repair(assignment, job.change.base, failure)
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     head = await night.bench.head_so_far(job.id, where)
-    if not done.commits and head in {job.change.base, job.change.head}:
+    if not done.commits and head == job.change.base:
         why = "Every change made the checks worse, so nothing is delivered."
-        if head == job.change.head:
-            why = f"{job.agent} mended nothing, so the checks stay red and nothing is delivered."
         return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
     return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
 
@@ -247,16 +166,3 @@ STAGES: dict[Stage, Callable[[Night, JobRow], Awaitable[Events]]] = {
     Stage.PULL_REQUEST: ask_for_review,
     Stage.NOTICE: tell,
 }
-
-
-def _inside(drafted: Plan, contract: RunContract) -> bool:
-    scope = contract.constraints.tool_policy.scopes.get(WRITE)
-    if scope is None:
-        return False
-    allowed = all(inside(path, scope.allowed_paths) for path in drafted.files)
-    touched = any(touches(path, contract.constraints.do_not_touch) for path in drafted.files)
-    return allowed and not touched
-
-
-def _notice(night: Night, job: JobRow, kind: NoticeKind, text: str) -> NoticeRaised:
-    return NoticeRaised(notice=night.ids.new("ntc"), session=job.session, tier=tier_of(kind), text=text, subject=job.id)

@@ -55,7 +55,7 @@ def run_events(world: World, proposal: Proposal, contract: RunContract, run: str
     session = world.session
     begun = {job.work_item for job in world.jobs} - {proposal.target}
     company = [item["work_item"] for item in company_of(session, proposal.target) if item["work_item"] not in begun]
-    whole = joint_contract(contract, session, company, world.projects)
+    whole = joint_contract(contract, session, company, world.projects, world.settings)
     return [
         MissionCreated(
             mission=contract.mission_id,

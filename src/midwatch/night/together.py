@@ -6,15 +6,15 @@ nothing, the text of those that are open is written anew: whoever merges one kno
 
 from dataclasses import dataclass
 
-from midwatch.errors import Stale
-from midwatch.journal.events.jobs import PullRequestReworded
 from midwatch.night.contracts import company_of
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow
+from midwatch.views.tamed import tamed
 
-MARK = "**Together with.**"
-TAIL = "\n\nMidwatch-Job:"
+MARK = "\n\n**Together with.**\n"
+"""Nothing an agent wrote begins a line there, so this is ours."""
+TAIL = "\n\nMidwatch-"
 """The trailer stays last."""
 
 
@@ -78,25 +78,5 @@ def worded(body: str, company: tuple[Sibling, ...]) -> str:
     head, trailer, rest = body.rpartition(TAIL)
     if not trailer:
         head, rest = body, ""
-    told = "\n".join([MARK, *(f"- {_line(one)}" for one in company)])
-    return f"{head.partition(MARK)[0].rstrip()}\n\n{told}{trailer}{rest}"
-
-
-async def retell(night: Night, job_id: str) -> None:
-    """A job is over: write the texts of its siblings' open pull requests anew, and its own."""
-    job = await night.records.get(JobRow, job_id)
-    for sibling in await siblings(night, job):
-        if sibling.pull_request is not None and sibling.job is not None:
-            await _reword(night, sibling.job, sibling.pull_request)
-    for opened in await night.records.find(PullRequestRow, job=job.id):
-        await _reword(night, job, opened)
-
-
-async def _reword(night: Night, job: JobRow, opened: PullRequestRow) -> None:
-    body = worded(opened.body, await siblings(night, job))
-    if opened.state != "open" or body == opened.body:
-        return
-    try:
-        await night.journal.record(PullRequestReworded(pull_request=opened.id, body=body))
-    except Stale:
-        return  # merged or closed in the same moment
+    told = "\n".join(f"- {tamed(_line(one))}" for one in company)
+    return f"{head.partition(MARK)[0]}{MARK}{told}{trailer}{rest}"

@@ -1,23 +1,30 @@
 """What the night says about a job: the plan's question, the pull request's text, the word that it is ready."""
 
+from datetime import datetime
+
 from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
-from midwatch.terms.jobs import CheckResult, Plan, Proof
-from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
+from midwatch.terms.jobs import Plan
+from midwatch.terms.money import dollars
+from midwatch.terms.records import JobRow, PullRequestRow
 
-PROVEN = {
-    "green": "checks pass on a fresh checkout",
-    "still_red": "checks were red before and are no worse",
-    "no_checks": "no checks are configured, so nothing is proven",
-    "worse": "checks got worse",
-    "red_when_restored": "checks pass only with the agent's own changes to them",
+IN_SHORT = {
+    "green": "checks green",
+    "still_red": "checks red, as before",
+    "no_checks": "no checks",
+    "worse": "checks worse",
+    "red_when_restored": "checks not trusted",
+    "doubted": "checks not trusted",
+    "flaky": "checks flaky",
 }
 
 
-def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None) -> str:
-    """Ask about a plan and say what silence means."""
-    return f"Plan for job {job.number} ({job.title}): {plan.summary} {within(silence, minutes)}"
+def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None, wrong: tuple[str, ...] = ()) -> str:
+    """Ask about a plan, say where it leaves the orders, and what silence means."""
+    again = f", version {job.plan_version + 1}" if job.plan_version else ""
+    left = f" It leaves your orders, and what does is refused later: {' '.join(wrong)}" if wrong else ""
+    return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {within(silence, minutes)}"
 
 
 def within(silence: Silence, minutes: float | None) -> str:
@@ -26,52 +33,15 @@ def within(silence: Silence, minutes: float | None) -> str:
     return words if minutes is None else words.replace("do not answer", f"do not answer within {minutes:g} minutes", 1)
 
 
-def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
-    """Write the pull request for a reviewer: why, what, proof, risks, how to undo."""
-    change, done, proof = job.change, job.done, job.proof
-    commits = change.commits if change else ()
-    title = commits[0].subject if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
-    lines = [
-        f"**Why.** Ordered for tonight: {job.title}.",
-        "",
-        f"**What.** {done.summary if done else ''}",
-        *(f"- {one.subject} ({some(one.files, 'file')}, +{one.insertions} -{one.deletions})" for one in commits),
-        "",
-        f"**Proof.** {in_words(proof)}",
-        *(f"- {line}" for line in check_lines(proof)),
-    ]
-    if job.plan and job.plan.risks:
-        lines += ["", "**Risks.**", *(f"- {risk}" for risk in job.plan.risks)]
-    if change and change.flagged:
-        lines += ["", f"**Look twice at** {', '.join(change.flagged)}."]
-    lines += ["", f"**Undo.** Close this, or after merging: `git revert -m 1 <merge>` on {project.branch}."]
-    lines += ["", f"Midwatch-Job: {job.id}"]
-    return title, "\n".join(lines)
-
-
-def in_words(proof: Proof | None) -> str:
-    """Say what the proof comes to."""
-    return f"{PROVEN[proof.verdict]}." if proof else "Not checked."
-
-
-def check_lines(proof: Proof | None) -> list[str]:
-    """One line per check."""
-    if proof is None:
-        return []
-    before = {one.command: one for one in proof.before}
-    return [
-        f"`{one.command}`: {_colour(before.get(one.command))} before, {_colour(one)} now" for one in proof.delivered
-    ]
-
-
-def _colour(result: CheckResult | None) -> str:
-    if result is None:
-        return "unknown"
-    return "green" if result.green else f"red (exit {result.exit_code})"
-
-
-def ready_text(job: JobRow, opened: PullRequestRow) -> str:
-    """Tell that a pull request is ready (A9)."""
+def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
+    """Tell that a pull request is ready: where, how large, how well proven, and what it took (A9)."""
     change = job.change
-    size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else "no changes"
-    return f"Pull request ready: {opened.title} ({opened.branch}): {size}; {in_words(job.proof)}"
+    size = f"{some(len(change.files), 'file')} · +{change.insertions} -{change.deletions}" if change else "no changes"
+    proven = IN_SHORT[job.proof.verdict] if job.proof else "not checked"
+    asked = f"Cost {dollars(job.usd_micros)} · {some(job.requests, 'turn')}" if job.requests else "No model was asked"
+    minutes = round((now - (job.started_at or job.created_at)).total_seconds() / 60)
+    took = some(minutes, "minute") if minutes else "under a minute"
+    kind = "Only a draft" if opened.draft else "PR ready"
+    where = opened.url or opened.branch
+    lines = (f"{kind}: {opened.title}", where, f"{size} · {proven}", f"{asked} · {took}", *opened.remarks)
+    return "\n".join(lines)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from midwatch.terms.asks import AskKind, Silence
+from midwatch.terms.asks import APPROVE, REJECT, AskKind, Silence
 from midwatch.terms.english import say
 from midwatch.terms.trust import Level
 
@@ -79,8 +79,8 @@ def what_silence_means(
 
 
 GO_ON, STOP = "go on", "stop"
-YES: Final = frozenset({"yes", "y", "approve", "approved", "ok", GO_ON})
-NO: Final = frozenset({"no", "n", "reject", "rejected", STOP})
+YES: Final = frozenset({"yes", "y", APPROVE, "approved", "ok", GO_ON})
+NO: Final = frozenset({"no", "n", REJECT, "rejected", STOP})
 
 
 def agrees(answer: str) -> bool:

@@ -75,6 +75,24 @@ def cut_line(line: str, most: int = MOST_LINE_WORDS) -> str:
     return " ".join(words) if len(words) <= most else " ".join(words[:most]) + ELLIPSIS
 
 
+PUSHED: Final = ("decisions", "completed", "risks")
+MARGIN: Final = "Read it all: midwatch morning"
+
+
+def push_form(brief: Brief, most: int) -> str:
+    """Say the brief in few characters: its headline, what needs a decision, what was done; whole lines only."""
+    titles = {rule.title: rule.name for rule in SECTIONS}
+    found = {titles[one.title]: one for one in brief.sections if one.title in titles}
+    text = brief.headline if len(brief.headline) < most else f"{brief.headline[: most - 1]}{ELLIPSIS}"
+    for name in PUSHED:
+        section = found.get(name)
+        lines = [line for line in section.lines if line != say("brief.none")] if section else []
+        for line in [f"{section.title}:", *(f"- {line}" for line in lines)] if section and lines else []:
+            if len(text) + len(line) + len(MARGIN) + 2 < most:
+                text += f"\n{line}"
+    return f"{text}\n{MARGIN}" if len(text) + len(MARGIN) < most else text
+
+
 def _lines(lines: Sequence[str]) -> list[str]:
     return [cut for line in lines if (cut := cut_line(line))]
 

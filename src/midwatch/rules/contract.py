@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from midwatch.rules.found_checks import join_checks
 from midwatch.terms.contract import (
     Constraints,
     ContractPart,
@@ -13,6 +14,7 @@ from midwatch.terms.contract import (
 )
 from midwatch.terms.money import micros
 from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.proof import CheckSource
 
 NEVER = ("prod_deploy", "external_email")
 WRITE = "repo_write_pr"
@@ -48,6 +50,7 @@ def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults
     """
     permitted = orders.permissions
     limits = orders.limits
+    named = join_checks(work.checks, behind.checks, ())
     paths = work.paths or ("**",)
     scopes = {
         WRITE: ToolScope(allowed_paths=paths, max_files_changed=defaults.files, max_diff_lines=defaults.lines),
@@ -73,7 +76,9 @@ def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults
         success_criteria=orders.success_criteria,
         output_requirements=OutputRequirements(),
         external_effects=permitted.external,
-        checks=work.checks or behind.checks,
+        checks=tuple(check.command for check in named),
+        project_checks=tuple(check.command for check in named if check.source is CheckSource.PROJECT),
+        finds_checks=not behind.checks,
         paths=work.paths,
         agent=work.agent,
         silence_approves=permitted.silence_approves,
@@ -111,5 +116,7 @@ def part_of(contract: RunContract, project: str) -> RunContract:
             "tool_policy": whole.tool_policy.model_copy(update={"scopes": scopes}),
         }
     )
-    own = {"project_id": project, "work_item_links": (part.work_item,), "checks": part.checks, "paths": part.paths}
-    return contract.model_copy(update={**own, "parts": (), "constraints": constraints})
+    own = part.model_dump(exclude={"work_item"})
+    return contract.model_copy(
+        update={**own, "work_item_links": (part.work_item,), "parts": (), "constraints": constraints}
+    )

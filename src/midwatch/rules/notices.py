@@ -1,12 +1,12 @@
 """How loudly a thing is told, and when (RULES 4)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import Final
 
 from midwatch.terms.asks import Tier
+from midwatch.terms.notices import Delivery
 
 QUIET_FROM: Final = time(22)
 QUIET_UNTIL: Final = time(7)
@@ -57,24 +57,6 @@ _SUMMARY: Final = frozenset(
 _LOG: Final = frozenset({NoticeKind.REASONING, NoticeKind.SKIP, NoticeKind.SCAN})
 
 
-class Delivery(StrEnum):
-    """What a channel does with a notice."""
-
-    NOW = "now"
-    AFTER_QUIET = "after_quiet"
-    BATCH = "batch"
-    DIGEST = "digest"
-    LOG = "log"
-
-
-@dataclass(frozen=True, slots=True)
-class Routing:
-    """When it goes out, and whether the day's budget should be mentioned."""
-
-    delivery: Delivery
-    warn: bool = False
-
-
 def tier_of(kind: NoticeKind, *, errors_in_a_row: int = 0) -> Tier:
     """Security wakes people, questions reach them, routine waits, reasoning is only kept."""
     if kind in _URGENT or (kind is NoticeKind.ERROR and errors_in_a_row > ERRORS_THAT_WAKE):
@@ -103,25 +85,17 @@ def quiet_ends_at(local: datetime, *, end: time = QUIET_UNTIL) -> datetime:
     return datetime.combine(day, end, local.tzinfo)
 
 
-def route(tier: Tier, *, quiet: bool, sent_today: int, budget: int = DAILY_BUDGET) -> Routing:
+def route(tier: Tier, *, quiet: bool, sent_today: int, budget: int = DAILY_BUDGET) -> Delivery:
     """Urgent goes at once, past quiet hours and budget; the rest waits its turn."""
-    warn = sent_today < WARN_SHARE * budget <= sent_today + 1
     if tier is Tier.URGENT:
-        return Routing(Delivery.NOW, warn=warn)
+        return Delivery.NOW
     if tier is Tier.LOG:
-        return Routing(Delivery.LOG)
+        return Delivery.LOG
     if sent_today >= budget:
-        return Routing(Delivery.DIGEST)
+        return Delivery.DIGEST
     if tier is Tier.SUMMARY:
-        return Routing(Delivery.BATCH)
-    return Routing(Delivery.AFTER_QUIET if quiet else Delivery.NOW, warn=warn and not quiet)
-
-
-def batch_due(first_waiting_at: datetime | None, now: datetime, *, louder_goes_out: bool = False) -> bool:
-    """A batch goes out after four hours, or together with something louder."""
-    if first_waiting_at is None:
-        return False
-    return louder_goes_out or now - first_waiting_at >= BATCH_EVERY
+        return Delivery.BATCH
+    return Delivery.AFTER_QUIET if quiet else Delivery.NOW
 
 
 def batch_text(items: Sequence[str]) -> str:

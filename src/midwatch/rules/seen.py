@@ -20,6 +20,7 @@ class RecordsSeen:
     asks: tuple[rows.AskRow, ...] = ()
     pull_requests: tuple[rows.PullRequestRow, ...] = ()
     notices: tuple[rows.NoticeRow, ...] = ()
+    deliveries: tuple[rows.DeliveryRow, ...] = ()
     invocations: tuple[rows.InvocationRow, ...] = ()
     timers: tuple[rows.TimerRow, ...] = ()
     held: tuple[Held, ...] = ()

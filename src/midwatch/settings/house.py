@@ -57,21 +57,21 @@ class Notices(Section):
     quiet_hours: Span = "22:00-07:00"
     """Local hours in which only urgent notices go out; nothing at all means no quiet hours."""
     urgent_bypass_quiet: bool = True
-    """Whether urgent notices break quiet hours (seed 000: ai.notifications.urgentBypassQuiet). Has no effect yet."""
+    """Whether urgent notices break quiet hours (seed 000: ai.notifications.urgentBypassQuiet)."""
     daily_budget: Annotated[int, Field(ge=0, le=1000)] = 20
     """Most notices a day and person; urgent ones go out even after that (seed 000: ai.notifications.dailyBudget)."""
     budget_warning_share: Share = 0.8
-    """Share of the daily budget at which a warning is added. Has no effect yet."""
+    """Share of the daily budget at which a warning is added."""
     batch_minutes: Minutes = 240
-    """Longest wait of a batch of routine notices (seed 000: ai.notifications.batchIntervalMs). Has no effect yet."""
+    """Longest wait of a batch of routine notices (seed 000: ai.notifications.batchIntervalMs)."""
     errors_that_wake: Few = 2
     """More errors in a row than this in one project make the next one urgent. Has no effect yet."""
     digest_time: ClockTime = "07:00"
-    """Local time at which the night's brief is pushed. Has no effect yet."""
+    """Local time of the digest: briefs made in quiet hours, and what the day's budget kept back."""
     digest_max_characters: Many = 1000
-    """Longest pushed form of the brief. Has no effect yet."""
+    """Longest pushed form of the brief."""
     split_characters: Many = 1500
-    """Longer texts are split on channels like SMS. Has no effect yet."""
+    """Longer texts are split on channels like SMS."""
     on_plan_ready: bool = True
     """Whether a plan that waits is told (seed 004: notifications.onPlanReady)."""
     on_progress_milestones: bool = True

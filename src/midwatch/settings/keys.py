@@ -12,7 +12,9 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from pydantic import JsonValue, TypeAdapter
 
 from midwatch.errors import Misuse, Unknown
+from midwatch.settings.channels import ChannelSetup
 from midwatch.settings.crew import AgentSetup, Rates
+from midwatch.settings.forges import ForgeSetup
 from midwatch.settings.section import Allowed, BeforeDatabase, Reference, Section, Unspoken
 from midwatch.settings.tree import Settings
 
@@ -20,10 +22,20 @@ PREFIX: Final = "MIDWATCH_"
 SECRETS: Final = "secrets"
 AGENTS: Final = "agents"
 PRICES: Final = "prices"
-NAMED: Final = (SECRETS, AGENTS, PRICES)
+CHANNELS: Final = "channels"
+FORGES: Final = "forges"
+TABLES: Final[Mapping[str, type[Section]]] = {AGENTS: AgentSetup, CHANNELS: ChannelSetup, FORGES: ForgeSetup}
+"""The sections that hold a table for each thing the person names."""
+NAMED: Final = (SECRETS, PRICES, *TABLES)
 """The sections whose fields the person names."""
-HERE_ONLY: Final = frozenset({"speaks", "program", "words", "base_url"})
-"""What an agent runs and where its credential goes: whoever may change settings from afar must not choose that."""
+TAKEN: Final = {AGENTS: "housekeeper", CHANNELS: "log", FORGES: "local"}
+"""Names that are the house's own."""
+HERE_ONLY: Final = {
+    AGENTS: frozenset({"speaks", "program", "words", "base_url"}),
+    CHANNELS: frozenset({"url"}),
+    FORGES: frozenset({"speaks", "base_url", "host"}),
+}
+"""What an agent runs, where its credential and our notices go: who changes settings from afar must not choose that."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MODEL: Final = re.compile(r"[a-z0-9_-]{1,64}/[A-Za-z0-9_.:/-]{1,128}")
 _IN_PLACE: Final = re.compile(r"(://[^/?#@:]*:)[^/?#]+(@)")
@@ -59,7 +71,7 @@ class Key:
     @property
     def here_only(self) -> bool:
         """Whether only the data folder or the environment may say it."""
-        return self.section == AGENTS and self.field.partition(".")[2] in HERE_ONLY
+        return self.field.partition(".")[2] in HERE_ONLY.get(self.section, ())
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -130,8 +142,8 @@ def _named(name: str, where: str) -> Key | None:
     section, dot, field = name.partition(".")
     if section not in NAMED or not dot:
         return None
-    if section == AGENTS:
-        return _agent(field, where)
+    if section in TABLES:
+        return _in_table(section, field, where)
     if not (_MODEL if section == PRICES else _NAME).fullmatch(field):
         what, hint = NAMES[section]
         raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=hint)
@@ -143,23 +155,30 @@ def _named(name: str, where: str) -> Key | None:
 NAMES: Final = {
     SECRETS: ("A secret", "Up to 64 letters, digits, _ and -, such as deploy-key."),
     AGENTS: ("An agent", "Up to 64 small letters, digits and -, such as my-agent."),
+    FORGES: ("A forge", "Up to 64 small letters, digits and -, such as github."),
+    CHANNELS: ("A channel", "Up to 64 small letters, digits and -, such as phone."),
     PRICES: ("A price", 'Name provider and model, such as "anthropic/claude-sonnet-4-5".'),
 }
 
 
-def _agent(field: str, where: str) -> Key | None:
-    """Make the key of one thing about an agent of the person's."""
+def _in_table(section: str, field: str, where: str) -> Key:
+    """Make the key of one thing about an agent or a channel of the person's."""
     name, _, about = field.partition(".")
-    if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}", name) or name == "housekeeper":
-        what, hint = NAMES[AGENTS]
+    what, hint = NAMES[section]
+    if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}", name) or name == TAKEN[section]:
         raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=hint)
-    known = AgentSetup.model_fields
+    known = TABLES[section].model_fields
     if about not in known:
         near = get_close_matches(about, known, n=1, cutoff=0.6)
-        hint = f"Did you mean agents.{name}.{near[0]}?" if near else f"An agent has {', '.join(known)}."
-        raise Unknown(f"There is no setting 'agents.{field}'{f' {where}' if where else ''}.", hint=hint)
-    default = _neat(AgentSetup().model_dump(mode="json")[about])
-    return Key(AGENTS, field, known[about].description or "", default, _AGENT_HINTS[about])
+        hint = f"Did you mean {section}.{name}.{near[0]}?" if near else f"{what} has {', '.join(known)}."
+        raise Unknown(f"There is no setting '{section}.{field}'{f' {where}' if where else ''}.", hint=hint)
+    default = _neat(TABLES[section]().model_dump(mode="json")[about])
+    return Key(section, field, known[about].description or "", default, _hints(section)[about])
+
+
+@cache
+def _hints(section: str) -> dict[str, Any]:
+    return get_type_hints(TABLES[section], include_extras=True)
 
 
 def parse_value(key: str, text: str) -> JsonValue:
@@ -221,6 +240,5 @@ def _keys() -> dict[str, Key]:
     return found
 
 
-_AGENT_HINTS: Final = get_type_hints(AgentSetup, include_extras=True)
 KEYS: Final[Mapping[str, Key]] = MappingProxyType(_keys())
 """All of them, in the order of the tree."""

@@ -10,7 +10,7 @@ from pydantic import JsonValue, ValidationError
 
 from midwatch.errors import Misuse
 from midwatch.settings.folder import environment
-from midwatch.settings.keys import AGENTS, KEYS, key_named, shown
+from midwatch.settings.keys import KEYS, TABLES, key_named, shown
 from midwatch.settings.sources import Given, from_environment, from_file, from_flags, from_version
 from midwatch.settings.tree import Settings
 
@@ -86,9 +86,9 @@ def grown(values: Mapping[str, JsonValue], sources: Mapping[str, str]) -> Settin
     for name, value in values.items():
         key = key_named(name)
         table, field = sections.setdefault(key.section, {}), key.field
-        if key.section == AGENTS:  # a table in a table
-            agent, _, field = key.field.partition(".")
-            table = table.setdefault(agent, {})
+        if key.section in TABLES:  # a table in a table
+            whose, _, field = key.field.partition(".")
+            table = table.setdefault(whose, {})
         table[field] = value
     try:
         return Settings.model_validate_json(json.dumps(sections), strict=True)

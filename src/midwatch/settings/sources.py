@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from midwatch.errors import Misuse, Unknown
-from midwatch.settings.keys import AGENTS, KEYS, PREFIX, SECRETS, Key, has_password, key_named
+from midwatch.settings.keys import KEYS, PREFIX, SECRETS, TABLES, Key, has_password, key_named
 from midwatch.settings.tree import Settings
 
 FILE: Final = "midwatch.toml"
@@ -57,8 +57,8 @@ def from_environment(environ: Mapping[str, str]) -> Given:
 
 
 def _named(variable: str) -> Key | None:
-    """Find the secret or the agent a variable is about; there, capitals and small letters are one."""
-    for section in (SECRETS, AGENTS):
+    """Find the secret, agent, channel or forge a variable is about; there, capitals and small letters are one."""
+    for section in (SECRETS, *TABLES):
         before = f"{PREFIX}{section}__".upper()
         name = variable.removeprefix(before)
         if name != variable:
@@ -120,9 +120,9 @@ def _flat(tables: Mapping[str, Any], where: str) -> dict[str, JsonValue]:
 
 
 def _fields(section: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give what a table says; an agent's own table lies in the table of agents."""
+    """Give what a table says; an agent's own table lies in the table of agents, and so on."""
     for field, value in table.items():
-        if section == AGENTS and isinstance(value, dict):
+        if section in TABLES and isinstance(value, dict):
             yield from ((f"{field}.{inner}", deeper) for inner, deeper in value.items())
         else:
             yield field, value

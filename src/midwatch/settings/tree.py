@@ -1,10 +1,12 @@
 """The whole tree of settings; DESIGN 11 says where values come from."""
 
+from midwatch.settings.channels import Channels
 from midwatch.settings.crew import Agents, Prices
+from midwatch.settings.forges import Forges
 from midwatch.settings.house import Asks, Database, History, Notices, Review, Scores, Secrets, Server
 from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
 from midwatch.settings.section import Section
-from midwatch.settings.work import Execution, Jobs, Planning, Triggers
+from midwatch.settings.work import Execution, Jobs, Planning, Stack, Triggers
 from midwatch.settings.workshop import Sandbox
 
 
@@ -23,6 +25,7 @@ class Settings(Section):
     jobs: Jobs = Jobs()
     planning: Planning = Planning()
     execution: Execution = Execution()
+    stack: Stack = Stack()
     sandbox: Sandbox = Sandbox()
     triggers: Triggers = Triggers()
     projects: Projects = Projects()
@@ -34,3 +37,5 @@ class Settings(Section):
     secrets: Secrets = Secrets()
     agents: Agents = Agents()
     prices: Prices = Prices()
+    channels: Channels = Channels()
+    forges: Forges = Forges()

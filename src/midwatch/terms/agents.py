@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
+from midwatch.terms.jobs import Plan
 from midwatch.terms.term import Term
 
 
@@ -85,6 +86,20 @@ class Decision(Term):
     """A reason the agent can use."""
 
 
+class FormerTry(Term):
+    """A try at the same work that failed, and what the next one should do differently."""
+
+    stage: str
+    cause: str
+    """In words."""
+    said: str
+    differently: str
+    tail: str = ""
+    """The end of what was printed then."""
+    tries: int = 1
+    """How many have failed so far."""
+
+
 class Told(Term):
     """What an agent is told about its work."""
 
@@ -109,6 +124,14 @@ class Told(Term):
     """Subjects of the last commits, newest first; strangers may have written them."""
     interrupted: bool = False
     """Whether it was at this before, in this very checkout."""
+    former: FormerTry | None = None
+    """The last try, if that failed."""
+    former_plan: Plan | None = None
+    """What it planned before, where that was sent back."""
+    wish: str = ""
+    """What is wanted of the plan instead."""
+    rejected: tuple[str, ...] = ()
+    """What people said to plans for this work that they turned down."""
 
 
 class Prompted(Term):

@@ -70,3 +70,7 @@ class AskDraft(Term):
     project: str = ""
     shown_hash: str = ""
     """The hash of what the person is shown; an answer to something else is refused."""
+
+
+APPROVE, EDIT, REJECT = "approve", "edit", "reject"
+"""What may be said to a plan."""

@@ -114,6 +114,8 @@ class ContractPart(Term):
     project_id: str
     work_item: str
     checks: tuple[str, ...] = ()
+    project_checks: tuple[str, ...] = ()
+    finds_checks: bool = False
     paths: tuple[str, ...] = ()
 
 
@@ -145,6 +147,10 @@ class RunContract(Term):
     peers: tuple[str, ...] = ()
     """A2A peers and calendars the signed orders name."""
     checks: tuple[str, ...] = ()
+    project_checks: tuple[str, ...] = ()
+    """Those of `checks` that the project names for itself; the orders' come first."""
+    finds_checks: bool = False
+    """Whether checks are looked for in the checkout too: nobody named any for the project."""
     paths: tuple[str, ...] = ()
     agent: str = "housekeeper"
     silence_approves: bool = True

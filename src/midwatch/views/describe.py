@@ -3,17 +3,19 @@
 from typing import assert_never
 
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
+from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import crew, house, jobs, morning, people, session, workshop
+from midwatch.views.words import boxes, crew, house, jobs, morning, notices, people, session, workshop
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -31,12 +33,21 @@ def describe(event: Event, names: Names = NOBODY) -> str:
         line = jobs.told(event, names)
     elif isinstance(event, MorningEvent):
         line = morning.told(event, names)
-    elif isinstance(event, PeopleEvent):
-        line = people.told(event)
-    elif isinstance(event, WorkshopEvent):
-        line = workshop.told(event, names)
-    elif isinstance(event, CrewEvent):
-        line = crew.told(event, names)
     else:
-        assert_never(event)
+        line = _around(event, names)
     return clean(line, LONGEST)
+
+
+def _around(event: PeopleEvent | WorkshopEvent | CrewEvent | NoticeEvent | BoxEvent, names: Names) -> str:
+    """Say what happened around the work: who came, what an agent reached, how somebody was told."""
+    if isinstance(event, PeopleEvent):
+        return people.told(event)
+    if isinstance(event, WorkshopEvent):
+        return workshop.told(event, names)
+    if isinstance(event, CrewEvent):
+        return crew.told(event, names)
+    if isinstance(event, BoxEvent):
+        return boxes.told(event, names)
+    if isinstance(event, NoticeEvent):
+        return notices.told(event, names)
+    assert_never(event)

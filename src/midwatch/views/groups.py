@@ -1,5 +1,6 @@
 """Events in small groups, so that a reader can go through one kind after the other and the type checker can count."""
 
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.house import (
     GoalClosed,
     GoalSet,
@@ -32,10 +33,10 @@ from midwatch.journal.events.jobs import (
     JobVerified,
     JobWaits,
     JobWoken,
+    PlanReturned,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
-    PullRequestReworded,
 )
 from midwatch.journal.events.morning import (
     ArtifactKept,
@@ -102,13 +103,21 @@ Setting = MissionCreated | RunStarted | RunFinished | JobCreated | JobClaimed | 
 Holding = JobStumbled | JobWaits | JobWoken | JobGranted
 """Work that was held up, and goes on."""
 
-Making = JobPlanned | JobApproved | JobExecuted | JobRepaired
+Making = JobPlanned | PlanReturned | JobApproved | JobExecuted | JobRepaired
 """What an agent means to do, and says it did."""
 
 Proving = JobBundled | JobQuarantined | JobVerified | JobDelivered
 """What really came of it."""
 
-Closing = JobStopRequested | JobEnded | PullRequestOpened | PullRequestReworded | PullRequestMerged | PullRequestClosed
+Closing = (
+    JobStopRequested
+    | JobEnded
+    | PullRequestOpened
+    | PullRequestReworded
+    | PullRequestMerged
+    | PullRequestClosed
+    | PullRequestChanged
+)
 """How the work ended."""
 
 Receipts = EvidenceFound | ClaimMade | ArtifactKept | AssumptionMade

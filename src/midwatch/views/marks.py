@@ -5,8 +5,10 @@ from typing import Final, Literal
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, JobVerified
 from midwatch.journal.events.session import ActEnded, AskExpired, CheckInMade, RoundEnded, ToolFinished
+from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.terms.asks import Silence
+from midwatch.terms.stack import StackVerdict
 
 Phase = Literal["evening", "sense", "plan", "act", "job", "ask", "morning", "house"]
 Tag = Literal["writes", "errors", "assumptions", "evidence", "decisions"]
@@ -20,17 +22,18 @@ _KINDS: Final[dict[Phase, str]] = {
     "sense": "round.called message.said",
     "plan": "round.planned council.spoke",
     "act": """act.judged act.ended round.ended checkin.made session.paused session.resumed
-        notice.raised notice.sent""",
+        notice.raised notice.sent notice.routed push.begun push.failed""",
     "job": """mission.created run.started run.finished job.created job.claimed job.mirrored job.prepared job.planned
-        job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
-        job.stop_requested job.ended job.waits job.woken job.granted job.delivered
+        plan.returned job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
+        job.stop_requested job.ended job.waits job.woken job.granted job.box_opened job.warned job.boxed job.delivered
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed
-        pull_request.opened pull_request.reworded tool.called tool.finished
-        evidence.found claim.made artifact.kept assumption.made""",
-    "ask": "ask.opened ask.answered ask.expired ask.withdrawn",
+        pull_request.opened pull_request.changed pull_request.reworded tool.called tool.finished evidence.found
+        claim.made artifact.kept assumption.made""",
+    "ask": "ask.opened ask.answered ask.expired ask.withdrawn ask.postponed",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
-        pull_request.merged pull_request.closed""",
+        pull_request.merged pull_request.closed
+        stack.begun stack.made stack.merged stack.commented stack.undone""",
 }
 PHASES: Final[dict[str, Phase]] = {kind: phase for phase, kinds in _KINDS.items() for kind in kinds.split()}
 
@@ -43,14 +46,16 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "job.delivered",
             "pull_request.opened",
             "pull_request.merged",
+            "stack.merged",
+            "stack.undone",
             "tool.called",
             "tool.finished",
             "artifact.kept",
         }
     ),
-    "errors": frozenset({"job.stumbled", "process.orphaned"}),
+    "errors": frozenset({"job.stumbled", "process.orphaned", "push.failed"}),
     "assumptions": frozenset({"assumption.made"}),
-    "evidence": frozenset({"evidence.found", "claim.made", "job.verified"}),
+    "evidence": frozenset({"evidence.found", "claim.made", "job.verified", "stack.made"}),
     "decisions": frozenset(
         {
             "orders.signed",
@@ -65,6 +70,9 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "pull_request.merged",
             "pull_request.closed",
             "review.submitted",
+            "stack.merged",
+            "stack.commented",
+            "stack.undone",
         }
     ),
 }
@@ -106,7 +114,12 @@ def tags_of(event: Event) -> frozenset[Tag]:
 
 def _went_wrong(event: Event) -> bool:
     match event:
-        case JobEnded(state="failed") | ActEnded(end="failed") | CheckInMade(type="alert"):
+        case (
+            JobEnded(state="failed")
+            | ActEnded(end="failed")
+            | CheckInMade(type="alert")
+            | StackMade(verdict=StackVerdict.FAILED)
+        ):
             return True
         case ToolFinished(status=status):
             return status != "ok"
@@ -115,7 +128,7 @@ def _went_wrong(event: Event) -> bool:
         case RoundEnded(error=error):
             return bool(error)
         case JobVerified(proof=proof):
-            return proof.verdict in {"worse", "red_when_restored"}
+            return proof.verdict in {"worse", "red_when_restored", "doubted"}
         case _:
             return False
 

@@ -13,6 +13,7 @@ from midwatch.journal.events.jobs import (
 )
 from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import ActJudged, AskOpened, SessionOpened
+from midwatch.journal.events.stack import StackBegun
 from midwatch.terms.term import Term
 from midwatch.views.plain import clean, spaced
 
@@ -56,6 +57,8 @@ def introduce(names: Names, event: Event) -> Names:
             noun = "ask"
         case PullRequestOpened(pull_request=new):
             noun = "pull request"
+        case StackBegun(stack=new):
+            noun = "stack"
         case _:
             return _described(names, event)
     return _numbered(names, new, noun)

@@ -4,6 +4,7 @@ from typing import assert_never
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent, LevelChanged
 from midwatch.journal.events.jobs import JobEvent
@@ -18,11 +19,13 @@ from midwatch.journal.events.morning import (
     ReviewTimedOut,
     RunScored,
 )
+from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.stack import StackEvent, StackUndone
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.terms.house import SessionState
-from midwatch.views import night_course, night_jobs
+from midwatch.views import night_course, night_jobs, night_told
 from midwatch.views.alike import normalised
 from midwatch.views.describe import describe
 from midwatch.views.groups import Receipts, Reviewing
@@ -32,7 +35,7 @@ from midwatch.views.seen import LastSeen, NightView, altered, changed
 __all__ = ["FOLD_NAME", "FOLD_VERSION", "NightView", "apply", "normalised", "start"]
 
 FOLD_NAME = "night"
-FOLD_VERSION = 1
+FOLD_VERSION = 2
 """Raise it whenever the same entries would give another view: old snapshots are then ignored."""
 
 
@@ -58,6 +61,14 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
         return night_jobs.happened(view, event)
     if isinstance(event, MorningEvent):
         return _morning(view, event)
+    return _around(view, event)
+
+
+def _around(view: NightView, event: BoxEvent | NoticeEvent | PeopleEvent | WorkshopEvent | CrewEvent) -> NightView:
+    if isinstance(event, BoxEvent):
+        return night_jobs.boxed(view, event)
+    if isinstance(event, NoticeEvent):
+        return night_told.happened(view, event)
     if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent):
         return view
     assert_never(event)
@@ -71,7 +82,16 @@ def _house(view: NightView, event: HouseEvent) -> NightView:
 
 
 def _morning(view: NightView, event: MorningEvent) -> NightView:
+    if isinstance(event, StackEvent):
+        return _stack(view, event)
     return _receipts(view, event) if isinstance(event, Receipts) else _reviewing(view, event)
+
+
+def _stack(view: NightView, event: StackEvent) -> NightView:
+    """A stack's own entries say what is offered; only taking it back opens pull requests that were merged."""
+    for name in event.pull_requests if isinstance(event, StackUndone) else ():
+        view = altered(view, pull_requests=changed(view.pull_requests, name, state="open"))
+    return view
 
 
 def _receipts(view: NightView, event: Receipts) -> NightView:

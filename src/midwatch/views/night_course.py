@@ -173,8 +173,8 @@ def _reaching(view: NightView, event: Reaching) -> NightView:
         case NoticeRaised():
             new = NoticeSeen(id=event.notice, tier=int(event.tier), text=event.text)
             after = altered(view, notices=(*view.notices, new))
-        case NoticeSent(notice=notice):
-            sent = {one.id: one.sent + 1 for one in view.notices}
+        case NoticeSent(notice=notice, push=push):
+            sent = {one.id: one.sent + (0 if push else 1) for one in view.notices}
             after = altered(view, notices=changed(view.notices, notice, sent=sent.get(notice, 1)))
         case ToolCalled():
             called = ToolSeen(id=event.invocation, tool=event.tool, job=event.job)

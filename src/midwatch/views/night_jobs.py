@@ -2,6 +2,8 @@
 
 from typing import assert_never
 
+from midwatch.journal.events.boxes import BoxEvent, JobBoxed
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -21,10 +23,10 @@ from midwatch.journal.events.jobs import (
     JobStumbled,
     JobVerified,
     JobWoken,
+    PlanReturned,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
-    PullRequestReworded,
 )
 from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.journal.follows import NEXT_STAGE
@@ -42,6 +44,11 @@ def happened(view: NightView, event: JobEvent) -> NightView:
     if isinstance(event, Making):
         return _making(view, event)
     return _proving(view, event) if isinstance(event, Proving) else _closing(view, event)
+
+
+def boxed(view: NightView, event: BoxEvent) -> NightView:
+    """A job whose time is over is stopping; the rest of its box does not show."""
+    return _job(view, event.job, state=JobState.STOPPING, why=event.why) if isinstance(event, JobBoxed) else view
 
 
 def _job(view: NightView, name: str, **values: object) -> NightView:
@@ -105,6 +112,8 @@ def _making(view: NightView, event: Making) -> NightView:
     match event:
         case JobPlanned(plan=plan):
             after = _job(view, job, plan=plan.summary, stage=Stage.APPROVE, state=_waiting(view, job))
+        case PlanReturned():
+            after = _job(view, job, stage=Stage.PLAN, state=JobState.QUEUED)
         case JobApproved(by=by):
             after = _job(view, job, approved_by=by, stage=Stage.EXECUTE, state=JobState.QUEUED)
         case JobExecuted() | JobRepaired():
@@ -155,6 +164,8 @@ def _closing(view: NightView, event: Closing) -> NightView:
             after = view
         case PullRequestMerged(pull_request=name):
             after = altered(view, pull_requests=changed(view.pull_requests, name, state="merged"))
+        case PullRequestChanged():
+            after = view
         case PullRequestClosed(pull_request=name):
             after = altered(view, pull_requests=changed(view.pull_requests, name, state="closed"))
         case _:

@@ -32,7 +32,10 @@ _LEANS: Final[dict[str, str]] = {
     "round.ended": "round",
     "ask.opened": "subject session",
     "notice.raised": "subject session",
-    "notice.sent": "notice",
+    "notice.sent": "push notice",
+    "notice.routed": "notice",
+    "push.failed": "push",
+    "ask.postponed": "ask",
     "tool.called": "job session",
     "tool.finished": "invocation",
     "mission.created": "session",
@@ -54,8 +57,14 @@ _LEANS: Final[dict[str, str]] = {
     "assumption.made": "run",
     "run.scored": "run",
     "pull_request.reworded": "pull_request",
+    "stack.begun": "session",
+    "stack.made": "stack",
+    "stack.merged": "stack",
+    "stack.commented": "stack",
+    "stack.undone": "stack",
     "pull_request.merged": "pull_request",
     "pull_request.closed": "pull_request",
+    "pull_request.changed": "pull_request",
 }
 """By kind: the things to lean on, the best first. Kinds not named lean on the first thing they speak for."""
 
@@ -86,6 +95,7 @@ _SPEAKS: Final[dict[str, str]] = {
     "ask.expired": "ask",
     "ask.withdrawn": "ask",
     "notice.raised": "notice",
+    "push.begun": "push",
     "tool.called": "invocation",
     "mission.created": "mission",
     "run.started": "run",
@@ -93,6 +103,7 @@ _SPEAKS: Final[dict[str, str]] = {
     "job.mirrored": "job",
     "job.prepared": "job",
     "job.planned": "job",
+    "plan.returned": "job",
     "job.approved": "job",
     "job.executed": "job",
     "job.bundled": "job",
@@ -103,13 +114,19 @@ _SPEAKS: Final[dict[str, str]] = {
     "job.waits": "job",
     "job.woken": "job",
     "job.granted": "job",
+    "job.warned": "job",
+    "job.boxed": "job",
     "job.stop_requested": "job",
     "job.ended": "job",
     "pull_request.opened": "job pull_request",
+    "stack.begun": "stack",
+    "stack.made": "stack",
+    "stack.merged": "stack",
+    "stack.undone": "stack",
 }
 """By kind: the things of which this is now the last word. Claims and stumbles are none: they lead nowhere new."""
 
-_QUIETLY: Final = {"job.claimed": "job", "job.stumbled": "job", "checkin.made": "session"}
+_QUIETLY: Final = {"job.claimed": "job", "job.box_opened": "job", "job.stumbled": "job", "checkin.made": "session"}
 
 
 class Threads:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from midwatch.terms.asks import AskKind, Silence
+from midwatch.terms.asks import EDIT, AskKind, Silence
 from midwatch.terms.english import say
 from midwatch.terms.jobs import Plan
 from midwatch.terms.records import AskRow, JobRow, ProjectRow
@@ -54,6 +54,8 @@ class AskShown(Term):
     plan: Plan | None = None
     job: int = 0
     project: str = ""
+    edits: bool = False
+    """Whether it may be sent back with a word about what should be different."""
 
 
 def asks_shown(
@@ -83,8 +85,9 @@ def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) ->
         silence_after=after,
         due_at=None if ask.silence is Silence.WAITS else ask.due_at,
         shown_hash=ask.shown_hash,
-        plan=plan and _plan(plan),
+        plan=plan and harmless_plan(plan),
         job=job.number if job else 0,
+        edits=EDIT in ask.options,
         project=clean(project.name, 63) if project else "",
     )
 
@@ -116,8 +119,8 @@ def _choices(ask: AskRow) -> tuple[Choice, ...]:
     )
 
 
-def _plan(plan: Plan) -> Plan:
-    """A plan is an agent's text: every line of it is made harmless before it is shown."""
+def harmless_plan(plan: Plan) -> Plan:
+    """Make every line of a plan harmless before it is shown: it is an agent's text."""
     return plan.model_copy(
         update={
             "summary": clean(plan.summary, 800),
@@ -125,6 +128,7 @@ def _plan(plan: Plan) -> Plan:
             "files": tuple(clean(one, 300) for one in plan.files),
             "risks": tuple(clean(one, 400) for one in plan.risks),
             "checks": tuple(clean(one, 300) for one in plan.checks),
+            "blast_radius": clean(plan.blast_radius, 400),
             "undo": clean(plan.undo, 400),
         }
     )
@@ -132,7 +136,7 @@ def _plan(plan: Plan) -> Plan:
 
 def plan_shown(job: JobRow) -> Plan | None:
     """Show a job's plan."""
-    return _plan(job.plan) if job.plan else None
+    return harmless_plan(job.plan) if job.plan else None
 
 
 def silence_parts(silence: Silence, *, due: bool) -> tuple[str, str]:

@@ -73,7 +73,7 @@ async def seated(home: Path, job: str, epoch: int) -> Held | None:
 
 def _begun(place: Path) -> bool:
     """Whether the newest holder has said that it is there: whoever looks for one that is just being born buries it."""
-    known = records.epochs(place) if place.is_dir() else ()
+    known = records.epochs(place) if place.is_dir() else []
     return bool(known) and records.read_state(records.epoch_folder(place, known[-1])) is not None
 
 

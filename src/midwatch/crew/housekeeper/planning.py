@@ -29,9 +29,17 @@ def plan(checkout: Checkout, scope: Scope, commands: tuple[str, ...], limits: Li
         checks=commands,
         estimate_files=len(rehearsal.files),
         estimate_lines=rehearsal.lines,
+        blast_radius=_blast_radius(pieces),
         undo=f"git reset --hard {head[:12]}, or git revert of any one commit: each stands alone." if pieces else "",
         findings=kept(rehearsal.found),
     )
+
+
+def _blast_radius(pieces: list[Piece]) -> str:
+    """Tell who would notice."""
+    if not pieces:
+        return ""
+    return "Whoever imports or reads the files named; nothing outside the repository is touched."
 
 
 def _approach(pieces: list[Piece], commands: tuple[str, ...]) -> tuple[str, ...]:

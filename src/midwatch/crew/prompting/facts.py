@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from midwatch.terms.agents import Errand
+from midwatch.terms.agents import Errand, FormerTry
 from midwatch.terms.jobs import Plan
 
 
@@ -54,6 +54,11 @@ class PromptFacts:
     project: ProjectState = ProjectState()
     plan: Plan | None = None
     """The approved one."""
+    former_plan: Plan | None = None
+    """One that was sent back, for another try."""
+    wish: str = ""
+    """What is wanted of the plan instead, by the person or by the orders' own limits."""
+    rejected: tuple[str, ...] = ()
     failure: str = ""
     """What the checks printed, for a repair."""
     own: str = ""
@@ -68,6 +73,8 @@ class PromptFacts:
     memory: tuple[str, ...] = ()
     interrupted: bool = False
     """Whether it goes on in a checkout it has worked in before."""
+    former: FormerTry | None = None
+    """The last try at this, if that failed."""
     quoted: tuple[Quoted, ...] = ()
     """Issues, pages and other strangers' text."""
 

@@ -14,6 +14,7 @@ MOST_COUNTED: Final = 1_000_000
 
 _TEXTS: Final = {
     "summary": "What you will do and why, in two or three sentences.",
+    "blast_radius": "Who and what would notice if it went wrong, in one sentence.",
     "undo": "How a person undoes the change, in one sentence.",
 }
 _LISTS: Final = {
@@ -25,6 +26,7 @@ _LISTS: Final = {
 _NUMBERS: Final = {
     "estimate_files": "How many files will change.",
     "estimate_lines": "How many lines will be added and removed together.",
+    "estimate_minutes": "How many minutes it will take you.",
 }
 
 
@@ -35,7 +37,7 @@ def plan_schema() -> dict[str, Any]:
         **{name: {"type": "array", "items": {"type": "string"}, "description": what} for name, what in _LISTS.items()},
         **{name: {"type": "integer", "description": what} for name, what in _NUMBERS.items()},
     }
-    order = ("summary", "approach", "files", "risks", "checks", "estimate_files", "estimate_lines", "undo")
+    order = ("summary", "approach", "files", "risks", "checks", *_NUMBERS, "blast_radius", "undo")
     return {
         "type": "object",
         "properties": {name: properties[name] for name in order},

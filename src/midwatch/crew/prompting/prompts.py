@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from midwatch.crew.prompting.facts import PromptFacts
 from midwatch.crew.prompting.fences import cut, fenced, lines
 from midwatch.errors import Corrupt
+from midwatch.terms.agents import FormerTry
 from midwatch.terms.jobs import Plan
 from midwatch.views.plain import clean
 
@@ -29,7 +30,7 @@ _FENCED_LISTS: Final = {
     "commits": "subjects of the last commits",
     "memory": "what was noted on earlier nights",
 }
-_LISTS: Final = ("goals", "success_criteria", "paths", "do_not_touch", "tools", "checks")
+_LISTS: Final = ("goals", "rejected", "success_criteria", "paths", "do_not_touch", "tools", "checks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +103,14 @@ def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
         "objective": clean(facts.objective[: longest * 8], longest * 2),
         "limits": facts.limits,
         "interrupted": facts.interrupted,
+        "former": _former(facts.former, scale),
         "project": {
             field.name: clean(getattr(facts.project, field.name)[:2000], longest) for field in fields(facts.project)
         },
         "plan": _block(_plan_text(facts.plan), "the approved plan", int(12_000 * scale)) if facts.plan else "",
+        "former_plan": _block(_plan_text(facts.former_plan), "the plan that was sent back", int(12_000 * scale))
+        if facts.former_plan
+        else "",
         "failure": _block(facts.failure, "what the checks printed", int(12_000 * scale), keep_end=True),
         "quoted": [one for one in quoted if one],
         **texts,
@@ -114,10 +119,25 @@ def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
     }
 
 
+def _former(former: FormerTry | None, scale: float) -> dict[str, Any] | None:
+    """What the last try said is data; what to do differently are our own words."""
+    if former is None:
+        return None
+    return {
+        "tries": former.tries,
+        "stage": clean(former.stage, 40),
+        "cause": clean(former.cause, 200),
+        "differently": clean(former.differently, 400),
+        "said": _block(former.said, "how the last try ended", int(2_000 * scale)),
+        "tail": _block(former.tail, "the end of its output", int(6_000 * scale), keep_end=True),
+    }
+
+
 _OURS: Final = {
     "notes": "notes of the person who signed the orders",
     "said": "what the person said",
     "own": "the task",
+    "wish": "what is wanted of the plan",
     "telling": "how to reach us",
 }
 
@@ -134,4 +154,5 @@ def _plan_text(plan: Plan) -> str:
     for name, title in (("approach", "Steps"), ("files", "Files"), ("risks", "Risks"), ("checks", "Checks")):
         if given[name]:
             said += [f"{title}:", *(f"- {clean(item, 400)}" for item in given[name])]
-    return "\n".join([*said, *([f"Undo: {plan.undo}"] if plan.undo else [])])
+    last = {"Blast radius": plan.blast_radius, "Undo": plan.undo}
+    return "\n".join([*said, *(f"{title}: {text}" for title, text in last.items() if text)])

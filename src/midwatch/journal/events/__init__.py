@@ -4,15 +4,27 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
+from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 
-Event = HouseEvent | SessionEvent | JobEvent | MorningEvent | PeopleEvent | WorkshopEvent | CrewEvent
+Event = (
+    HouseEvent
+    | SessionEvent
+    | JobEvent
+    | MorningEvent
+    | PeopleEvent
+    | WorkshopEvent
+    | CrewEvent
+    | NoticeEvent
+    | BoxEvent
+)
 
 TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 """Reads an event by its tag. `Event` itself stays plain so that `match` can be exhaustive."""

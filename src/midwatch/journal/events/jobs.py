@@ -3,14 +3,16 @@
 from datetime import datetime
 from typing import Literal
 
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.happening import Happening
 from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
+from midwatch.terms.forges import Checks
 from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.trust import Isolation
 
 
 class JobCreated(Happening):
-    """A job was given to an agent."""
+    """A job was given to an agent; by hand, where a person types into its program and nobody plans."""
 
     kind: Literal["job.created"] = "job.created"
     job: str
@@ -25,7 +27,6 @@ class JobCreated(Happening):
     stage: Stage = Stage.MIRROR
     """Later than the first when it goes on where the job it follows ended, in the checkout that was kept."""
     by_hand: bool = False
-    """A person types into the agent's own program; nobody plans."""
 
 
 class JobClaimed(Happening):
@@ -68,6 +69,17 @@ class JobPlanned(Happening):
     version: int
     plan: Plan
     plan_hash: str
+
+
+class PlanReturned(Happening):
+    """A plan goes back to its agent, with what is wanted of it instead."""
+
+    kind: Literal["plan.returned"] = "plan.returned"
+    job: str
+    by: str
+    """A person, or `the orders` where the plan leaves what was signed."""
+    plan_hash: str
+    wish: str
 
 
 class JobApproved(Happening):
@@ -151,6 +163,8 @@ class JobStumbled(Happening):
     attempt: int
     cause: str
     error: str
+    output_blob: str = ""
+    """The last words of whoever worked, if any were kept."""
 
 
 class JobWaits(Happening):
@@ -208,6 +222,10 @@ class JobEnded(Happening):
     state: Literal["done", "failed", "stopped", "declined"]
     why: str
     cause: str = ""
+    output_blob: str = ""
+    """The last words of whoever worked, where it failed or was stopped."""
+    head: str = ""
+    """The commit its checkout was at."""
 
 
 class PullRequestOpened(Happening):
@@ -226,14 +244,14 @@ class PullRequestOpened(Happening):
     title: str
     body: str
     forge: str = "local"
-
-
-class PullRequestReworded(Happening):
-    """What a pull request belongs together with has changed, and so has its text."""
-
-    kind: Literal["pull_request.reworded"] = "pull_request.reworded"
-    pull_request: str
-    body: str
+    draft: bool = False
+    """Its checks stayed red, and it says so."""
+    url: str = ""
+    there: int = 0
+    """What the forge calls it."""
+    checks: Checks = "none"
+    remarks: tuple[str, ...] = ()
+    """What the forge would not do, such as a reviewer it refused."""
 
 
 class PullRequestMerged(Happening):
@@ -264,6 +282,7 @@ JobEvent = (
     | JobMirrored
     | JobPrepared
     | JobPlanned
+    | PlanReturned
     | JobApproved
     | JobExecuted
     | JobBundled
@@ -281,4 +300,5 @@ JobEvent = (
     | PullRequestReworded
     | PullRequestMerged
     | PullRequestClosed
+    | PullRequestChanged
 )

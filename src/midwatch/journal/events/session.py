@@ -16,14 +16,13 @@ from midwatch.terms.trust import Level, Verdict
 
 
 class SessionOpened(Happening):
-    """A briefing began."""
+    """A briefing began; ad hoc for one command of a person, which stands beside any night."""
 
     kind: Literal["session.opened"] = "session.opened"
     session: str
     orders: Orders
     source: str = ""
     ad_hoc: bool = False
-    """One command of a person: it stands beside any night and neither ends nor replaces one."""
 
 
 class OrdersChanged(Happening):
@@ -248,6 +247,8 @@ class NoticeSent(Happening):
     kind: Literal["notice.sent"] = "notice.sent"
     notice: str
     channel: str
+    push: str = ""
+    """In which message; nothing for the log, which takes each by itself."""
 
 
 class ToolCalled(Happening):

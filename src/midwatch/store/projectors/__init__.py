@@ -7,21 +7,45 @@ import sqlalchemy as sa
 
 from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
-from midwatch.store.projectors import asks, crew, held_up, house, jobs, morning, people, runs, sessions, steps, workshop
+from midwatch.store.projectors import (
+    asks,
+    boxes,
+    crew,
+    forges,
+    held_up,
+    house,
+    jobs,
+    morning,
+    notices,
+    people,
+    plans,
+    runs,
+    sessions,
+    stacks,
+    steps,
+    waiting,
+    workshop,
+)
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
     "asks",
+    "boxes",
     "crew",
+    "forges",
     "held_up",
     "house",
     "jobs",
     "morning",
+    "notices",
     "people",
+    "plans",
     "project",
     "runs",
     "sessions",
+    "stacks",
     "steps",
+    "waiting",
     "workshop",
 ]
 

@@ -1,13 +1,14 @@
-"""Asks, notices and what passed the door."""
+"""Asks and what passed the door."""
 
 import sqlalchemy as sa
 
 from midwatch.errors import Refused
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import session as ev
+from midwatch.journal.events.notices import AskPostponed
 from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row, set_timer
 from midwatch.store.projectors.sessions import call_round
-from midwatch.store.tables import asks, notices, tool_invocations
+from midwatch.store.tables import asks, tool_invocations
 from midwatch.terms.asks import AskState
 
 
@@ -61,26 +62,13 @@ def ask_withdrawn(c: sa.Connection, entry: Entry, event: ev.AskWithdrawn) -> Non
     _settle(c, entry, event.ask, AskState.WITHDRAWN, answer_text=event.why)
 
 
-@on(ev.NoticeRaised)
-def notice_raised(c: sa.Connection, entry: Entry, event: ev.NoticeRaised) -> None:
-    """It stands in the outbox until a channel took it."""
-    insert(
-        c,
-        notices,
-        id=event.notice,
-        session=event.session,
-        tier=int(event.tier),
-        text=event.text,
-        subject=event.subject,
-        sent_by="",
-        created_at=entry.at,
-    )
-
-
-@on(ev.NoticeSent)
-def notice_sent(c: sa.Connection, entry: Entry, event: ev.NoticeSent) -> None:
-    """Once."""
-    change(c, notices, {"id": event.notice, "sent_by": ""}, sent_by=event.channel, sent_at=entry.at)
+@on(AskPostponed)
+def ask_postponed(c: sa.Connection, _: Entry, event: AskPostponed) -> None:
+    """It is due at another time; only while it is open and has a deadline at all."""
+    if row(c, asks, event.ask)["due_at"] is None:
+        raise Refused("An ask that waits for ever has no clock.", hint="Look again and decide anew.")
+    change(c, asks, {"id": event.ask, "state": AskState.OPEN}, due_at=event.due_at)
+    set_timer(c, f"ask:{event.ask}", "ask", event.ask, event.due_at)
 
 
 @on(ev.ToolCalled)

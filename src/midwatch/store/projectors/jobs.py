@@ -5,9 +5,11 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
-from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row
+from midwatch.journal.events.forges import PullRequestReworded
+from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row
 from midwatch.store.projectors.sessions import call_round
-from midwatch.store.tables import jobs, pull_requests, sessions
+from midwatch.store.projectors.waiting import failures_with, rested
+from midwatch.store.tables import jobs, plans, pull_requests, sessions
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.trust import Isolation
@@ -57,6 +59,11 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
         granted_requests=0,
         waits=0,
         waits_for="",
+        failures=(),
+        boxes=0,
+        box_seconds=0,
+        output_blob="",
+        last_head="",
         why="",
         cause="",
         created_at=entry.at,
@@ -66,10 +73,17 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
 def _carried_on(c: sa.Connection, event: ev.JobCreated) -> dict[str, object]:
     """What a job that goes on takes over from the one it follows; one that begins has nothing yet."""
     if event.stage is Stage.MIRROR:
-        nothing = {"plan_hash": "", "approved_by": "", "setup_key": "", "model": "", "conversation": ""}
+        nothing = {
+            "plan_hash": "",
+            "approved_by": "",
+            "plan_wish": "",
+            "setup_key": "",
+            "model": "",
+            "conversation": "",
+        }
         return {"plan_version": 0, "work_epoch": 0, **nothing}
     former = row(c, jobs, event.retry_of)
-    planned = ("repository", "plan", "plan_version", "plan_hash", "approved_by")
+    planned = ("repository", "plan", "plan_version", "plan_hash", "plan_wish", "approved_by")
     names = (*planned, "done", "work_epoch", "setup_key", "model", "conversation")
     return {name: former[name] for name in names}
 
@@ -118,37 +132,6 @@ def job_prepared(c: sa.Connection, _: Entry, event: ev.JobPrepared) -> None:
     """Ready to plan; in older journals the mirror and the setup were one stage."""
     at = (Stage.MIRROR, Stage.SETUP)
     by_epoch(c, event.job, event.epoch, *at, repository=event.repository, stage=Stage.PLAN, attempt=1)
-
-
-@on(ev.JobPlanned)
-def job_planned(c: sa.Connection, _: Entry, event: ev.JobPlanned) -> None:
-    """It waits for approval."""
-    by_epoch(
-        c,
-        event.job,
-        event.epoch,
-        Stage.PLAN,
-        plan=event.plan,
-        plan_version=event.version,
-        plan_hash=event.plan_hash,
-        stage=Stage.APPROVE,
-        attempt=1,
-    )
-    change(c, jobs, {"id": event.job, "state": GOING}, state=JobState.WAITING)
-
-
-@on(ev.JobApproved)
-def job_approved(c: sa.Connection, _: Entry, event: ev.JobApproved) -> None:
-    """Bound to the hash of what was shown."""
-    change(
-        c,
-        jobs,
-        {"id": event.job, "stage": Stage.APPROVE, "plan_hash": event.plan_hash, "state": JobState.WAITING},
-        approved_by=event.by,
-        stage=Stage.EXECUTE,
-        state=JobState.QUEUED,
-        attempt=1,
-    )
 
 
 @on(ev.JobExecuted)
@@ -219,10 +202,18 @@ def job_delivered(c: sa.Connection, _: Entry, event: ev.JobDelivered) -> None:
 @on(ev.JobEnded)
 def job_ended(c: sa.Connection, entry: Entry, event: ev.JobEnded) -> None:
     """Over; worth a thought."""
+    now = row(c, jobs, event.job)
     by_epoch(c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at)
-    change(c, jobs, {"id": event.job}, waits_for="", wakes_at=None, agent_began_at=None)
+    change(c, jobs, {"id": event.job}, waits_for="", wakes_at=None, agent_began_at=None, **rested(c, now, entry.at))
+    change(c, jobs, {"id": event.job}, output_blob=event.output_blob, last_head=event.head)
+    if event.state == "failed":
+        failure = {"stage": now["stage"], "attempt": now["attempt"], "cause": event.cause, "said": event.why}
+        failed = failures_with(now, entry.at, **failure, output_blob=event.output_blob)
+        change(c, jobs, {"id": event.job}, failures=failed)
+    fate = "rejected" if event.state == "declined" else "none"
+    adjust(c, plans, {"job": event.job, "fate": "open"}, fate=fate, said=event.why, settled_at=entry.at)
     clear_timer(c, timer_of(event.job))
-    session = row(c, jobs, event.job)["session"]
+    session = now["session"]
     change(c, sessions, {"id": session}, last_moved_at=entry.at)
     call_round(c, session, entry.at)
 
@@ -251,8 +242,8 @@ def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpe
         by_epoch(c, event.job, event.epoch, stage=Stage.NOTICE, attempt=1)
 
 
-@on(ev.PullRequestReworded)
-def pull_request_reworded(c: sa.Connection, _: Entry, event: ev.PullRequestReworded) -> None:
+@on(PullRequestReworded)
+def pull_request_reworded(c: sa.Connection, _: Entry, event: PullRequestReworded) -> None:
     """While somebody may still read it."""
     change(c, pull_requests, {"id": event.pull_request, "state": "open"}, body=event.body)
 

@@ -37,6 +37,8 @@ def keep(c: sa.Connection, entry: Entry) -> None:
             _end(c, entry, event.job, "waits", event.why)
         case ev.JobEnded() as event:
             _end(c, entry, event.job, event.state, event.why)
+        case ev.PlanReturned() as event:
+            _end(c, entry, event.job, "returned", event.wish)
         case event if isinstance(event, WENT_WELL):
             _end(c, entry, event.job, "done")
         case _:

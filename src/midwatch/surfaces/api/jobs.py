@@ -20,9 +20,11 @@ from midwatch.surfaces.api.standing import line_shown
 from midwatch.surfaces.job_lines import lines_of
 from midwatch.surfaces.job_stories import prompt_of, story_of
 from midwatch.surfaces.log_reading import read_on
-from midwatch.terms.records import ConnectionRow, JobRow, PullRequestRow
+from midwatch.terms.records import ConnectionRow, JobRow, PlanRow, PullRequestRow, StepRow
 from midwatch.terms.term import Term
 from midwatch.views.plain import harmless
+from midwatch.views.plan_versions import versions_shown
+from midwatch.views.steps import steps_shown
 from midwatch.workshop import shells
 
 router = APIRouter()
@@ -88,6 +90,20 @@ async def job_diff(house: TheHouse, name: str) -> PlainTextResponse:
     if not row.diff_blob:
         raise Unknown(f"Job {row.number} has no diff: {row.why or row.stage.value}.")
     return PlainTextResponse((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
+
+
+@router.get("/jobs/{name}/steps", dependencies=[Reads])
+async def job_steps(house: TheHouse, name: str) -> list[Shown]:
+    """List each attempt at each stage of the job, in the order they began."""
+    row = await house.records.get(JobRow, name)
+    return [shown(one) for one in steps_shown(await house.records.find(StepRow, job=row.id), house.clock.now())]
+
+
+@router.get("/jobs/{name}/plans", dependencies=[Reads])
+async def job_plans(house: TheHouse, name: str) -> list[Shown]:
+    """List every version of the job's plan, with what became of it and what changed."""
+    row = await house.records.get(JobRow, name)
+    return [shown(one) for one in versions_shown(await house.records.find(PlanRow, job=row.id))]
 
 
 @router.get("/jobs/{name}/errands", dependencies=[Reads])
@@ -169,7 +185,7 @@ async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> Sho
 async def job_merge(house: TheHouse, person: Person, name: str) -> Shown:
     """Merge a job's pull request: a person's act, always."""
     row = await house.records.get(JobRow, name)
-    merged = await commands.merge(house.night, house.forge, row, by=person)
+    merged = await commands.merge(house.night, row, by=person)
     return shown(merged)
 
 

@@ -53,6 +53,8 @@ def show_ask(row: dict[str, Any]) -> None:
     if row["state"] == "open":
         due = f" until {clock(row['due_at'])}" if row["due_at"] else ""
         typer.echo(f"  we would say {row['recommendation']}; answer {' or '.join(row['options'])}{due}")
+        if "edit" in row["options"]:
+            line(f'midwatch asks {row["number"]} edit --text "..." sends it back with what you want instead')
     else:
         typer.echo(f"  {_plain(row['answer'])} by {row['answered_by'] or 'silence'} {row['answer_text']}".rstrip())
 
@@ -70,7 +72,9 @@ def _show_plan(plan: dict[str, Any]) -> None:
     line(f"{', '.join(plan['files'][:10])}{more}", first="  files: ")
     for risk in plan["risks"]:
         line(risk, first="  risk: ")
-    line(plan["undo"], first="  undo: ")
+    for name in ("blast_radius", "undo"):
+        if plan[name]:
+            line(plan[name], first=f"  {_plain(name)}: ")
 
 
 def _plain(word: str) -> str:

@@ -42,18 +42,16 @@ async def _attended(work: Callable[[], T]) -> T:
         kept = logging.FileHandler(client.home() / LOG)
         kept.addFilter(Discreet(house.redactor))
         logging.getLogger().addHandler(kept)
-        serving = asyncio.create_task(serve(house, say=lambda _: None, stop=stop))
-        try:
+        async with asyncio.TaskGroup() as tasks:
+            serving = tasks.create_task(serve(house, say=lambda _: None, stop=stop))
             working = _in_a_thread(work)
             await asyncio.wait((serving, working), return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                return working.result()
-            serving.result()  # it may have something to say
-        finally:
+            signalled = stop.is_set()
             stop.set()
-            with contextlib.suppress(asyncio.CancelledError):
-                await serving
-            logging.getLogger().removeHandler(kept)
+        logging.getLogger().removeHandler(kept)
+    # Once a signal has come, what broke for whoever was served is only that nobody serves any more.
+    if working.done() and (not signalled or working.exception() is None):
+        return working.result()
     raise Left
 
 

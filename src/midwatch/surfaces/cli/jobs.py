@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from midwatch.surfaces.cli import client, job_checkouts, job_errands, job_logs
+from midwatch.surfaces.cli import client, job_checkouts, job_errands, job_logs, job_steps
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, head, line, show_json, table
 from midwatch.views.sizes import MARKS
@@ -77,7 +77,16 @@ def _show_work(row: dict[str, Any]) -> None:
     if row["worker"]:
         line(f"{MARKS[row['isolation']]} ({row['isolation']})", first="  walls: ")
     for pr in row["pull_requests"]:
-        typer.echo(f"  pull request {pr['number']} [{pr['state']}] {pr['branch']} into {pr['into']}")
+        typer.echo(f"  pull request {pr['number']} [{_standing(pr)}] {pr['branch']} into {pr['into']}")
+        if pr["url"]:
+            line(pr["url"], indent="    ")
+        for remark in pr["remarks"]:
+            line(remark, indent="    ")
+
+
+def _standing(pr: dict[str, Any]) -> str:
+    checks = f", checks {pr['checks']}" if pr["state"] == "open" and pr["checks"] != "none" else ""
+    return f"{'draft' if pr['draft'] and pr['state'] == 'open' else pr['state']}{checks}"
 
 
 def _show_proof(proof: dict[str, Any] | None) -> None:
@@ -85,7 +94,16 @@ def _show_proof(proof: dict[str, Any] | None) -> None:
         return
     typer.echo(f"  proof: {proof['verdict'].replace('_', ' ')}")
     for check in proof["delivered"]:
-        typer.echo(f"    exit {check['exit_code']} in {check['seconds']:.1f} s: {check['command']}")
+        flaky = ", flaky" if check["flaky"] else ""
+        typer.echo(f"    exit {check['exit_code']}{flaky} in {check['seconds']:.1f} s: {check['command']}")
+    for doubt in proof["doubts"]:
+        line(doubt["text"], first="    doubt: " if doubt["grave"] else "    note: ")
+    for note in proof["notes"]:
+        line(note, first="    note: ")
+    if proof["new_tests"] == "fail_on_base":
+        typer.echo("    new tests fail without the change and pass with it")
+    if covered := proof["coverage"]:
+        typer.echo(f"    {covered['covered']} of {covered['measurable']} changed lines that can be measured ran")
 
 
 @app.command()
@@ -160,6 +178,8 @@ def _score(score: float | None) -> str:
 
 
 for _name, _verb in (
+    ("plan", job_steps.plan),
+    ("steps", job_steps.steps),
     ("log", job_logs.log),
     ("line", job_logs.live_line),
     ("attach", job_logs.attach),

@@ -35,6 +35,7 @@ VERBS = {
     "run": ("jobs", "Runs with their scores."),
     "morning": ("morning", "The brief."),
     "review": ("morning", "Give your verdicts, by keys or by flags."),
+    "stack": ("stacks", "Which branches of the night go together; merge them as one."),
     "authority": ("morning", "What each domain has earned."),
     "replay": ("replay", "The night, entry by entry."),
     "why": ("replay", "Why this entry, or this recommendation?"),
@@ -42,6 +43,7 @@ VERBS = {
     "person": ("people", "Who may enter the pages, and as what."),
     "token": ("people", "What programs may do for a person."),
     "agent": ("agents", "Agents: list, test, login, logout."),
+    "channel": ("channels", "Channels: add, test, list, remove."),
     "settings": ("settings", "Every setting with its source; propose, diff, apply."),
 }
 """Each verb with the module it lives in and the line the overview shows."""

@@ -56,8 +56,9 @@ def add(
     path: str = typer.Argument(..., help="A git repository: a folder on this machine, or an https or ssh URL."),
     name: str = typer.Option("", help="What to call it; the folder's name by default."),
     purpose: str = typer.Option("", help="Why it exists."),
-    check: list[str] = typer.Option([], help="A command that must pass; repeat for more."),
+    check: list[str] = typer.Option([], help="A command that must pass; repeat for more, or: none"),
     setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
+    forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
 ) -> None:
     """Put a repository on the books.
 
@@ -69,12 +70,14 @@ def add(
         "purpose": purpose,
         "checks": check,
         "setup": setup,
+        "forge": forge,
     }
     row = client.send("POST", "/projects", body)
     typer.echo(f"Project {row['name']} is on the books (branch {row['branch']}).")
     if not row["checks"]:
-        typer.echo("It has no checks yet, so nothing can be proven. Add one:")
+        typer.echo("It names no checks yet: those found in it are run, such as make test. Name your own, or none:")
         typer.echo(f'  midwatch project change {row["name"]} --check "python -m pytest -q"')
+        typer.echo(f"  midwatch project change {row['name']} --check none")
 
 
 @app.command()
@@ -95,6 +98,7 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
         typer.echo(f"  check: {check}")
     if row["setup"]:
         typer.echo(f"  setup: {row['setup']}")
+    typer.echo(f"  forge: {row['delivers_to']}{'' if row['forge'] else ' (by its address)'}")
     for goal in row["goals"]:
         line(goal["statement"], first=f"  goal ({goal['horizon']}, v{goal['version']}): ")
     for item in row["work"]:
@@ -105,17 +109,18 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
 def change(
     name: str,
     purpose: str | None = typer.Option(None, help="Why it exists."),
-    check: list[str] | None = typer.Option(None, help="The commands that must pass, all of them anew."),
+    check: list[str] | None = typer.Option(None, help="The commands that must pass, all of them anew; or: none, found"),
     priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
     setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" takes it away.'),
+    forge: str | None = typer.Option(None, help='Where pull requests are opened; "" leaves it to the address.'),
 ) -> None:
     """Change what is given; the rest stays.
 
     Example: midwatch project change shop --check "python -m pytest -q"
     """
-    if purpose is None and not check and priority is None and setup is None:
+    body = {"purpose": purpose, "checks": check or None, "priority": priority, "setup": setup, "forge": forge}
+    if all(value is None for value in body.values()):
         raise Misuse("Nothing to change was given.", hint="See: midwatch project change --help")
-    body = {"purpose": purpose, "checks": check or None, "priority": priority, "setup": setup}
     row = client.send("PATCH", f"/projects/{client.part(name)}", body)
     typer.echo(f"Project {row['name']} is changed.")
 

@@ -19,12 +19,16 @@ from midwatch.surfaces.web.diffs import diff_html
 from midwatch.surfaces.web.job_agent import errands
 from midwatch.surfaces.web.job_log import follow, read_tail
 from midwatch.surfaces.web.page import fragment, page
-from midwatch.terms.records import ActRow, ConnectionRow, JobRow, ProjectRow, PullRequestRow, RunRow
+from midwatch.terms.records import ActRow, ConnectionRow, JobRow, PlanRow, ProjectRow, PullRequestRow, RunRow, StepRow
 from midwatch.views.job_story import STORY
 from midwatch.views.live import feed_rows, job_shown
 from midwatch.views.marks import PHASES
+from midwatch.views.morning_items import pull_of
 from midwatch.views.names import names_after
 from midwatch.views.plain import clean
+from midwatch.views.plan_versions import versions_shown
+from midwatch.views.proof_told import told
+from midwatch.views.steps import steps_shown
 from midwatch.views.walls import connections_shown, reach_of
 from midwatch.views.wanted import plan_shown
 
@@ -108,7 +112,10 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
         "row": row,
         "approved_by": clean(row.approved_by, 60),
         "plan": plan_shown(row),
-        "delivered": [{"number": one.number, "branch": clean(one.branch), "state": one.state} for one in delivered],
+        "proof": told(row.proof) if row.proof else (),
+        "versions": versions_shown(await house.records.find(PlanRow, job=row.id)),
+        "steps": steps_shown(await house.records.find(StepRow, job=row.id), house.clock.now()),
+        "delivered": [pull_of(one, row) for one in delivered],
         "stones": await _milestones(house, row),
         "diff": await _diff(house, row),
         "errands": await errands(house, row),

@@ -12,7 +12,7 @@ from midwatch.night import commands, settling
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.checking import every_entry
 from midwatch.surfaces.job_stories import prompt_text
-from midwatch.surfaces.web import job, job_agent, job_kept
+from midwatch.surfaces.web import job, job_agent, job_kept, job_steps
 from midwatch.surfaces.web.page import page
 from midwatch.surfaces.web.painter import REGIONS, Painter
 from midwatch.surfaces.web.safe import marked
@@ -135,3 +135,4 @@ async def _current(house: TheHouse) -> SessionRow:
 router.include_router(job.router)
 router.include_router(job_kept.router)
 router.include_router(job_agent.router)
+router.include_router(job_steps.router)

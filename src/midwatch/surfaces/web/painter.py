@@ -15,14 +15,25 @@ from midwatch.surfaces.web.page import fragment
 from midwatch.surfaces.web.pictures import timeline_svg
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
-from midwatch.terms.records import AskRow, FuelRow, JobRow, ProjectRow, ReportRow, RunRow, SessionRow
+from midwatch.terms.records import (
+    AskRow,
+    DeliveryRow,
+    FuelRow,
+    JobRow,
+    NoticeRow,
+    ProjectRow,
+    ReportRow,
+    RunRow,
+    SessionRow,
+)
+from midwatch.views.channels import NoticeShown, notices_shown
 from midwatch.views.fuel import fuel_shown
 from midwatch.views.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
 from midwatch.views.names import Names, names_after
 from midwatch.views.night_picture import PICTURED, night_picture
 from midwatch.views.wanted import asks_shown
 
-REGIONS: Final = ("banner", "asks", "timeline", "gauges", "jobs", "controls")
+REGIONS: Final = ("banner", "asks", "timeline", "gauges", "jobs", "notices", "controls")
 """The parts of the page that a message may redraw, by the id of the element they fill."""
 LATEST: Final = (SessionState.AUTONOMOUS, SessionState.DEBRIEF)
 PAGE: Final = 1000
@@ -115,6 +126,7 @@ class Painter:
             "fuel": fuel_shown(await find(FuelRow), now) if "gauges" in wanted else (),
             "asks": asks_shown(asks, about, projects),
             "jobs": jobs_shown((*jobs, *beside), projects, now, lines),
+            "notices": await self._notices(session) if "notices" in wanted else (),
             "timeline": self._picture(session) if "timeline" in wanted else "",
             "began": began,
         }
@@ -125,6 +137,12 @@ class Painter:
         under_way = await find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True)
         others = tuple(row.id for row in under_way if shown is None or row.id != shown.id)
         return await find(JobRow, session=others) if others else ()
+
+    async def _notices(self, session: SessionRow | None) -> tuple[NoticeShown, ...]:
+        if session is None:
+            return ()
+        told = await self._house.records.find(NoticeRow, session=session.id)
+        return notices_shown(told, await self._house.records.find(DeliveryRow, session=session.id))
 
     async def _elsewhere(self, asks: Sequence[AskRow], jobs: Sequence[JobRow]) -> dict[str, JobRow]:
         """Fetch the jobs of older nights that asks are still about."""
@@ -175,4 +193,6 @@ TOUCHES: Final[dict[str, frozenset[str]]] = {
     "fuel": frozenset({"gauges"}),
     "pull_request": frozenset({"jobs"}),
     "message": frozenset({"banner", "controls"}),
+    "notice": frozenset({"notices"}),
+    "push": frozenset({"notices"}),
 }

@@ -7,8 +7,10 @@ from midwatch.errors import MidwatchError
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
 from midwatch.rules.asks import draft_terms, silence_in_words
+from midwatch.rules.found_checks import NONE
 from midwatch.rules.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.matrix import MATRIX
+from midwatch.surfaces import channels
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import Flag, SessionState, WorkStatus
 from midwatch.terms.orders import Orders
@@ -56,6 +58,7 @@ async def seen(house: House) -> Shown:
         shown
         | await _ready(house, projects, orders)
         | await _asks(house, night)
+        | {"channels": [(await channels.standing(house, name))[0] for name in house.loaded.settings.channels.by_name()]}
         | (await _sheet(house, sheet, projects, sessions) if sheet else {"orders": None, "obstacles": ()})
     )
 
@@ -117,7 +120,7 @@ async def _project(house: House, row: ProjectRow) -> ProjectSeen:
         uncommitted = len((await house.evening.inspector.inspect(row.path)).dirty)
     except MidwatchError:  # said among the obstacles, in its own words
         uncommitted = 0
-    return ProjectSeen(name=row.name, flags=flags, has_checks=bool(row.checks), uncommitted=uncommitted)
+    return ProjectSeen(name=row.name, flags=flags, has_checks=row.checks != (NONE,), uncommitted=uncommitted)
 
 
 def _past(sessions: tuple[SessionRow, ...]) -> tuple[PastNight, ...]:

@@ -15,16 +15,28 @@ from midwatch.terms.records.night import (
     AskRow,
     CheckInRow,
     DeliberationRow,
+    DeliveryRow,
     InvocationRow,
     MessageRow,
     NoticeRow,
     PastAct,
+    PushRow,
     RoundRow,
     SessionRow,
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
-from midwatch.terms.records.work import ConnectionRow, FuelRow, JobRow, MissionRow, PullRequestRow, RunRow, StepRow
+from midwatch.terms.records.stack import StackRow
+from midwatch.terms.records.work import (
+    ConnectionRow,
+    FuelRow,
+    JobRow,
+    MissionRow,
+    PlanRow,
+    PullRequestRow,
+    RunRow,
+    StepRow,
+)
 
 __all__ = [
     "ActRow",
@@ -35,6 +47,7 @@ __all__ = [
     "ClaimRow",
     "ConnectionRow",
     "DeliberationRow",
+    "DeliveryRow",
     "EvaluationRow",
     "EvidenceRow",
     "FuelRow",
@@ -47,13 +60,16 @@ __all__ = [
     "OutcomeRow",
     "PastAct",
     "PersonRow",
+    "PlanRow",
     "ProjectRow",
     "PullRequestRow",
+    "PushRow",
     "ReportRow",
     "RoundRow",
     "RunRow",
     "SessionRow",
     "SettingsRow",
+    "StackRow",
     "StandingRow",
     "StepRow",
     "TimerRow",

@@ -9,6 +9,7 @@ from midwatch.terms.asks import AskKind, AskState, Silence
 from midwatch.terms.facts import Facts
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import RepositoryFacts
+from midwatch.terms.notices import Delivery, DeliveryState, PushState
 from midwatch.terms.orders import Orders
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level, Verdict
@@ -179,8 +180,45 @@ class NoticeRow(Term):
     text: str
     subject: str
     sent_by: str
+    """Who took it first: the log, always. What became of it elsewhere stands in its deliveries."""
     created_at: datetime
     sent_at: datetime | None
+
+
+class DeliveryRow(Term):
+    """A notice on its way to one channel."""
+
+    id: str
+    notice: str
+    channel: str
+    session: str
+    tier: int
+    delivery: Delivery
+    state: DeliveryState
+    due_at: datetime
+    """When it is to go out, or when whoever is sending it must have said so."""
+    attempts: int
+    push: str
+    """The message it last went into."""
+    error: str
+    created_at: datetime
+    settled_at: datetime | None
+
+
+class PushRow(Term):
+    """One message to one channel."""
+
+    id: str
+    channel: str
+    notices: tuple[str, ...]
+    day: str
+    """By the person's own clock."""
+    counts: bool
+    note: str
+    state: PushState
+    error: str
+    created_at: datetime
+    settled_at: datetime | None
 
 
 class InvocationRow(Term):

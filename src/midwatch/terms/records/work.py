@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from midwatch.terms.contract import RunContract
-from midwatch.terms.jobs import Bundle, Change, Done, JobState, Plan, Proof, RepositoryFacts, Stage
+from midwatch.terms.jobs import Bundle, Change, Done, Failure, JobState, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation
 
@@ -66,6 +66,8 @@ class JobRow(Term):
     plan: Plan | None
     plan_version: int
     plan_hash: str
+    plan_wish: str
+    """What is wanted of the next plan; nothing, unless the last one was sent back."""
     approved_by: str
     done: Done | None
     work_epoch: int
@@ -100,11 +102,45 @@ class JobRow(Term):
     waits_for: str
     """What it waits for now; nothing, while it does not."""
     wakes_at: datetime | None
+    failures: tuple[Failure, ...]
+    """Every try that failed, oldest first."""
+    boxes: int
+    """Which time box of its work this is; 0 where none was opened, because a person began it."""
+    box_seconds: int
+    """How much of its box it used before it last waited."""
+    box_began_at: datetime | None
+    """Since when its box runs; nothing, while it waits."""
+    box_warned_at: datetime | None
+    boxed_at: datetime | None
+    """When its box was over and it was told to stop."""
+    output_blob: str
+    """Its last words, kept when it failed or was stopped."""
+    last_head: str
+    """The commit its checkout was at then."""
     why: str
     cause: str
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+
+
+class PlanRow(Term):
+    """One version of a job's plan, and what became of it."""
+
+    id: str
+    job: str
+    version: int
+    plan: Plan
+    plan_hash: str
+    wish: str
+    """What the version before was sent back for."""
+    fate: str
+    """open, approved, returned, rejected, or none: the job ended another way."""
+    by: str
+    said: str
+    """What was said with it."""
+    created_at: datetime
+    settled_at: datetime | None
 
 
 class StepRow(Term):
@@ -174,5 +210,15 @@ class PullRequestRow(Term):
     state: str
     merged_sha: str
     undo: tuple[str, ...]
+    url: str
+    there: int
+    """What its forge calls it; 0 where it has no number there."""
+    draft: bool
+    """Only a draft: its checks stayed red, or its forge was told to open drafts."""
+    checks: str
+    remarks: tuple[str, ...]
+    """What the forge would not do, such as a reviewer it refused."""
+    seen_at: datetime | None
+    """When its forge was last heard to say something new."""
     created_at: datetime
     closed_at: datetime | None

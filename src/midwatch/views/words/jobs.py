@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -22,10 +23,10 @@ from midwatch.journal.events.jobs import (
     JobVerified,
     JobWaits,
     JobWoken,
+    PlanReturned,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
-    PullRequestReworded,
 )
 from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.terms.jobs import Change, Done
@@ -40,6 +41,14 @@ PROVEN = {
     "no_checks": "no check could say whether it is right",
     "worse": "the checks got worse",
     "red_when_restored": "the checks pass only with the agent's own changes to them",
+    "doubted": "it goes against the checks that should prove it",
+    "flaky": "the checks end differently each time",
+}
+CHECKS = {
+    "none": "with no checks there",
+    "pending": "its checks are running",
+    "green": "its checks are green",
+    "red": "its checks are red",
 }
 
 
@@ -110,6 +119,8 @@ def _making(event: Making, name: str) -> str:
         case JobPlanned(plan=plan, version=version):
             again = f" (version {version})" if version > 1 else ""
             text = f"{name} is planned{again}: {clean(plan.summary, 360)}"
+        case PlanReturned(by=by):
+            text = f"The plan of {name[0].lower()}{name[1:]} goes back, by {clean(by)}: {clean(event.wish, 360)}"
         case JobApproved(by=by):
             text = f"The plan of {name[0].lower()}{name[1:]} is approved by {clean(by)}"
         case JobExecuted(done=done):
@@ -129,6 +140,7 @@ def _proving(event: Proving, name: str) -> str:
             text = f"{name} passed quarantine: {_change(change)}"
         case JobVerified(proof=proof, repair=repair):
             text = f"{name} was checked: {PROVEN.get(proof.verdict, spaced(proof.verdict))}"
+            text += "".join(f". {clean(doubt.text).removesuffix('.')}" for doubt in proof.grave[:2])
             text += "; it goes back for repair" if repair else ""
         case JobDelivered(branch=branch):
             text = f"{name} lies on {clean(branch)} at {clean(event.head)[:12]}"
@@ -147,11 +159,16 @@ def _closing(event: Closing, names: Names) -> str:
             text = f"{_name(event.job, names)} is {event.state}{cause}: {clean(event.why)}"
         case PullRequestOpened():
             name = _name(event.pull_request, names) if event.pull_request in names.things else "A pull request"
-            text = f"{name} is ready on {clean(event.branch)}: {clean(event.title)}"
+            text = (
+                f"{name} is {'only a draft' if event.draft else 'ready'} on {clean(event.branch)}: {clean(event.title)}"
+            )
         case PullRequestReworded():
             text = f"{_pull_request(event.pull_request, names)} says how its counterparts stand"
         case PullRequestMerged(by=by, sha=sha):
             text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
+        case PullRequestChanged(checks=checks):
+            kind = "draft" if event.draft else "open"
+            text = f"{_pull_request(event.pull_request, names)} is {kind} on {clean(event.forge)}, {CHECKS[checks]}"
         case PullRequestClosed(by=by):
             why = f": {clean(event.why)}" if event.why else ""
             text = f"{_pull_request(event.pull_request, names)} was closed by {clean(by)}{why}"

@@ -165,8 +165,8 @@ def _reaching(event: Reaching, names: Names) -> str:
     match event:
         case NoticeRaised(tier=tier, text=said):
             text = f"{LOUDNESS[tier]}: {clean(said, 360)}"
-        case NoticeSent(channel=channel):
-            text = f"A notice went out by {clean(channel)}"
+        case NoticeSent(channel=channel, push=push):
+            text = f"A notice was sent to {clean(channel)}" if push else f"A notice went out by {clean(channel)}"
         case ToolCalled(tool=tool):
             text = f"{clean(tool)} begins for {names.of(event.job, 'the house')}"
         case ToolFinished(status=status):

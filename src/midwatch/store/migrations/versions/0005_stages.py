@@ -1,7 +1,7 @@
-"""Each stage of a job is a step of its own: packed work, the delivered branch, and a row for every attempt.
+"""Each stage of a job is a step of its own: packed work, the delivered branch, a row for every attempt, every plan.
 
-Effect on a running system: two columns and one new table; a job that was being prepared goes on at its first stage, one
-whose work was about to be looked through is packed anew.
+Effect on a running system: three columns and two new tables; a job that was being prepared goes on at its first
+stage, one whose work was about to be looked through is packed anew.
 """
 
 import sqlalchemy as sa
@@ -18,6 +18,21 @@ def upgrade() -> None:
     op.add_column("jobs", sa.Column("bundle", sa.Text))
     op.add_column("jobs", sa.Column("branch", sa.Text, nullable=False, server_default=""))
     op.execute("UPDATE jobs SET stage = 'mirror' WHERE stage = 'prepare'")
+    op.add_column("jobs", sa.Column("plan_wish", sa.Text, nullable=False, server_default=""))
+    op.create_table(
+        "plans",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("job", sa.Text, nullable=False, index=True),
+        sa.Column("version", sa.BigInteger, nullable=False),
+        sa.Column("plan", sa.Text, nullable=False),
+        sa.Column("plan_hash", sa.Text, nullable=False),
+        sa.Column("wish", sa.Text, nullable=False),
+        sa.Column("fate", sa.Text, nullable=False),
+        sa.Column("by", sa.Text, nullable=False),
+        sa.Column("said", sa.Text, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("settled_at", sa.BigInteger),
+    )
     op.create_table(
         "steps",
         sa.Column("id", sa.Text, primary_key=True),

@@ -37,6 +37,11 @@
       box.addEventListener("scroll", () => { box.dataset.away = box.scrollHeight - box.scrollTop - box.clientHeight > 40 ? "yes" : "no"; }, { passive: true });
   });
 
+  // A browser leaves a focused link of a picture where it is when a hair of it touches the box that scrolls.
+  document.addEventListener("focusin", (event) => {
+    if (event.target.matches(".scroller a:focus-visible")) event.target.scrollIntoView({ block: "nearest", inline: "nearest" });
+  });
+
   // A stream that ends says so once and tries again by itself; the first answer after that hides the bar.
   document.addEventListener("htmx:sse:after:connection", () => lost(false));
   document.addEventListener("htmx:sse:error", () => lost(true));

@@ -1,0 +1,169 @@
+"""Pushes by Apprise, a library that knows a hundred services, each behind a URL that is a secret."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from midwatch.errors import MidwatchError, Misuse, Unavailable, Unknown
+from midwatch.settings import Settings
+from midwatch.settings.channels import ChannelSetup
+
+T = TypeVar("T")
+PATIENCE_SECONDS = 30.0
+"""Real seconds for one part of a message; Apprise gives up by itself then."""
+SLACK_SECONDS = 5.0
+SMS = 160
+"""A service that takes no more than this in one piece is like SMS: it splits by itself, up to a length."""
+SHORTEST_SECRET = 4
+WHOLE_HOST = re.compile(r"localhost|[\w.-]+\.[\w-]+|\[[0-9a-f:]+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """What a URL leads to, as far as it may be shown."""
+
+    kind: str
+    place: str
+
+
+class AppriseOutlet:
+    """Sends by the channels that the settings name; a service that hangs holds up nobody but its own message."""
+
+    def __init__(self, address: Callable[[str], Awaitable[str]], settings: Callable[[], Settings]) -> None:
+        self._address = address
+        self._settings = settings
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="push")
+
+    async def push(self, channel: str, title: str, text: str) -> None:
+        """Send one message, long ones in parts; raise Unavailable with the service's reason if it was not taken."""
+        settings = self._settings()
+        setup = settings.channels.by_name().get(channel)
+        if setup is None:
+            raise Unknown(f"There is no channel {channel}.", hint="Those there are: midwatch channel list")
+        url = await self._address(channel)
+        await self._in_thread(lambda: _send(url, title, text, setup, settings.notices.split_characters))
+
+    async def look(self, channel: str) -> Destination:
+        """Tell what a channel's URL leads to, without sending anything."""
+        url = await self._address(channel)
+        return await self._in_thread(lambda: look_at(url))
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS + SLACK_SECONDS):
+                return await loop.run_in_executor(self._threads, work)
+        except TimeoutError:
+            raise Unavailable(
+                f"The service did not answer within {PATIENCE_SECONDS:g} seconds.", hint="Try again later."
+            ) from None
+
+    def close(self) -> None:
+        """Wait for nobody: what hangs is not waited for."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def library() -> ModuleType:
+    """Load Apprise, which only those who want pushes have."""
+    try:
+        import apprise  # noqa: PLC0415  an extra, and slow to load
+    except ImportError:
+        raise Unavailable(
+            "Apprise is not installed, so nothing can be pushed.",
+            hint="Install it beside Midwatch: pip install 'midwatch[channels]'",
+        ) from None
+    logging.getLogger("apprise").propagate = False  # it may name parts of a URL; what we say of it is scrubbed
+    return apprise
+
+
+def look_at(url: str) -> Destination:
+    """See whether Apprise understands a URL, and what may be shown of it; blocking."""
+    service = _service(url)
+    shown = str(service.url(privacy=True))
+    head, colon, rest = shown.partition("://")
+    place, path, _ = rest.partition("/")
+    # A path may be the secret, as in a webhook's address; Apprise hides only what its author thought of.
+    return Destination(kind=str(service.service_name), place=f"{head}{colon}{place.partition('?')[0]}{path and '/…'}")
+
+
+def _service(url: str) -> Any:
+    """Make the one service of a URL; several in one text could be half sent."""
+    apprise = library()
+    said: list[str] = []
+    catcher = _Catcher(said)
+    apprise.logger.addHandler(catcher)
+    try:
+        services = apprise.Apprise(asset=apprise.AppriseAsset(app_id="Midwatch", app_desc="Midwatch", app_url=""))
+        understood = services.add(url)
+    finally:
+        apprise.logger.removeHandler(catcher)
+    if not understood or len(services) != 1:
+        why = scrubbed(said[-1], url) if said else "It is no URL of a service it knows."
+        raise Misuse(f"Apprise does not understand the URL: {why}", hint="How they look: https://appriseit.com")
+    return services[0]
+
+
+class _Catcher(logging.Handler):
+    """Keeps what Apprise says about a URL."""
+
+    def __init__(self, said: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self._said = said
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one line."""
+        self._said.append(record.getMessage())
+
+
+def _send(url: str, title: str, text: str, setup: ChannelSetup, most: int) -> None:
+    apprise = library()
+    service = _service(url)
+    like_sms = service.body_maxlen <= SMS if setup.long_texts == "auto" else setup.long_texts == "split"
+    if not like_sms:
+        service.overflow_mode = apprise.OverflowMode.SPLIT
+    sender = apprise.Apprise()
+    sender.add(service)
+    style = apprise.NotifyFormat.MARKDOWN if setup.markdown else apprise.NotifyFormat.TEXT
+    for part in parts(text, most) if like_sms else [text]:
+        result = sender.notify(body=part, title=title, body_format=style, timeout=PATIENCE_SECONDS)
+        if not result:
+            raise _refused(service, [str(entry.message) for entry in result.logs()], url)
+
+
+def _refused(service: Any, said: list[str], url: str) -> MidwatchError:
+    """Apprise says only that it failed; what it logged tells why."""
+    why = scrubbed(said[-1], url) if said else "no reason was given."
+    return Unavailable(f"{service.service_name} did not take it: {why}", hint="Is the service up, and the URL right?")
+
+
+def parts(text: str, most: int) -> list[str]:
+    """Split a long text at line ends or words, each part with its place; a short one stays as it is."""
+    if len(text) <= most:
+        return [text]
+    room = max(1, most - len(" (999/999)"))
+    found = []
+    left = text
+    while len(left) > room:
+        cut = max(left.rfind("\n", 0, room + 1), left.rfind(" ", 0, room + 1))
+        cut = cut if cut > room // 2 else room
+        found.append(left[:cut].rstrip())
+        left = left[cut:].lstrip()
+    found += [left] if left else []
+    return [f"{part} ({number}/{len(found)})" for number, part in enumerate(found, 1)]
+
+
+def scrubbed(said: str, url: str) -> str:
+    """Take the URL and its parts out of a sentence; a plain host name may stay."""
+    host = urlsplit(url).hostname or ""
+    pieces = {piece for part in (url, unquote(url)) for piece in re.split(r"[:/@?&=,\s]+", part)}
+    plain = {host} if WHOLE_HOST.fullmatch(host) else set[str]()
+    for piece in sorted({url, *pieces} - plain, key=len, reverse=True):
+        if len(piece) >= SHORTEST_SECRET and piece != urlsplit(url).scheme:
+            said = re.sub(re.escape(piece), "***", said, flags=re.IGNORECASE)
+    return said

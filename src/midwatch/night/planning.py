@@ -1,0 +1,89 @@
+"""The plan of a job: drafted by its agent, held against the orders, shown to the person, sent back where it must be."""
+
+from datetime import timedelta
+
+from midwatch.journal.entry import canonical, digest
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobApproved, JobEnded, JobPlanned, PlanReturned
+from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.night import by_hand
+from midwatch.night.assigning import assign, base_of
+from midwatch.night.bounds import contract_of
+from midwatch.night.roles import Night
+from midwatch.night.wording import plan_question
+from midwatch.rules.asks import draft_terms
+from midwatch.rules.notices import NoticeKind, tier_of
+from midwatch.rules.plans import faults
+from midwatch.terms.asks import APPROVE, EDIT, REJECT, AskDraft, AskKind, Silence
+from midwatch.terms.contract import RunContract
+from midwatch.terms.records import JobRow, PlanRow, SessionRow
+
+Events = tuple[Event, ...]
+ORDERS = "the orders"
+"""Who sends a plan back that leaves what was signed."""
+
+
+async def plan(night: Night, job: JobRow) -> Events:
+    """Let the agent look, read-only, and ask the person about what it would do."""
+    if job.by_hand:
+        return await by_hand.planned(night, job)
+    contract = await contract_of(night, job)
+    agent, assignment = await assign(night, job, base_of(job))
+    drafted = await agent.plan(assignment)
+    planned = JobPlanned(
+        job=job.id,
+        epoch=job.epoch,
+        version=job.plan_version + 1,
+        plan=drafted,
+        plan_hash=digest(canonical(drafted.model_dump(mode="json"))),
+    )
+    if not drafted.files:
+        return planned, JobEnded(job=job.id, epoch=job.epoch, state="done", why=drafted.summary)
+    wrong = faults(drafted, contract)
+    if wrong and agent.amends and not await _was_returned(night, job):
+        wish = " ".join(("Stay inside the orders.", *wrong))
+        return planned, PlanReturned(job=job.id, by=ORDERS, plan_hash=planned.plan_hash, wish=wish)
+    return planned, *await _ask(night, job, contract, planned, wrong)
+
+
+async def _was_returned(night: Night, job: JobRow) -> bool:
+    """Once is a slip; an agent that leaves the orders again has its plan shown with what is wrong with it."""
+    return bool(await night.records.find(PlanRow, job=job.id, fate="returned", by=ORDERS))
+
+
+async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPlanned, wrong: tuple[str, ...]) -> Events:
+    session = await night.records.get(SessionRow, job.session)
+    minutes, silence = draft_terms(
+        AskKind.APPROVE_PLAN,
+        session.level,
+        inside_scopes=not wrong,
+        silence_approves=contract.silence_approves,
+    )
+    if minutes == 0:
+        return (JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash),)
+    settings = night.settings()
+    minutes = settings.asks.approve_plan_minutes
+    draft = AskDraft(
+        kind=AskKind.APPROVE_PLAN,
+        question=plan_question(job, planned.plan, silence, minutes, wrong),
+        options=(APPROVE, EDIT, REJECT) if night.agents[job.agent].amends else (APPROVE, REJECT),
+        recommendation=REJECT if wrong else APPROVE,
+        rationale=" ".join(wrong or planned.plan.approach),
+        priority=7,
+        deadline_minutes=minutes,
+        silence=silence,
+        blocking=True,
+        subject=job.id,
+        project=job.project,
+        shown_hash=planned.plan_hash,
+    )
+    due = night.clock.now() + timedelta(minutes=minutes) if silence is not Silence.WAITS else None
+    opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
+    told = NoticeRaised(
+        notice=night.ids.new("ntc"),
+        session=job.session,
+        tier=tier_of(NoticeKind.PLAN_READY),
+        text=draft.question,
+        subject=opened.ask,
+    )
+    return (opened, told) if settings.notices.on_plan_ready else (opened,)

@@ -1,0 +1,134 @@
+"""Notices, their way to each channel, and the messages they went into."""
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from midwatch.errors import Stale
+from midwatch.journal.entry import Entry
+from midwatch.journal.events.notices import NoticeRouted, PushBegun, PushFailed
+from midwatch.journal.events.session import NoticeRaised, NoticeSent
+from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, on, row, set_timer
+from midwatch.store.tables import deliveries, notices, pushes
+from midwatch.terms.notices import Delivery, DeliveryState, PushState
+
+ON_THE_WAY = (DeliveryState.WAITING.value, DeliveryState.SENDING.value)
+
+
+@on(NoticeRaised)
+def notice_raised(c: sa.Connection, entry: Entry, event: NoticeRaised) -> None:
+    """It stands in the outbox until the log took it."""
+    insert(
+        c,
+        notices,
+        id=event.notice,
+        session=event.session,
+        tier=int(event.tier),
+        text=event.text,
+        subject=event.subject,
+        sent_by="",
+        created_at=entry.at,
+    )
+
+
+@on(NoticeRouted)
+def notice_routed(c: sa.Connection, entry: Entry, event: NoticeRouted) -> None:
+    """A channel has it, or is to have it at another time."""
+    name, told = delivery_id(event.notice, event.channel), row(c, notices, event.notice)
+    place = {"delivery": event.delivery, "due_at": event.due_at} | _settled_if_logged(entry, event.delivery)
+    if c.execute(sa.select(deliveries.c.id).where(deliveries.c.id == name)).first():
+        change(c, deliveries, {"id": name, "state": ON_THE_WAY}, **{"state": DeliveryState.WAITING} | place)
+    else:
+        new = {"state": DeliveryState.WAITING, "attempts": 0, "push": "", "error": "", "created_at": entry.at}
+        about = {"notice": event.notice, "channel": event.channel, "session": told["session"], "tier": told["tier"]}
+        insert(c, deliveries, id=name, **about, **new | place)
+    _wake(c, event.channel)
+
+
+def delivery_id(notice: str, channel: str) -> str:
+    """One row for each notice and channel."""
+    return f"{notice}.{channel}"
+
+
+def _settled_if_logged(entry: Entry, delivery: Delivery) -> dict[str, object]:
+    return {"state": DeliveryState.LOGGED, "settled_at": entry.at} if delivery is Delivery.LOG else {}
+
+
+@on(PushBegun)
+def push_begun(c: sa.Connection, entry: Entry, event: PushBegun) -> None:
+    """Whoever comes second finds nothing left to send."""
+    for notice in event.notices:
+        name = delivery_id(notice, event.channel)
+        now = row(c, deliveries, name)
+        lapsed = now["state"] == DeliveryState.SENDING.value and now["due_at"] <= entry.at
+        if now["state"] != DeliveryState.WAITING.value and not lapsed:
+            raise Stale(f"{notice} is on its way already.", hint="Look again and decide anew.")
+        if lapsed:
+            lost = {"id": now["push"], "state": PushState.SENDING}
+            adjust(c, pushes, lost, state=PushState.UNKNOWN, settled_at=entry.at)
+        change(c, deliveries, {"id": name}, state=DeliveryState.SENDING, push=event.push, due_at=event.until)
+    insert(
+        c,
+        pushes,
+        id=event.push,
+        channel=event.channel,
+        notices=event.notices,
+        day=event.day,
+        counts=event.counts,
+        note=event.note,
+        state=PushState.SENDING,
+        error="",
+        created_at=entry.at,
+    )
+    _wake(c, event.channel)
+
+
+@on(PushFailed)
+def push_failed(c: sa.Connection, entry: Entry, event: PushFailed) -> None:
+    """What was in it waits for another try, or is given up."""
+    change(
+        c,
+        pushes,
+        {"id": event.push, "state": PushState.SENDING},
+        state=PushState.FAILED,
+        error=event.error,
+        settled_at=entry.at,
+    )
+    mine = sa.select(deliveries).where(deliveries.c.push == event.push).order_by(deliveries.c.id)
+    for one in c.execute(mine).mappings().all():
+        over = one["notice"] in event.given_up
+        ended = {"state": DeliveryState.FAILED, "settled_at": entry.at}
+        again = {"state": DeliveryState.WAITING, "due_at": event.again_at}
+        change(
+            c,
+            deliveries,
+            {"id": one["id"], "state": DeliveryState.SENDING},
+            attempts=one["attempts"] + 1,
+            error=event.error,
+            **ended if over else again,
+        )
+    _wake(c, event.channel)
+
+
+@on(NoticeSent)
+def notice_sent(c: sa.Connection, entry: Entry, event: NoticeSent) -> None:
+    """Each channel once. The log takes a notice by itself, before anybody else has it."""
+    if not event.push:
+        change(c, notices, {"id": event.notice, "sent_by": ""}, sent_by=event.channel, sent_at=entry.at)
+        return
+    where = {"id": delivery_id(event.notice, event.channel), "state": ON_THE_WAY}
+    change(c, deliveries, where, state=DeliveryState.SENT, push=event.push, error="", settled_at=entry.at)
+    adjust(c, pushes, {"id": event.push}, state=PushState.SENT, error="", settled_at=entry.at)
+    _wake(c, event.channel)
+
+
+def _wake(c: sa.Connection, channel: str) -> None:
+    """The channel is looked at when the first of what waits for it is due."""
+    waiting = sa.select(sa.func.min(deliveries.c.due_at)).where(
+        deliveries.c.channel == channel, deliveries.c.state.in_(ON_THE_WAY)
+    )
+    due: datetime | None = c.execute(waiting).scalar()
+    if due is None:
+        clear_timer(c, f"channel:{channel}")
+    else:
+        set_timer(c, f"channel:{channel}", "channel", channel, due)

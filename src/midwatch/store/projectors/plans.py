@@ -1,0 +1,79 @@
+"""Plans: every version is kept, with who said what to it."""
+
+import sqlalchemy as sa
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import jobs as ev
+from midwatch.store.projectors.jobs import GOING, by_epoch
+from midwatch.store.projectors.rows import adjust, change, insert, on, row
+from midwatch.store.projectors.waiting import rested
+from midwatch.store.tables import jobs, plans
+from midwatch.terms.jobs import JobState, Stage
+
+
+@on(ev.JobPlanned)
+def job_planned(c: sa.Connection, entry: Entry, event: ev.JobPlanned) -> None:
+    """It waits for approval."""
+    insert(
+        c,
+        plans,
+        id=f"{event.job}.{event.version}",
+        job=event.job,
+        version=event.version,
+        plan=event.plan,
+        plan_hash=event.plan_hash,
+        wish=row(c, jobs, event.job)["plan_wish"],
+        fate="open",
+        by="",
+        said="",
+        created_at=entry.at,
+    )
+    by_epoch(
+        c,
+        event.job,
+        event.epoch,
+        Stage.PLAN,
+        **rested(c, row(c, jobs, event.job), entry.at),
+        plan=event.plan,
+        plan_version=event.version,
+        plan_hash=event.plan_hash,
+        plan_wish="",
+        stage=Stage.APPROVE,
+        attempt=1,
+    )
+    change(c, jobs, {"id": event.job, "state": GOING}, state=JobState.WAITING)
+
+
+@on(ev.PlanReturned)
+def plan_returned(c: sa.Connection, entry: Entry, event: ev.PlanReturned) -> None:
+    """Bound to the hash of what was shown; the agent plans again."""
+    change(
+        c,
+        jobs,
+        {"id": event.job, "stage": Stage.APPROVE, "plan_hash": event.plan_hash, "state": JobState.WAITING},
+        plan_wish=event.wish,
+        stage=Stage.PLAN,
+        state=JobState.QUEUED,
+        attempt=1,
+    )
+    settle(c, entry, event.job, "returned", event.by, event.wish)
+
+
+@on(ev.JobApproved)
+def job_approved(c: sa.Connection, entry: Entry, event: ev.JobApproved) -> None:
+    """Bound to the hash of what was shown."""
+    change(
+        c,
+        jobs,
+        {"id": event.job, "stage": Stage.APPROVE, "plan_hash": event.plan_hash, "state": JobState.WAITING},
+        approved_by=event.by,
+        stage=Stage.EXECUTE,
+        state=JobState.QUEUED,
+        attempt=1,
+    )
+    settle(c, entry, event.job, "approved", event.by)
+
+
+def settle(c: sa.Connection, entry: Entry, job: str, fate: str, by: str = "", said: str = "") -> None:
+    """Say what became of the version that was open; none is, where a job ended before or after."""
+    adjust(c, plans, {"job": job, "fate": "open"}, fate=fate, by=by, said=said, settled_at=entry.at)

@@ -1,0 +1,23 @@
+"""Routes about channels: how each stands, and one line to try it. Where they lead is said in the data folder only."""
+
+from fastapi import APIRouter
+
+from midwatch.surfaces import channels as ways
+from midwatch.surfaces.api.access import Operates, Reads, TheHouse
+from midwatch.surfaces.api.day import Shown
+
+router = APIRouter()
+
+
+@router.get("/channels", dependencies=[Reads])
+async def channels(house: TheHouse) -> list[Shown]:
+    """List every channel besides the log: what it takes, whether its last message was taken, what waits."""
+    await house.reload_settings()
+    return await ways.roll(house)
+
+
+@router.post("/channels/{name}/test", dependencies=[Operates])
+async def try_channel(house: TheHouse, name: str) -> Shown:
+    """Send one line over a channel and say what happened."""
+    await house.reload_settings()
+    return await ways.try_out(house, name)

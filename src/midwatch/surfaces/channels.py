@@ -1,0 +1,78 @@
+"""How every channel stands, and whether it takes a message: the same for the command line, the API and doctor."""
+
+from datetime import timedelta
+from typing import Any
+
+from midwatch.compose import House
+from midwatch.errors import MidwatchError, Unknown
+from midwatch.settings.channels import ChannelSetup
+from midwatch.settings.meaning import channel_secret
+from midwatch.terms.notices import DeliveryState
+from midwatch.terms.records import DeliveryRow, NoticeRow, PushRow
+from midwatch.views.channels import ChannelShown, channel_shown, unsent_line
+
+RECENT = timedelta(days=7)
+"""What could not be sent longer ago than this is old news."""
+HELLO = "This is a test: Midwatch can reach you here."
+Shown = dict[str, Any]
+
+
+async def roll(house: House) -> list[Shown]:
+    """List every channel: what it is, what it takes, whether its last message was taken, and what waits."""
+    return [await _stands(house, name, setup) for name, setup in house.loaded.settings.channels.by_name().items()]
+
+
+async def standing(house: House, name: str) -> tuple[ChannelShown, list[DeliveryRow]]:
+    """Read how one channel stands, and what could not be sent over it lately."""
+    pushes = await house.records.find(PushRow, channel=name)
+    since = house.clock.now() - RECENT
+    rows = [row for row in await house.records.find(DeliveryRow, channel=name) if row.created_at > since]
+    return channel_shown(name, pushes, rows), [row for row in rows if row.state is DeliveryState.FAILED]
+
+
+async def _stands(house: House, name: str, setup: ChannelSetup) -> Shown:
+    shown, failed = await standing(house, name)
+    told = await house.records.find(NoticeRow, id=tuple(row.notice for row in failed)) if failed else ()
+    about = {
+        "name": name,
+        "kept": setup.url,
+        "tiers": list(setup.tiers),
+        "quiet": setup.quiet,
+        "markdown": setup.markdown,
+        "long_texts": setup.long_texts,
+        "state": shown.state,
+        "said": shown.said,
+        "last_at": shown.at.isoformat() if shown.at else None,
+        "waiting": shown.waiting,
+        "failed": shown.failed,
+        "unsent": unsent_line(name, [one.text for one in told]) if told else "",
+    }
+    return about | await _looked_at(house, name)
+
+
+async def _looked_at(house: House, name: str) -> Shown:
+    """Fetch its URL anew, since it may have been changed, and ask Apprise what it is."""
+    house.vault.forget(channel_secret(name))
+    try:
+        service = await house.outlet.look(name)
+    except MidwatchError as error:
+        return {"kind": "", "place": "", "problem": error.message, "hint": error.hint}
+    return {"kind": service.kind, "place": service.place, "problem": "", "hint": ""}
+
+
+async def try_out(house: House, name: str) -> Shown:
+    """Really send one line, and say what happened."""
+    if name not in house.loaded.settings.channels.by_name():
+        raise Unknown(f"There is no channel {name}.", hint=f"Add it: midwatch channel add {name}")
+    house.vault.forget(channel_secret(name))
+    try:
+        await house.night.outlet.push(name, "Midwatch", HELLO)
+    except MidwatchError as error:
+        said = house.redactor.redact(error.message)
+        return {"name": name, "ok": False, "sentence": said, "hint": error.hint}
+    return taken(name)
+
+
+def taken(name: str) -> Shown:
+    """Say that a test was taken; only the person can see whether it arrived."""
+    return {"name": name, "ok": True, "sentence": f"{name} took one line. Look whether it arrived.", "hint": ""}

@@ -1,0 +1,101 @@
+"""What becomes of a plan: sent back, mended, turned down, each version kept (A3, A4, RULES 2)."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.night import settling
+from midwatch.terms.asks import AskState, Silence
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow, PlanRow, PullRequestRow, StepRow
+from tests.nights.house import TestHouse, a_house, orders, sample_repository
+from tests.nights.scripted import PlanningAgent, write
+from tests.nights.test_first_night import all_is_well
+
+GREET, OTHER = ("sample/greet.py",), ("sample/other.py",)
+
+
+async def begun(tmp_path: Path, agent: PlanningAgent, **more: Any) -> AsyncIterator[TestHouse]:
+    source = sample_repository(tmp_path / "sample")
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await house.project(source)
+        await house.begin(orders("Tidy up", **more))
+        await house.settle()
+        yield house
+
+
+async def fates(house: TestHouse) -> list[tuple[int, str, str]]:
+    return [(row.version, row.fate, row.by) for row in await house.house.records.find(PlanRow)]
+
+
+async def test_an_edit_goes_to_the_agent_and_restarts_the_clock(tmp_path: Path) -> None:
+    """A4: the answer to the first plan is no answer to the second."""
+    agent = PlanningAgent(write("sample/other.py", "x = 1\n"), GREET, OTHER)
+    async for house in begun(tmp_path, agent):
+        (first,) = await house.house.records.find(AskRow)
+        assert first.options == ("approve", "edit", "reject")
+        with pytest.raises(Misuse, match="what should be different"):
+            await settling.answer(house.house.night, "1", "edit", by="ann")
+        await house.pass_time(minutes=15)
+        await settling.answer(house.house.night, "1", "edit", by="ann", text="Leave the greeting alone.")
+        await house.settle()
+        _, second = await house.house.records.find(AskRow)
+        assert second.due_at is not None
+        assert second.due_at >= first.created_at + timedelta(minutes=35)
+        with pytest.raises(Refused, match="has changed since"):
+            await settling.answer(house.house.night, "2", "approve", by="ann", shown=first.shown_hash)
+        (told,) = agent.told[1:]
+        assert (told.wish, told.former_plan and told.former_plan.files) == ("Leave the greeting alone.", GREET)
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        assert (job.state, job.plan_version, job.approved_by) == (JobState.DONE, 2, "silence")
+        assert await fates(house) == [(1, "returned", "ann"), (2, "approved", "silence")]
+        steps = [row.stage for row in await house.house.records.find(StepRow)]
+        assert steps.count(Stage.PLAN) == steps.count(Stage.APPROVE) == 2
+        assert len(await house.house.records.find(PullRequestRow)) == 1
+        await all_is_well(house)
+
+
+async def test_a_plan_outside_the_orders_goes_back_before_anybody_sees_it(tmp_path: Path) -> None:
+    agent = PlanningAgent(write("sample/greet.py", "x = 1\n"), ("secrets/key.py",), GREET)
+    async for house in begun(tmp_path, agent, do_not_touch=("secrets/**",)):
+        (ask,) = await house.house.records.find(AskRow)
+        assert "version 2" in ask.question
+        assert "secrets/key.py" in agent.told[1].wish
+        assert await fates(house) == [(1, "returned", "the orders"), (2, "open", "")]
+
+
+async def test_an_agent_that_leaves_the_orders_again_waits_for_a_person(tmp_path: Path) -> None:
+    agent = PlanningAgent(write("sample/greet.py", "x = 1\n"), ("secrets/key.py",))
+    async for house in begun(tmp_path, agent, do_not_touch=("secrets/**",)):
+        (ask,) = await house.house.records.find(AskRow)
+        assert (ask.silence, ask.recommendation, ask.due_at) == (Silence.WAITS, "reject", None)
+        assert "leaves your orders" in ask.question
+
+
+async def test_a_rejection_ends_the_job_and_its_reason_reaches_the_next_agent(tmp_path: Path) -> None:
+    agent = PlanningAgent(write("sample/greet.py", "x = 1\n"), GREET)
+    async for house in begun(tmp_path, agent):
+        await settling.answer(house.house.night, "1", "reject", by="ann", text="The greeting is frozen.")
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        assert job.state is JobState.DECLINED
+        await house.begin(orders("Tidy up"))
+        await house.settle()
+        assert [("The greeting is frozen." in said) for said in agent.told[-1].rejected] == [True]
+        (rejected, _) = await house.house.records.find(PlanRow)
+        assert rejected.fate == "rejected"
+
+
+async def test_an_agent_that_reads_no_prose_takes_no_edits(tmp_path: Path) -> None:
+    agent = PlanningAgent(write("sample/greet.py", "x = 1\n"), GREET)
+    agent.amends = False
+    async for house in begun(tmp_path, agent):
+        (ask,) = await house.house.records.find(AskRow)
+        with pytest.raises(Unknown, match="takes approve or reject"):
+            await settling.answer(house.house.night, "1", "edit", by="ann", text="otherwise")
+        assert ask.state is AskState.OPEN
