@@ -11,6 +11,7 @@ from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimit
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
 from midwatch.crew.roles import Room, Task
+from midwatch.crew.seating import seat
 from midwatch.errors import Away, Broken, Limited, Locked, MidwatchError, NightSpent, Spent, Unavailable
 from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said, Told
 from midwatch.terms.jobs import Done, Plan
@@ -93,6 +94,21 @@ class ModelAgent:
         """Mend what the checks found."""
         _, said = await self._run(task, _facts(task, Errand.REPAIR, failure=failure))
         return Done(summary=said, base=base, head="")
+
+    def seat(self, task: Commission) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        """Lay out the program for a person who types into it, and tell how it is begun."""
+        brief = Brief(
+            errand=Errand.EXECUTE,
+            prompt="",
+            model=self._model,
+            access=task.access,
+            tools=task.tools,
+            extra={"folder": str(task.room.inside)},
+        )
+        launch = seat(self.driver, brief, self._program)
+        for name, content in launch.files.items():
+            task.room.put(name, content)
+        return launch.argv, launch.environment
 
     async def _run(
         self, task: Commission, facts: PromptFacts, schema: Mapping[str, Any] | None = None
@@ -184,6 +200,7 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         said=told.said,
         signals=told.signals,
         priorities=told.priorities,
+        together=told.together,
         commits=told.commits,
         interrupted=told.interrupted and errand is not Errand.PLAN,
         answers=told.answers if errand is not Errand.PLAN else (),

@@ -233,7 +233,7 @@ async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = 
 
 async def track_record(evening: Evening) -> TrackRecord:
     """What has been seen so far, as the rule for levels asks it."""
-    sessions = await evening.records.find(SessionRow)
+    sessions = await evening.records.find(SessionRow, ad_hoc=False)
     observed = {row.id for row in sessions if row.level is Level.OBSERVE}
     rounds = [row for row in await evening.records.find(RoundRow, state="ended") if row.session in observed]
     clean = 0

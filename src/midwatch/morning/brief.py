@@ -1,5 +1,6 @@
 """The debrief: what the night's records come to, ranked, scored before review, within four hundred words."""
 
+import contextlib
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -8,6 +9,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ReportWritten, RunScored
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.morning import advice, lines, stacking
+from midwatch.morning.finishing import finish
 from midwatch.morning.roles import Morning
 from midwatch.rules import scores
 from midwatch.rules.brief import compose_brief
@@ -59,8 +61,11 @@ async def debrief(morning: Morning, session_id: str) -> None:
     if session.debrief_at is None:
         return  # it never ran, or still runs; a night that the next one has replaced gets its report all the same
     ledger = await open_ledger(morning, session)
-    if any(not job.state.over for job in ledger.jobs) or any(run.status == "running" for run in ledger.runs):
+    if any(not job.state.over for job in ledger.jobs):
         return  # the last one to end calls again
+    if any(run.status == "running" for run in ledger.runs):
+        await _finish_begun(morning, ledger)  # and what that records calls again
+        return
     key = f"report:{session.id}"
     if await morning.journal.known(key) is not None:
         return
@@ -71,6 +76,17 @@ async def debrief(morning: Morning, session_id: str) -> None:
         await morning.journal.record(*_report(morning, ledger), key=key)
     except Stale:
         return  # another worker wrote it
+
+
+async def _finish_begun(morning: Morning, ledger: Ledger) -> None:
+    """A run of which a part never began is over with its night; one whose last job is just being closed ends there."""
+    for run in ledger.runs:
+        mine = [job for job in ledger.jobs if job.run == run.id]
+        closed = [await morning.journal.known(f"close:{job.id}") for job in mine]
+        if run.status == "running" and None not in closed:
+            over = await finish(morning, run.id)
+            with contextlib.suppress(Stale):
+                await morning.journal.record(*over)
 
 
 async def open_ledger(morning: Morning, session: SessionRow) -> Ledger:
@@ -119,7 +135,7 @@ def _report(morning: Morning, ledger: Ledger) -> tuple[Event, ...]:
     told = NoticeRaised(
         notice=morning.ids.new("ntc"), session=session.id, tier=Tier.ACTION, text=brief.headline, subject=report.report
     )
-    return (report, *scored, told)
+    return (report, *scored) if session.ad_hoc else (report, *scored, told)  # a command's end is told by its job
 
 
 def score_before_review(ledger: Ledger, run: RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:

@@ -16,6 +16,7 @@ from midwatch.night.going_on import goes_on_at
 from midwatch.night.jobs import halt
 from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
+from midwatch.rules.contract import part_of
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow
@@ -77,13 +78,19 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
     session, stage = await night.records.get(SessionRow, job.session), goes_on_at(job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
-            f"Night {session.number} is over, and job {job.number} had no approved plan yet.",
+            f"{session.called} is over, and job {job.number} had no approved plan yet.",
             hint="Order the work again for the next night.",
         )
     former = await night.records.get(RunRow, job.run)
     run, new = night.ids.new("run"), night.ids.new("job")
     await night.journal.record(
-        RunStarted(run=run, session=session.id, mission=former.mission, project=job.project, contract=former.contract),
+        RunStarted(
+            run=run,
+            session=session.id,
+            mission=former.mission,
+            project=job.project,
+            contract=part_of(former.contract, job.project),
+        ),
         JobCreated(
             job=new,
             session=session.id,
@@ -94,6 +101,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             agent=job.agent,
             retry_of=job.id,
             stage=stage,
+            by_hand=job.by_hand,
         ),
         WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
         actor=by,

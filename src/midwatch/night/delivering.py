@@ -7,6 +7,7 @@ from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.proof_words import stayed_red
 from midwatch.night.pull_request_text import pull_request_text
 from midwatch.night.roles import Effect, Night
+from midwatch.night.together import siblings, worded
 from midwatch.night.wording import ready_text
 from midwatch.night.world import look
 from midwatch.rules.check_runs import NOT_DELIVERABLE
@@ -42,7 +43,7 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
             job=job.id,
             request={"head": change.head, "into": f"agent/{job.id}", "repository": project.path},
         ),
-        lambda: _judge_delivery(night, job),
+        lambda: may_leave(night, job),
         push,
     )
     return (JobDelivered(job=job.id, epoch=job.epoch, branch=passed["branch"], head=change.head),)
@@ -63,6 +64,7 @@ async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Ask for the branch to be looked at and merged, where its project's forge keeps such questions."""
     change, project = _delivered(job), await night.records.get(ProjectRow, job.project)
     title, body = pull_request_text(job, project, night.settings().execution.commit_strategy)
+    body = worded(body, await siblings(night, job))
     place = PullRequestPlace(
         source=project.path, project=project.id, job=job.id, branch=job.branch, head=change.head, into=project.branch
     )
@@ -109,7 +111,7 @@ async def _open(night: Night, job: JobRow, project: ProjectRow, draft: PullReque
             job=job.id,
             request={"into": draft.place.branch, "meant_for": draft.place.into, "forge": forge.name},
         ),
-        lambda: _judge_delivery(night, job),
+        lambda: may_leave(night, job),
         act,
     )
     return forge.name, PullRequestSeen.model_validate_json(passed["seen"])
@@ -132,7 +134,7 @@ async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
     return (ended, told) if night.settings().notices.on_complete else (ended,)
 
 
-async def _judge_delivery(night: Night, job: JobRow) -> Verdict:
+async def may_leave(night: Night, job: JobRow) -> Verdict:
     """Ask the gate again, about exactly the paths that would leave."""
     now = await night.records.get(JobRow, job.id)
     if now.epoch != job.epoch:

@@ -1,6 +1,7 @@
 """Gathers what an agent is told about its work: orders, project, last signals, what is pressing, last commits."""
 
 from midwatch.night.roles import Night
+from midwatch.night.together import heard, siblings
 from midwatch.rules.boxes import boxed
 from midwatch.rules.recovery import remedy_of
 from midwatch.rules.retries import failures_of
@@ -37,6 +38,7 @@ async def tell_about(night: Night, job: JobRow, contract: RunContract, commit: s
         answers=await _answers(night, job),
         signals=await _signals(night, job),
         priorities=await _priorities(night, job),
+        together=tuple(heard(one) for one in await siblings(night, job)),
         commits=await night.bench.last_subjects(job.project, commit, COMMITS),
         former_plan=job.plan if job.stage is Stage.PLAN and job.plan_wish else None,
         wish=job.plan_wish if job.stage is Stage.PLAN else "",

@@ -53,9 +53,13 @@ async def _unsettled(records: Records, late: datetime) -> list[Work]:
 
 
 async def _unclosed(records: Records, late: datetime) -> list[Work]:
-    """A job that is over and whose run goes on."""
-    runs = tuple(run.id for run in await records.find(RunRow, status="running"))
-    jobs = await records.find(JobRow, run=runs) if runs else ()
+    """A job that is over and whose run goes on, though none of its parts is at work or still to come."""
+    runs = {run.id: run for run in await records.find(RunRow, status="running")}
+    jobs = await records.find(JobRow, run=tuple(runs)) if runs else ()
+    for run in runs.values():
+        mine = [job for job in jobs if job.run == run.id]
+        if len(mine) < len(run.contract.parts) or not all(job.state.over for job in mine):
+            jobs = tuple(job for job in jobs if job.run != run.id)
     return [Work("close", {"job": job.id}) for job in jobs if _before(job.ended_at, late)]
 
 

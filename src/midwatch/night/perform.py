@@ -12,7 +12,7 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.caused import CausedJournal
 from midwatch.journal.events.session import RoundEnded
 from midwatch.journal.port import Journal
-from midwatch.night import flow, held_up, jobs, outbox, settling, stacks
+from midwatch.night import flow, held_up, jobs, outbox, retelling, settling, stacks
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import SessionRow
@@ -92,6 +92,8 @@ class Performer:
             case _:
                 (subject,) = args.values()
                 await self._mornings[name](night.journal, subject)
+                if name == "close":
+                    await retelling.retell(night, subject)
 
     async def _job(self, night: Night, name: str, args: dict[str, str]) -> None:
         if name == "stage":

@@ -115,6 +115,10 @@ class Room(Protocol):
         """See a command through to its end; after a restart, the one that was begun before."""
         ...
 
+    async def sit(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> Left:
+        """Have a person type into a program on a terminal of its own, until it ends."""
+        ...
+
     def talk(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> AbstractAsyncContextManager[Any]:
         """Have a program at work that is spoken with over its pipes."""
         ...

@@ -122,7 +122,7 @@ async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "m
     for tries_left in reversed(range(TRIES)):
         session = await night.records.get(SessionRow, session_id)
         if session.state is not SessionState.AUTONOMOUS:
-            raise Refused(f"Night {session.number} is not under way (it is at {session.state.value}).")
+            raise Refused(f"{session.called} is not under way (it is at {session.state.value}).")
         jobs = await night.records.find(JobRow, session=session.id)
         asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
         events = debrief_events(night, session, reason, jobs=jobs, asks=asks, by=actor)

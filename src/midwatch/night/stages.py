@@ -15,7 +15,7 @@ from midwatch.journal.events.jobs import (
     JobRepaired,
 )
 from midwatch.journal.events.workshop import SetupFinished
-from midwatch.night import milestones
+from midwatch.night import by_hand, milestones
 from midwatch.night.assigning import base_of, setup_doorman
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.delivering import ask_for_review, by_person, deliver, tell
@@ -81,6 +81,8 @@ async def execute(night: Night, job: JobRow) -> Events:
     if session.level is Level.OBSERVE and not by_person(job):
         raise Refused("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
     await _refuse_weak_walls(night, job, session.level)
+    if job.by_hand:
+        return await by_hand.execute(night, job)
     async with at_work(night, job, base_of(job)) as (agent, assignment, listener):
         if held := await listener.owed_from_before():
             return held

@@ -36,7 +36,8 @@ async def verified(night: Night, job: JobRow) -> JobVerified:
         stop=night.bells.of(job.id),
     )
     proof = carry_on(job.proof, await night.bench.prove(request))
-    repair = may_mend(proof, each=execution.repair_rounds, rounds=job.repairs)
+    # What a person did by hand is mended by hand.
+    repair = not job.by_hand and may_mend(proof, each=execution.repair_rounds, rounds=job.repairs)
     return JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair)
 
 

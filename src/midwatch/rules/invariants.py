@@ -19,6 +19,7 @@ from midwatch.rules.levels import effective_level
 from midwatch.rules.liveness import Path, standing_of
 from midwatch.rules.matrix import outcome_at
 from midwatch.rules.outbox_invariants import notices_are_on_their_way
+from midwatch.rules.run_invariants import runs_end_together
 from midwatch.rules.seen import Found, RecordsSeen, Rule, Violation
 from midwatch.rules.spending_invariants import within_ceilings
 from midwatch.terms.acts import ActKind, Proposer
@@ -262,12 +263,15 @@ def deadlines_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
 
 
 def nights_stay_awake(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """A night that is under way thinks, or has a time to think."""
+    """A night that is under way thinks, or has a time to think; a command has a run that goes on."""
     awake = {timer.subject for timer in records.timers if timer.kind == "round"}
     awake |= {session.id for session in records.sessions if session.paused or session.round_active}
+    awake |= {run.session for run in records.runs if run.status == "running"} & {
+        session.id for session in records.sessions if session.ad_hoc
+    }
     for session in records.sessions:
         if session.state is SessionState.AUTONOMOUS and session.id not in awake:
-            yield f"night {session.number} is under way and no round is due", 0
+            yield f"{session.called} is under way and nothing moves it on", 0
 
 
 RULES: Final[dict[str, Rule]] = {
@@ -284,6 +288,7 @@ RULES: Final[dict[str, Rule]] = {
     "boxes_have_timers": boxes_have_timers,
     "deadlines_have_timers": deadlines_have_timers,
     "nights_stay_awake": nights_stay_awake,
+    "runs_end_together": runs_end_together,
     "within_ceilings": within_ceilings,
     "notices_are_on_their_way": notices_are_on_their_way,
 }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from midwatch.compose import House
+from midwatch.rules.contract import part_of
 from midwatch.rules.liveness import standing_of
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskState
@@ -23,7 +24,7 @@ async def lines_of(house: House, jobs: Sequence[JobRow]) -> dict[str, JobLine]:
         job.id: job_line(
             job,
             now,
-            runs[job.run].contract if job.run in runs else None,
+            part_of(runs[job.run].contract, job.project) if job.run in runs else None,
             night_ends_at=nights[job.session].ends_at if job.session in nights else None,
             planning_usd_micros=micros(house.loaded.settings.planning.max_cost_usd),
         )

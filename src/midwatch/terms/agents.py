@@ -118,6 +118,8 @@ class Told(Term):
     signals: tuple[str, ...] = ()
     """What was last heard of the project."""
     priorities: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    """The same work in other repositories, and how it stands there."""
     commits: tuple[str, ...] = ()
     """Subjects of the last commits, newest first; strangers may have written them."""
     interrupted: bool = False

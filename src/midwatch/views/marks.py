@@ -29,8 +29,8 @@ _KINDS: Final[dict[Phase, str]] = {
         signal.seen signal.answered signal.passed milestone.reached
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed
-        pull_request.opened pull_request.changed tool.called tool.finished evidence.found claim.made artifact.kept
-        assumption.made""",
+        pull_request.opened pull_request.changed pull_request.reworded tool.called tool.finished evidence.found
+        claim.made artifact.kept assumption.made""",
     "ask": "ask.opened ask.answered ask.expired ask.withdrawn ask.postponed",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
         pull_request.merged pull_request.closed

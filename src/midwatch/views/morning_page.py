@@ -135,13 +135,15 @@ def morning_page(rows: NightRows, entries: Sequence[Entry]) -> MorningPage:
 
 def verdict(rows: NightRows) -> str:
     """Say in one breath how the night went, from its facts."""
-    ordered = len(rows.session.items)
+    works = rows.session.works()
+    ordered = len(works)
     if rows.session.level is Level.OBSERVE and not rows.jobs:
         said = sum(act.state == "said" for act in rows.acts)
         return f"Nothing was touched. {_number(said)} {'proposal' if said == 1 else 'proposals'} to read."
     if not ordered:
         return "Nothing was ordered, nothing was done."
-    done = min(ordered, len({job.work_item for job in rows.jobs if job.state is JobState.DONE}))
+    settled = {job.work_item for job in rows.jobs if job.state is JobState.DONE}
+    done = sum(items <= settled for items in works)
     doubtful = sum(
         job.state is JobState.DONE and job.proof is not None and job.proof.verdict != "green" for job in rows.jobs
     )

@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from midwatch.journal.events.boxes import BoxEvent, JobBoxed
-from midwatch.journal.events.forges import PullRequestChanged
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -160,6 +160,8 @@ def _closing(view: NightView, event: Closing) -> NightView:
             after = _job(view, job, state=JobState(event.state), why=why)
         case PullRequestOpened():
             after = _opened(view, event) if _of(view, event.job) else view
+        case PullRequestReworded():
+            after = view
         case PullRequestMerged(pull_request=name):
             after = altered(view, pull_requests=changed(view.pull_requests, name, state="merged"))
         case PullRequestChanged():

@@ -60,6 +60,7 @@ _LEANS: Final[dict[str, str]] = {
     "artifact.kept": "job run",
     "assumption.made": "run",
     "run.scored": "run",
+    "pull_request.reworded": "pull_request",
     "stack.begun": "session",
     "stack.made": "stack",
     "stack.merged": "stack",

@@ -73,6 +73,8 @@ class PromptFacts:
     """Whether it is to commit in pieces, or once at the end."""
     signals: tuple[str, ...] = ()
     priorities: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    """The same work in other repositories."""
     commits: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
     interrupted: bool = False

@@ -26,6 +26,7 @@ _PARTS: Final = ("context", "limits", "telling", "ending")
 _FENCED_LISTS: Final = {
     "signals": "what was last heard of this project",
     "priorities": "what is pressing",
+    "together": "the same work in other repositories",
     "commits": "subjects of the last commits",
     "memory": "what was noted on earlier nights",
 }

@@ -5,6 +5,7 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
+from midwatch.journal.events.forges import PullRequestReworded
 from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row
 from midwatch.store.projectors.sessions import call_round
 from midwatch.store.projectors.waiting import failures_with, rested
@@ -239,6 +240,12 @@ def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpe
     )
     if now["stage"] == Stage.PULL_REQUEST.value:
         by_epoch(c, event.job, event.epoch, stage=Stage.NOTICE, attempt=1)
+
+
+@on(PullRequestReworded)
+def pull_request_reworded(c: sa.Connection, _: Entry, event: PullRequestReworded) -> None:
+    """While somebody may still read it."""
+    change(c, pull_requests, {"id": event.pull_request, "state": "open"}, body=event.body)
 
 
 @on(ev.PullRequestMerged)

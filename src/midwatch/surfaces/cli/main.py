@@ -21,6 +21,7 @@ VERBS = {
     "work": ("goals", "Work items."),
     "brief": ("evening", "Write tonight's orders."),
     "start": ("evening", "Sign the orders and begin the night."),
+    "code": ("code", "One sentence to a pull request, now; no night needed."),
     "status": ("watching", "How things stand, in a few lines."),
     "watch": ("watching", "Follow the night as it happens."),
     "pause": ("steering", "Hold the loop; what runs goes on."),

@@ -34,7 +34,7 @@ def plainly(text: str) -> str:
 
 async def seen(house: House) -> Shown:
     """Fetch everything the page shows."""
-    sessions = await house.records.find(SessionRow)
+    sessions = await house.records.find(SessionRow, ad_hoc=False)
     night = next((row for row in sessions if row.state is SessionState.AUTONOMOUS), None)
     draft = next((row for row in sessions if row.state is SessionState.BRIEFING), None) if night is None else None
     projects = await house.records.find(ProjectRow, removed=False)
@@ -90,7 +90,7 @@ async def _facts(
     minutes, silence = draft_terms(
         AskKind.APPROVE_PLAN, orders.level, inside_scopes=True, silence_approves=orders.permissions.silence_approves
     )
-    named = {work.project for work in orders.work}
+    named = {name for work in orders.work for name in work.where}
     walls = house.night.machine.isolation()
     return SheetFacts(
         orders=orders,
@@ -137,7 +137,7 @@ async def _ready(house: House, projects: tuple[ProjectRow, ...], orders: Orders)
     ids = tuple(row.id for row in projects)
     work = await house.records.find(WorkRow, project=ids, status=READY) if ids else ()
     goals = await house.records.find(GoalRow, project=ids, current=True, status="open") if ids else ()
-    taken = {(one.project, one.title) for one in orders.work}
+    taken = {(one.project, one.title) for one in orders.pieces()}
     names = {row.id: row.name for row in projects}
     ranked = sorted(work, key=lambda row: (row.status is WorkStatus.BACKLOG, row.priority, row.number))
     return {

@@ -51,6 +51,8 @@ class JobRow(Term):
     work_item: str
     title: str
     agent: str
+    by_hand: bool
+    """A person types into the agent's own program (A14)."""
     act: str
     retry_of: str
     state: JobState

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.forges import PullRequestChanged
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -162,6 +162,8 @@ def _closing(event: Closing, names: Names) -> str:
             text = (
                 f"{name} is {'only a draft' if event.draft else 'ready'} on {clean(event.branch)}: {clean(event.title)}"
             )
+        case PullRequestReworded():
+            text = f"{_pull_request(event.pull_request, names)} says how its counterparts stand"
         case PullRequestMerged(by=by, sha=sha):
             text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
         case PullRequestChanged(checks=checks):
