@@ -29,6 +29,7 @@ class CommandDriver:
     )
     tested: tuple[str, ...] = ()
     install = "Install the program yourself, and name it with its words in the settings."
+    takes_turns = False
 
     def __init__(
         self, words: tuple[str, ...], *, name: str = "command", environment: Mapping[str, str] = NOTHING

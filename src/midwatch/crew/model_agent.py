@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
-from midwatch.crew.driving import Access, Brief, Decide, Driver, Talk, Tell
+from midwatch.crew.driving import Access, Brief, Decide, Driver, Hear, Talk, Tell
 from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
@@ -34,6 +36,9 @@ VAGUE = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.NETWORK})
 class TalkingRoom(Room, Protocol):
     """Where the program runs, with its pipes."""
 
+    @property
+    def signals_inside(self) -> Path: ...  # noqa: D102
+
     def talk(  # noqa: D102
         self, argv: tuple[str, ...], environment: Mapping[str, str]
     ) -> AbstractAsyncContextManager[Talk]: ...
@@ -58,6 +63,10 @@ class Commission(Task, Protocol):
     def met(self) -> Callable[[], Met | None]: ...  # noqa: D102
     @property
     def tools(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def hear(self) -> Hear | None: ...  # noqa: D102
+    @property
+    def pieces(self) -> bool: ...  # noqa: D102
 
 
 class ModelAgent:
@@ -104,6 +113,8 @@ class ModelAgent:
     async def _run(
         self, task: Commission, facts: PromptFacts, schema: Mapping[str, Any] | None = None
     ) -> tuple[RunEnded, str]:
+        if task.hear is not None and facts.errand is not Errand.PLAN:
+            facts = replace(facts, telling=str(task.room.signals_inside), turns=self.driver.takes_turns)
         prompt = build_prompt(facts)
         brief = Brief(
             errand=facts.errand,
@@ -114,6 +125,7 @@ class ModelAgent:
             schema=schema,
             tools=task.tools,
             extra={"folder": str(task.room.inside)},
+            hear=task.hear if self.driver.takes_turns else None,
         )
         launch = self.driver.launch(brief, self._program)
         for name, content in launch.files.items():
@@ -191,5 +203,7 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         together=told.together,
         commits=told.commits,
         interrupted=told.interrupted and errand is not Errand.PLAN,
+        answers=told.answers if errand is not Errand.PLAN else (),
+        pieces=task.pieces,
         former=told.former,
     )

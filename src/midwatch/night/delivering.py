@@ -63,7 +63,7 @@ def _delivered(job: JobRow) -> Change:
 async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Ask for the branch to be looked at and merged, where its project's forge keeps such questions."""
     change, project = _delivered(job), await night.records.get(ProjectRow, job.project)
-    title, body = pull_request_text(job, project)
+    title, body = pull_request_text(job, project, night.settings().execution.commit_strategy)
     body = worded(body, await siblings(night, job))
     place = PullRequestPlace(
         source=project.path, project=project.id, job=job.id, branch=job.branch, head=change.head, into=project.branch

@@ -9,7 +9,8 @@ from midwatch.terms.agents import FormerTry, Told
 from midwatch.terms.contract import RunContract
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import GoalRow, JobRow, MessageRow, PlanRow, ProjectRow, SessionRow, WorkRow
+from midwatch.terms.records import GoalRow, JobRow, MessageRow, PlanRow, ProjectRow, SessionRow, SignalRow, WorkRow
+from midwatch.terms.signals import SignalKind, SignalState
 
 COMMITS = 10
 SIGNALS = 3
@@ -34,6 +35,7 @@ async def tell_about(night: Night, job: JobRow, contract: RunContract, commit: s
         setup=project.setup,
         minutes=contract.constraints.max_runtime_minutes,
         said="\n".join(message.text for message in messages),
+        answers=await _answers(night, job),
         signals=await _signals(night, job),
         priorities=await _priorities(night, job),
         together=tuple(heard(one) for one in await siblings(night, job)),
@@ -80,7 +82,24 @@ async def _signals(night: Night, job: JobRow) -> tuple[str, ...]:
     """What became of the last jobs in this project, newest first."""
     others = [one for one in await night.records.find(JobRow, project=job.project) if one.id != job.id]
     over = [one for one in others if one.state.over][-SIGNALS:]
-    return tuple(f"Job {one.number}, {one.title}: {one.state.value}. {one.why}".strip() for one in reversed(over))
+    ended = [f"Job {one.number}, {one.title}: {one.state.value}. {one.why}".strip() for one in reversed(over)]
+    return *await _written(night, job), *ended
+
+
+async def _written(night: Night, job: JobRow) -> tuple[str, ...]:
+    """What agents themselves last told in this project, newest first: this job's own before the others'."""
+    rows = await night.records.find(SignalRow, project=job.project, state=SignalState.KEPT, refused="")
+    last = sorted(rows, key=lambda one: (one.job == job.id, one.created_at), reverse=True)[:SIGNALS]
+    said = {SignalKind.ERROR: "trouble", SignalKind.COMPLETED: "done"}
+    mine = {True: "You said", False: "An earlier job said"}
+    return tuple(f"{mine[one.job == job.id]} ({said[one.says]}): {one.text} {one.detail}".strip() for one in last)
+
+
+async def _answers(night: Night, job: JobRow) -> tuple[tuple[str, str], ...]:
+    """What the job asked so far, and what it was told."""
+    rows = await night.records.find(SignalRow, job=job.id, says=SignalKind.NEEDS_INPUT)
+    asked = sorted((one for one in rows if one.answer and not one.refused), key=lambda one: one.number)
+    return tuple((one.text, f"{one.answer} ({one.answered_by})") for one in asked)
 
 
 async def _rejected(night: Night, job: JobRow) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobEnded
 from midwatch.journal.events.session import AskOpened, NoticeRaised
-from midwatch.night import failing, held_up
+from midwatch.night import failing, held_up, milestones, questions
 from midwatch.night.asking import withdraw, withdraw_calls
 from midwatch.night.assigning import grace
 from midwatch.night.boxing import box_opened, stopped_well
@@ -48,6 +48,7 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     except Stale:
         return  # somebody else was faster
     job = await night.records.get(JobRow, job_id)
+    await milestones.stage_begins(night, job)
     met: MidwatchError | None = None
     events: tuple[Event, ...] = ()
     try:
@@ -63,6 +64,8 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         night.bells.put_away(job.id, bell)
     if await _written_down(night, job.model_copy(update={"epoch": epoch}), events, met, stopped=stopped):
         await withdraw_calls(night, job.id)
+        if (await night.records.get(JobRow, job.id)).state.over:
+            await questions.let_go(night, job.id)
         # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
         await night.bench.put_away(job.id)
 

@@ -91,6 +91,10 @@ class Bench(Protocol):
         """Tell the commit a clone is at; nothing, while it is at none."""
         ...
 
+    async def commits_so_far(self, job: str, epoch: int, base: str) -> tuple[str, tuple[str, ...]]:
+        """Tell the commit a clone is at, and the subjects since the base, oldest first."""
+        ...
+
     async def take_over(self, job: str, epoch: int, *, to: str, at: int) -> None:
         """Give another job the checkout of one that is over; done already, it changes nothing."""
         ...

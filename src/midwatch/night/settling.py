@@ -6,7 +6,7 @@ from midwatch.errors import Misuse, Refused, Stale, Unknown
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, PlanReturned
 from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
-from midwatch.night import acts, held_up
+from midwatch.night import acts, held_up, questions
 from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
 from midwatch.rules.asks import NO, YES, agrees
@@ -71,6 +71,8 @@ async def settle(night: Night, ask_id: str) -> None:
         await _settle_act(night, ask, agreed=agreed)
     elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night, ask.session):
         await debrief(night, ask.session, "a critical error, and nobody answered")
+    elif ask.kind is questions.KIND and ask.subject.startswith("job_"):
+        await questions.settled(night, ask)
     elif ask.kind in ABOUT_WAITING and ask.subject.startswith("job_"):
         events = await held_up.answered(night, ask, agreed=agreed)
         if events:

@@ -15,14 +15,15 @@ from midwatch.journal.events.jobs import (
     JobRepaired,
 )
 from midwatch.journal.events.workshop import SetupFinished
-from midwatch.night import by_hand
-from midwatch.night.assigning import assign, base_of, setup_doorman
+from midwatch.night import by_hand, milestones
+from midwatch.night.assigning import base_of, setup_doorman
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.delivering import ask_for_review, by_person, deliver, tell
 from midwatch.night.planning import plan
 from midwatch.night.roles import Night
 from midwatch.night.rooms import Place
 from midwatch.night.verifying import failure_text, verified
+from midwatch.night.working import at_work
 from midwatch.rules.levels import effective_level
 from midwatch.terms.jobs import Done, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
@@ -82,8 +83,12 @@ async def execute(night: Night, job: JobRow) -> Events:
     await _refuse_weak_walls(night, job, session.level)
     if job.by_hand:
         return await by_hand.execute(night, job)
-    agent, assignment = await assign(night, job, base_of(job))
-    done = await agent.execute(assignment, job.plan)
+    async with at_work(night, job, base_of(job)) as (agent, assignment, listener):
+        if held := await listener.owed_from_before():
+            return held
+        done = await agent.execute(assignment, job.plan)
+        if held := await listener.owed_at_its_end():
+            return held
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
@@ -129,7 +134,8 @@ async def quarantine(night: Night, job: JobRow) -> Events:
     change = await night.bench.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
     diff = await night.bench.diff(job.project, change.base, change.head)
     blob = await night.blobs.keep(diff.encode())
-    return (JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob),)
+    arrived = JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob)
+    return arrived, *milestones.remarks(night, job, change)
 
 
 async def verify(night: Night, job: JobRow) -> Events:
@@ -141,9 +147,13 @@ async def repair(night: Night, job: JobRow) -> Events:
     """Give the agent what the checks said and let it mend its work."""
     if job.change is None or job.proof is None:
         raise Stale("There is nothing to mend.")
-    agent, assignment = await assign(night, job, job.change.head)
     failure = failure_text(job.proof, each=night.settings().execution.repair_rounds)
-    done = await agent.repair(assignment, job.change.base, failure)
+    async with at_work(night, job, job.change.head) as (agent, assignment, listener):
+        if held := await listener.owed_from_before():
+            return held
+        done = await agent.repair(assignment, job.change.base, failure)
+        if held := await listener.owed_at_its_end():
+            return held
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     head = await night.bench.head_so_far(job.id, where)

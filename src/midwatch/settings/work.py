@@ -62,7 +62,7 @@ class Execution(Section):
     )
     """Tools a model-driven agent may use, in its own words (seed 004: execution.allowedTools)."""
     commit_strategy: Literal["incremental", "single"] = "incremental"
-    """Whether an agent commits in pieces or once at the end (seed 004: execution.commitStrategy). Has no effect yet."""
+    """Whether an agent commits in pieces or once at the end (seed 004: execution.commitStrategy)."""
 
 
 class Stack(Section):

@@ -124,6 +124,8 @@ class Told(Term):
     """Subjects of the last commits, newest first; strangers may have written them."""
     interrupted: bool = False
     """Whether it was at this before, in this very checkout."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """What it asked before, and what it was told."""
     former: FormerTry | None = None
     """The last try, if that failed."""
     former_plan: Plan | None = None

@@ -26,6 +26,7 @@ _KINDS: Final[dict[Phase, str]] = {
     "job": """mission.created run.started run.finished job.created job.claimed job.mirrored job.prepared job.planned
         plan.returned job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
         job.stop_requested job.ended job.waits job.woken job.granted job.box_opened job.warned job.boxed job.delivered
+        signal.seen signal.answered signal.passed milestone.reached
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed
         pull_request.opened pull_request.changed pull_request.reworded tool.called tool.finished evidence.found

@@ -22,6 +22,7 @@ from midwatch.journal.events.morning import (
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.stack import StackEvent, StackUndone
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.terms.house import SessionState
@@ -64,12 +65,14 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
     return _around(view, event)
 
 
-def _around(view: NightView, event: BoxEvent | NoticeEvent | PeopleEvent | WorkshopEvent | CrewEvent) -> NightView:
+def _around(
+    view: NightView, event: BoxEvent | NoticeEvent | PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent
+) -> NightView:
     if isinstance(event, BoxEvent):
         return night_jobs.boxed(view, event)
     if isinstance(event, NoticeEvent):
         return night_told.happened(view, event)
-    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent):
+    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent):
         return view
     assert_never(event)
 

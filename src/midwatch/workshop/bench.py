@@ -10,6 +10,7 @@ from midwatch.errors import MidwatchError
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Bundle, Change, Proof, RepositoryFacts
 from midwatch.terms.trust import Isolation
+from midwatch.workshop import commits
 from midwatch.workshop.checkouts import Checkouts
 from midwatch.workshop.credentials import Keys
 from midwatch.workshop.doorman import Doorman
@@ -177,6 +178,15 @@ class Bench:
             return await self.checkouts.head(job, await self._where(job, epoch))
         except MidwatchError:
             return ""
+
+    async def commits_so_far(self, job: str, epoch: int, base: str) -> tuple[str, tuple[str, ...]]:
+        """Tell the commit an agent at work is at, and the subjects since the base, oldest first; no git is run."""
+        tree = self.checkouts.tree(job, epoch)
+        try:
+            head = await self.checkouts.head(job, epoch)
+        except MidwatchError:
+            return "", ()
+        return head, await asyncio.to_thread(commits.subjects_since, tree, head, base)
 
     async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
         """Commit what an agent that has ended left lying in its checkout; tell whether there was anything."""

@@ -64,7 +64,13 @@ class PromptFacts:
     own: str = ""
     """The brain's own prompt: it replaces the body, never the limits (O7)."""
     telling: str = ""
-    """How the agent reaches us while it works; empty until there is a way."""
+    """The folder through which the agent reaches us while it works; empty where there is no way."""
+    turns: bool = True
+    """Whether an answer comes as its next turn; else as a file."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """What it asked before, and what it was told."""
+    pieces: bool = True
+    """Whether it is to commit in pieces, or once at the end."""
     signals: tuple[str, ...] = ()
     priorities: tuple[str, ...] = ()
     together: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ MOST: Final = 40_000
 """Longest prompt, in characters."""
 _SCALES: Final = (1.0, 0.5, 0.25, 0.1, 0.03)
 _VERSION: Final = re.compile(r"\{# version: (\d+) #\}\n")
-_PARTS: Final = ("context", "limits", "ending")
+_PARTS: Final = ("context", "limits", "telling", "ending")
 _FENCED_LISTS: Final = {
     "signals": "what was last heard of this project",
     "priorities": "what is pressing",
@@ -112,6 +112,10 @@ def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
         if facts.former_plan
         else "",
         "failure": _block(facts.failure, "what the checks printed", int(12_000 * scale), keep_end=True),
+        "telling": clean(facts.telling, 400),
+        "turns": facts.turns,
+        "pieces": facts.pieces,
+        "answers": _block(_answers(facts), "what you asked, and the answers", int(8_000 * scale)),
         "quoted": [one for one in quoted if one],
         **texts,
         **foreign,
@@ -138,13 +142,16 @@ _OURS: Final = {
     "said": "what the person said",
     "own": "the task",
     "wish": "what is wanted of the plan",
-    "telling": "how to reach us",
 }
 
 
 def _block(text: str, what: str, most: int, *, keep_end: bool = False) -> str:
     kept = cut(text, most, keep_end=keep_end)
     return fenced(kept, what) if kept.strip() else ""
+
+
+def _answers(facts: PromptFacts) -> str:
+    return "\n".join(f"You asked: {asked}\nThe answer: {answer}" for asked, answer in facts.answers)
 
 
 def _plan_text(plan: Plan) -> str:

@@ -12,6 +12,7 @@ from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 
 Event = (
@@ -24,6 +25,7 @@ Event = (
     | CrewEvent
     | NoticeEvent
     | BoxEvent
+    | SignalEvent
 )
 
 TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

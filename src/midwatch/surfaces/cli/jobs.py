@@ -59,6 +59,7 @@ def show(
     if row["why"]:
         line(row["why"])
     _show_work(row)
+    _show_way(row)
     for errand in row["errands"]:
         job_errands.show_errand(row, errand, prompts=prompts)
 
@@ -87,6 +88,15 @@ def _show_work(row: dict[str, Any]) -> None:
 def _standing(pr: dict[str, Any]) -> str:
     checks = f", checks {pr['checks']}" if pr["state"] == "open" and pr["checks"] != "none" else ""
     return f"{'draft' if pr['draft'] and pr['state'] == 'open' else pr['state']}{checks}"
+
+
+def _show_way(row: dict[str, Any]) -> None:
+    for stone in row["milestones"]:
+        line(stone, first="  milestone: ")
+    for signal in row["signals"]:
+        line(signal["refused"] or signal["text"], first=f"  {signal['says']}: ")
+        if signal["answer"]:
+            line(f"{signal['answer']} ({signal['answered_by']})", first="    answer: ")
 
 
 def _show_proof(proof: dict[str, Any] | None) -> None:

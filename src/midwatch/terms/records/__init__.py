@@ -26,6 +26,7 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
+from midwatch.terms.records.signals import SignalRow
 from midwatch.terms.records.stack import StackRow
 from midwatch.terms.records.work import (
     ConnectionRow,
@@ -69,6 +70,7 @@ __all__ = [
     "RunRow",
     "SessionRow",
     "SettingsRow",
+    "SignalRow",
     "StackRow",
     "StandingRow",
     "StepRow",

@@ -6,8 +6,8 @@ Effect on a running system: two new columns; every session there was is a night,
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0010"
-down_revision = "0009"
+revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 
