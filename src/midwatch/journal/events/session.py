@@ -173,14 +173,13 @@ class ActJudged(Happening):
 
 
 class ActEnded(Happening):
-    """An act came to its one end."""
+    """An act came to its one end; `code` is the reason's, where it was decided later than the verdict."""
 
     kind: Literal["act.ended"] = "act.ended"
     act: str
     end: Literal["done", "said", "refused", "dropped", "failed"]
     text: str
     code: str = ""
-    """Of the reason, where the end was decided later than the verdict."""
     result: str = ""
 
 
