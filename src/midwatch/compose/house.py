@@ -16,6 +16,7 @@ from midwatch.brains.rules_brain import RulesBrain
 from midwatch.channels.by_apprise import AppriseOutlet
 from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
+from midwatch.compose.preflight import Preflights
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.errors import MidwatchError
@@ -138,6 +139,7 @@ class House:
             self.night,
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+            evening=Preflights(self),
         )
 
     def _model_doors(self) -> ModelDoors:

@@ -20,6 +20,7 @@ from midwatch.journal.events.jobs import (
     PullRequestOpened,
 )
 from midwatch.journal.events.notices import PushBegun
+from midwatch.journal.events.preflight import PreflightBegun
 from midwatch.journal.events.runs import RunFinished
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
 from midwatch.journal.port import Work
@@ -43,6 +44,8 @@ def follows(event: Event) -> tuple[Work, ...]:
             return (Work("debrief", {"session": session}),)
         case NoticeRaised(notice=notice, tier=tier) if tier is not Tier.LOG:
             return (Work("tell", {"notice": notice}),)
+        case PreflightBegun(preflight=preflight):
+            return (Work("preflight", {"preflight": preflight}),)
         case PushBegun(push=push):
             return (Work("push", {"push": push}),)
         case _:

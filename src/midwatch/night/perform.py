@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Protocol
 
 from pydantic import JsonValue
 
@@ -24,13 +25,26 @@ PAUSES = (0.2, 1.0, 5.0, 15.0)
 Morning = Callable[[Journal, str], Awaitable[None]]
 
 
+class Evening(Protocol):
+    """Looks, before a night is signed, whether it will have all it needs."""
+
+    async def look(self, journal: Journal, preflight: str) -> None:
+        """Go through a preflight, or on with it."""
+        ...
+
+    async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
+        """End one that cannot go on."""
+        ...
+
+
 class Performer:
     """Knows who does which work. Every piece may come twice and is harmless the second time."""
 
-    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning) -> None:
+    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning, evening: Evening) -> None:
         self._night = night
         self._close_job = close_job
         self._debrief = debrief
+        self._evening = evening
         self._under_way = 0
         self._at_rest = asyncio.Event()
         self._at_rest.set()
@@ -90,6 +104,8 @@ class Performer:
                 await jobs.halt(night, args["job"])
             case "settle":
                 await settling.settle(night, args["ask"])
+            case "preflight":
+                await self._evening.look(night.journal, args["preflight"])
             case "tell" | "push":
                 await outbox.carry_out(night, **args)
             case "close":
@@ -103,6 +119,8 @@ class Performer:
         """Leave nothing hanging: a round that broke ends, a stage that broke fails its job."""
         if isinstance(error, jobs.StageBroke):
             await jobs.give_up(self._night, error)
+        if name == "preflight":
+            await self._evening.give_up(self._night.journal, args["preflight"], str(error))
         if name == "round":
             session = await self._night.records.get(SessionRow, args["session"])
             if session.round_active and session.rounds == int(args["number"]):

@@ -2,19 +2,20 @@
 
 from typing import assert_never
 
-from midwatch.journal.events import Event
+from midwatch.journal.events import Around, Event
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
+from midwatch.journal.events.preflight import PreflightEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import crew, house, jobs, morning, notices, people, session, workshop
+from midwatch.views.words import crew, house, jobs, morning, notices, people, preflight, session, workshop
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -37,7 +38,7 @@ def describe(event: Event, names: Names = NOBODY) -> str:
     return clean(line, LONGEST)
 
 
-def _around(event: PeopleEvent | WorkshopEvent | CrewEvent | NoticeEvent, names: Names) -> str:
+def _around(event: Around, names: Names) -> str:
     """Say what happened around the work: who came, what an agent reached, how somebody was told."""
     if isinstance(event, PeopleEvent):
         return people.told(event)
@@ -47,4 +48,6 @@ def _around(event: PeopleEvent | WorkshopEvent | CrewEvent | NoticeEvent, names:
         return crew.told(event, names)
     if isinstance(event, NoticeEvent):
         return notices.told(event, names)
+    if isinstance(event, PreflightEvent):
+        return preflight.told(event)
     assert_never(event)

@@ -189,14 +189,20 @@ class Prover:
         if not plan.commands:
             return judge_proof((), (), ())
         if before is None:
-            async with self._passing(work, work.base, "before") as tree:
-                before = await self._checked(tree, work, plan, "before", stop)
+            before = await self.baseline(work, plan, stop=stop)
         async with self._passing(work, work.head, "delivered") as tree:
             delivered = await self._checked(tree, work, plan, "delivered", stop)
         async with self._passing(work, work.head, "restored") as tree:
             changed = await restore_check_files(tree, self.checkouts.mirrors, work, plan.may_change)
             restored = await self._checked(tree, work, plan, "restored", stop) if changed else delivered
         return judge_proof(before, delivered, restored)
+
+    async def baseline(
+        self, work: Work, plan: CheckPlan, *, stop: asyncio.Event | None = None
+    ) -> tuple[CheckResult, ...]:
+        """Run the checks on the base alone."""
+        async with self._passing(work, work.base, "before") as tree:
+            return await self._checked(tree, work, plan, "before", stop)
 
     def _passing(self, work: Work, commit: str, label: str) -> AbstractAsyncContextManager[Path]:
         return self.checkouts.passing(work.project, work.job, commit, f"{label}-{work.epoch}")

@@ -10,10 +10,14 @@ from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
+from midwatch.journal.events.preflight import PreflightEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 
-Event = HouseEvent | SessionEvent | JobEvent | MorningEvent | PeopleEvent | WorkshopEvent | CrewEvent | NoticeEvent
+Around = PeopleEvent | WorkshopEvent | CrewEvent | NoticeEvent | PreflightEvent
+"""What happens around the work."""
+
+Event = HouseEvent | SessionEvent | JobEvent | MorningEvent | Around
 
 TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 """Reads an event by its tag. `Event` itself stays plain so that `match` can be exhaustive."""

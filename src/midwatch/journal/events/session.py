@@ -47,6 +47,8 @@ class OrdersSigned(Happening):
     session: str
     orders_hash: str
     by: str
+    preflight: str = ""
+    """What was known about these very orders when they were signed."""
 
 
 class SessionStarted(Happening):

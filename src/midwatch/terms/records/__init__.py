@@ -26,6 +26,7 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
+from midwatch.terms.records.preflight import PreflightLineRow, PreflightRow
 from midwatch.terms.records.work import (
     ConnectionRow,
     FuelRow,
@@ -60,6 +61,8 @@ __all__ = [
     "PastAct",
     "PersonRow",
     "PlanRow",
+    "PreflightLineRow",
+    "PreflightRow",
     "ProjectRow",
     "PullRequestRow",
     "PushRow",
