@@ -10,7 +10,7 @@ CODE := src tests tools $(wildcard bench)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the steps share one .venv and its caches; pytest brings its own workers
-.PHONY: help demo test check format sweep attacks agents bench coverage lock clean runnable workable browsable walled crewed formatted linted typed layered
+.PHONY: help demo test check format sweep attacks agents bench coverage lock clean runnable workable browsable walled crewed described formatted linted typed layered
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -18,7 +18,7 @@ help: ## show this list
 demo: runnable ## one compressed night on a sample repository, from orders to review
 	@$(BIN)/midwatch demo $(ARGS)
 
-test: workable browsable walled crewed linted typed layered ## lint, types, import contracts and all tests but the sweeps
+test: workable browsable walled crewed described linted typed layered ## lint, types, import contracts and all tests but the sweeps
 	@echo "== all tests ($(WORKERS) workers)"
 	@$(BIN)/python -m pytest $(SHARED) --inline-snapshot=disable --databases-must-match $(ARGS)
 
@@ -65,6 +65,9 @@ walled:
 
 crewed:
 	@$(PYTHON) tools/agents.py
+
+described:
+	@$(PYTHON) tools/prism.py
 
 workable:
 	@$(PYTHON) tools/bootstrap.py dev

@@ -157,7 +157,7 @@ async def test_a_merge_is_a_persons_act_and_finishes_the_work_item(tmp_path: Pat
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         before = git(source, "rev-parse", "main")
-        merged = await commands.merge(house.house.night, house.house.forge, job, by="ann")
+        merged = await commands.merge(house.house.night, job, by="ann")
         assert git(source, "rev-parse", "main") == merged.merged_sha != before
         (item,) = await house.house.records.find(WorkRow)
         assert item.status is WorkStatus.DONE

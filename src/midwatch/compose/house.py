@@ -16,13 +16,13 @@ from midwatch.brains.rules_brain import RulesBrain
 from midwatch.channels.by_apprise import AppriseOutlet
 from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
+from midwatch.compose.forges import Forges, Keyring
 from midwatch.compose.preflight import Preflights
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.errors import MidwatchError
 from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
-from midwatch.forges.local import LocalForge
 from midwatch.gateway.door import TracedDoor
 from midwatch.gateway.doorkeeping import Doorkeeper
 from midwatch.gateway.model_doors import ModelDoors
@@ -35,6 +35,7 @@ from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
 from midwatch.morning import brief, receipts
 from midwatch.morning.roles import Morning
+from midwatch.night.forge_watch import ForgeWatch
 from midwatch.night.perform import Performer
 from midwatch.night.roles import Agent, Brain, Machine, Night, Outlet
 from midwatch.night.timers import TimerLoop
@@ -107,8 +108,9 @@ class House:
         self.folds = Folds(self.pen, self.reader)
         self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)
         self.crew = Crew(dict(parts.agents), parts.models, fixed=True) if parts.agents else Crew()
-        self.bench = Bench(home, self._enclosure(), reveals=self.redactor.reveals)
-        self.forge = LocalForge(self.bench.mirrors.git, self.bench.mirrors)
+        keys = Keyring(self.vault, lambda: self.loaded.settings)
+        self.bench = Bench(home, self._enclosure(), reveals=self.redactor.reveals, keys=keys)
+        self.forges = Forges(self.bench.mirrors, self.vault, self.clock, lambda: self.loaded.settings)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         self.doors = self._model_doors()
         self.outlet = AppriseOutlet(self._address, lambda: self.loaded.settings)
@@ -135,6 +137,7 @@ class House:
         self._heard_upto = 0
         self.pages = ""  # where a browser finds this house, while it is served
         self.timers = TimerLoop(self.night)
+        self.forge_watch = ForgeWatch(self.night)
         self.performer = Performer(
             self.night,
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
@@ -165,7 +168,7 @@ class House:
             brain=self.parts.brain,
             agents=self.crew.agents,
             bench=self.bench,
-            forge=self.forge,
+            forges=self.forges,
             channel=LogChannel(self.home / "notices.log"),
             outlet=self.parts.outlet or self.outlet,
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.bench.isolation),
@@ -236,8 +239,9 @@ class House:
                     await self.reload_settings()
 
     async def dispose(self) -> None:
-        """Hang up on the models and close the database."""
+        """Hang up on models and forges, and close the database."""
         await self.doors.close()
+        await self.forges.close()
         self.outlet.close()
         await self.pen.put_away()
         await self.reader.dispose()

@@ -90,7 +90,7 @@ async def _engine(house: House) -> AsyncIterator[None]:
                 head = await house.records.head()
                 wanted.append(lambda: house.listen(head))
             if given is None:
-                wanted += [house.timers.run, Patrol(house.night, house.performer.perform).run]
+                wanted += [house.timers.run, Patrol(house.night, house.performer.perform).run, house.forge_watch.run]
             if lease is not None:
                 wanted.append(lease.keep)
             running = [loops.create_task(going_on(loop)) for loop in wanted]

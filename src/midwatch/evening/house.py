@@ -21,7 +21,7 @@ from midwatch.journal.events.house import (
     WorkChanged,
 )
 from midwatch.rules.levels import Price, TrackRecord, may_set
-from midwatch.settings import check_changes
+from midwatch.settings import check_changes, refuse_foreign
 from midwatch.terms.house import Flag, Horizon, Project, WorkStatus
 from midwatch.terms.records import (
     EvaluationRow,
@@ -49,9 +49,11 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
     purpose: str = "",
     checks: tuple[str, ...] = (),
     setup: str = "",
+    forge: str = "",
 ) -> ProjectRow:
-    """Put a repository on the books."""
+    """Put a repository on the books; without a forge named, its address decides."""
     facts = await evening.inspector.inspect(path)
+    refuse_foreign(evening.loaded().settings, forge, facts.path)
     chosen = name or name_of(facts.path)
     if not NAME.fullmatch(chosen) or chosen.isdigit():
         raise Misuse(
@@ -65,6 +67,7 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
         purpose=purpose,
         checks=checks,
         setup=_one_line(setup),
+        forge=forge,
     )
     await evening.journal.record(ProjectAdded(project=project), actor=by)
     return await evening.records.get(ProjectRow, project.id)
@@ -79,11 +82,15 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     checks: tuple[str, ...] | None = None,
     setup: str | None = None,
     priority: int | None = None,
+    forge: str | None = None,
 ) -> ProjectRow:
-    """Change what was given; an empty setup takes it away."""
+    """Change what was given; an empty setup takes it away, an empty forge leaves it to the address."""
     row = await evening.records.get(ProjectRow, name)
+    refuse_foreign(evening.loaded().settings, forge or "", row.path)
     command = None if setup is None else _one_line(setup)
-    changed = ProjectChanged(project=row.id, purpose=purpose, checks=checks, priority=priority, setup=command)
+    changed = ProjectChanged(
+        project=row.id, purpose=purpose, checks=checks, priority=priority, setup=command, forge=forge
+    )
     await evening.journal.record(changed, actor=by)
     return await evening.records.get(ProjectRow, row.id)
 

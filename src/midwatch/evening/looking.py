@@ -1,4 +1,4 @@
-"""Going through a preflight: each thing the night will need is tried, told at once, and not tried again after a crash."""
+"""Going through a preflight: each thing the night will need is tried and told at once, and once, whatever crashes."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ LONGEST: Final = 600
 Find = Callable[[], Awaitable[Told]]
 
 
-class Over(Exception):  # noqa: N818 - nothing went wrong
+class Over(Exception):
     """Nobody waits for this preflight any more."""
 
 
@@ -48,7 +48,9 @@ class Turn:
             async with asyncio.timeout(seconds):
                 told = await find()
         except TimeoutError:
-            told = judge.look(late) if late else judge.bad(f"No answer came within {seconds:g} seconds.", "Try it again.")
+            told = (
+                judge.look(late) if late else judge.bad(f"No answer came within {seconds:g} seconds.", "Try it again.")
+            )
         except MidwatchError as error:
             told = judge.bad(error.message, error.hint)
         await self.tell(what, subject, told, spent=time.monotonic() - begun)
@@ -86,21 +88,25 @@ async def look(out: Lookout, preflight: str) -> None:
         return
     lines = await out.evening.records.find(PreflightLineRow, preflight=preflight)
     turn = Turn(out, row, {(one.what, one.subject): one for one in lines})
-    over = False
     try:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(_projects(turn))
-            group.create_task(_machine(turn))
-            for agent in row.plan.agents:
-                group.create_task(_agent(turn, agent))
-            for channel in row.plan.channels:
-                group.create_task(_channel(turn, channel))
-    except* Over:
-        over = True
-    if not over:
+        await _everything(turn)
         with contextlib.suppress(Stale):
             await out.evening.journal.record(PreflightEnded(preflight=preflight), key=f"{preflight}:ended")
+    except ExceptionGroup as group:
+        _, broken = group.split(Over)
+        if broken is not None:
+            raise broken.exceptions[0] from group
     await out.yard.clear_up(preflight)
+
+
+async def _everything(turn: Turn) -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_projects(turn))
+        group.create_task(_machine(turn))
+        for agent in turn.row.plan.agents:
+            group.create_task(_agent(turn, agent))
+        for channel in turn.row.plan.channels:
+            group.create_task(_channel(turn, channel))
 
 
 async def give_up(out: Lookout, preflight: str, error: str) -> None:

@@ -21,10 +21,13 @@ async def begin(evening: Evening, *, by: str, to_sign: bool = False) -> Prefligh
     await _refuse_unsignable(evening, session.orders, thoroughly=to_sign)
     plan = await plan_of(evening, session.orders)
     last = await latest(evening, session)
-    if last is not None and last.plan == plan and (to_sign or last.state is PreflightState.RUNNING):
-        if last.state is PreflightState.RUNNING or holds(evening, last):
-            return last
+    if last is not None and last.plan == plan and (_running(last) or (to_sign and holds(evening, last))):
+        return last
     return await _begun(evening, plan, session.id, signing.orders_hash(session.orders), by)
+
+
+def _running(row: PreflightRow) -> bool:
+    return row.state is PreflightState.RUNNING
 
 
 async def begin_alone(evening: Evening, project: str, *, by: str) -> PreflightRow:
@@ -92,9 +95,7 @@ async def plan_of(evening: Evening, orders: Orders) -> PreflightPlan:
 
 def tried(row: ProjectRow, checks: tuple[str, ...]) -> ProjectTried:
     """Take a project as it is now."""
-    return ProjectTried(
-        id=row.id, name=row.name, path=row.path, branch=row.branch, setup=row.setup, checks=checks
-    )
+    return ProjectTried(id=row.id, name=row.name, path=row.path, branch=row.branch, setup=row.setup, checks=checks)
 
 
 async def refuse_unready(evening: Evening, *, anyway: str) -> None:

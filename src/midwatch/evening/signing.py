@@ -87,7 +87,7 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
 async def obstacles(evening: Evening, orders: Orders, *, with_repositories: bool = True) -> tuple[Obstacle, ...]:
     """Tell all that keeps these orders from being signed now, without signing them."""
     found: list[Obstacle] = []
-    repositories: tuple[tuple[Part, Check], ...] = ((("work", _inspected),) if with_repositories else ())
+    repositories: tuple[tuple[Part, Check], ...] = (("work", _inspected),) if with_repositories else ()
     looks = (*CHECKS, *repositories)
     for part, check in looks:
         try:

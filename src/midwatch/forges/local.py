@@ -3,67 +3,67 @@
 The pull request itself is a record kept elsewhere; here is only git.
 """
 
-import re
-import shlex
 from pathlib import Path
 
-from midwatch.errors import Misuse, Refused, Stale, Unavailable, Unknown
+from midwatch.errors import Refused, Stale, Unknown
+from midwatch.forges.pushing import Pusher, agent_branch, commit_id, quoted, resolve, tip
 from midwatch.forges.roles import GitRunner, MirrorKeeper
+from midwatch.terms.forges import LOCAL, Merged, PullRequestDraft, PullRequestPlace, PullRequestSeen, Rehearsed
 from midwatch.terms.sources import is_url
-from midwatch.terms.term import Term
-
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-_SHA = re.compile(r"[0-9a-f]{40}")
-
-
-class Merged(Term):
-    """A merge that happened: its commit, and the commands that take it back."""
-
-    sha: str
-    undo: tuple[str, ...] = ()
 
 
 class LocalForge:
-    """Delivers to and merges in a repository on this machine."""
+    """Delivers to and merges in a repository on this machine; to a URL without a forge of its own it only delivers."""
+
+    name = LOCAL
 
     def __init__(self, git: GitRunner, mirrors: MirrorKeeper) -> None:
         self._git = git
         self._mirrors = mirrors
+        self._pusher = Pusher(mirrors)
 
     async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
-        """Push one commit from our mirror as `agent/<job>` and nothing else; a second time changes nothing.
+        """Push one commit from our mirror as `agent/<job>` and nothing else; a second time changes nothing."""
+        return await self._pusher.deliver(source, project, job, head)
 
-        The source is the person's repository or, as a URL, the remote they share; the mirror gets the branch too.
-        """
-        source = source if is_url(str(source)) else Path(source)
-        branch = _agent_branch(job)
-        ref = f"refs/heads/{branch}"
-        async with self._mirrors.held(project) as (mirror, git):
-            there = await self._tip(git, source, ref)
-            if there != _commit_id(head):
-                await _refuse_other_work(git, mirror, source, branch, (there, head))
-                await _push(git, mirror, source, branch, head)
-            await git.run(mirror, "update-ref", ref, head)
-        return branch
+    async def open(self, draft: PullRequestDraft) -> PullRequestSeen:
+        """Make nothing: here a pull request is our own record of the delivered branch."""
+        return PullRequestSeen(draft=draft.draft)
 
-    async def _tip(self, git: GitRunner, source: Path | str, ref: str) -> str:
-        if isinstance(source, Path):
-            return await self._resolve(source, ref)
-        code, out, complaint = await git.toward(source).attempt(Path("/"), "ls-remote", "--quiet", source, ref)
-        if code:
-            raise Unavailable(f"{source} cannot be asked for its branches: {complaint}.", hint="Try again later.")
-        return out.decode(errors="replace").partition("\t")[0]
+    async def look(self, place: PullRequestPlace) -> PullRequestSeen:
+        """Tell whether the branch it was meant for holds the work, whoever brought it there; else it is open."""
+        source = place.source if is_url(place.source) else Path(place.source)
+        into = await tip(self._git, source, f"refs/heads/{place.into}")
+        if not into:
+            raise Unknown(f"{place.source} has no branch {place.into!r} any more.", hint="Merge it by hand.")
+        async with self._mirrors.held(place.project) as (mirror, git):
+            near = source if isinstance(source, Path) else mirror
+            merged = (await git.attempt(near, "merge-base", "--is-ancestor", commit_id(place.head), into))[0] == 0
+        return PullRequestSeen(state="merged", merged_sha=into) if merged else PullRequestSeen()
+
+    async def comment(self, place: PullRequestPlace, text: str) -> None:
+        """Say nothing: there is nobody to read it but the record itself."""
+
+    async def close(self, place: PullRequestPlace) -> None:
+        """Do nothing: here closing is our own record, and the branch stays until the person deletes it."""
+
+    async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
+        """Push without pushing, and tell how that went."""
+        refused = await self._pusher.rehearse(source, project)
+        if refused is not None:
+            return (Rehearsed(good=False, text=refused.message, fix=refused.hint),)
+        return (Rehearsed(good=True, text=f"{source} will take branches under agent/."),)
 
     async def merge(self, project: str, source: Path | str, job: str, head: str, into: str, title: str) -> Merged:
         """Merge the work into the branch the person named; the merge commit is made in our mirror."""
         if is_url(str(source)):
             raise Refused(
                 f"{source} is merged where it is kept, not by Midwatch.",
-                hint=f"Open {_agent_branch(job)} there and merge it into {into}.",
+                hint=f"Open {agent_branch(job)} there and merge it into {into}.",
             )
         source = Path(source)
         await self._mirrors.refresh(project, source)
-        old = await self._resolve(source, f"refs/heads/{into}")
+        old = await resolve(self._git, source, f"refs/heads/{into}")
         if not old:
             raise Unknown(f"{source} has no branch {into!r}.", hint="Name the branch to merge into.")
         checkout = await self._checkout_of(source, into)
@@ -84,18 +84,13 @@ class LocalForge:
         lines = (await self._git.text(source, "for-each-ref", "--format=%(refname) %(objectname)")).splitlines()
         refs = dict(line.split(" ", 1) for line in lines)
         code, out, _ = await self._git.attempt(source, "symbolic-ref", "--quiet", "HEAD")
-        refs["HEAD"] = out.decode().strip() if code == 0 else await self._resolve(source, "HEAD")
+        refs["HEAD"] = out.decode().strip() if code == 0 else await resolve(self._git, source, "HEAD")
         return refs
-
-    async def _resolve(self, source: Path, ref: str) -> str:
-        verify = ("rev-parse", "--verify", "--quiet", "--end-of-options")
-        code, out, _ = await self._git.attempt(source, *verify, f"{ref}^{{commit}}")
-        return "" if code else out.decode().strip()
 
     async def _already(self, project: str, old: str, head: str) -> str:
         """Tell whether the branch holds the work: the commit before our merge if that is its tip, else the tip."""
         async with self._mirrors.held(project) as (mirror, git):
-            if (await git.attempt(mirror, "merge-base", "--is-ancestor", _commit_id(head), old))[0]:
+            if (await git.attempt(mirror, "merge-base", "--is-ancestor", commit_id(head), old))[0]:
                 return ""
             first, *others = (await git.text(mirror, "show", "--no-patch", "--format=%P", old)).split() or [old]
             return first if others == [head] else old
@@ -109,12 +104,12 @@ class LocalForge:
                 names = tuple(sorted(set(files)))
                 raise Refused(
                     f"The work conflicts with the branch in {', '.join(names)}.",
-                    hint=f"Merge {_agent_branch(job)} by hand, or let the job start again from the newest commit.",
+                    hint=f"Merge {agent_branch(job)} by hand, or let the job start again from the newest commit.",
                     because=names,
                 )
             if code:
                 raise Refused(f"The work cannot be merged: {complaint}.", hint="Refresh the project and try again.")
-            words = title.strip() or f"Merge {_agent_branch(job)}"
+            words = title.strip() or f"Merge {agent_branch(job)}"
             sides = [part for parent in parents for part in ("-p", parent)]
             commit = await git.text(mirror, "commit-tree", tree, *sides, stdin=words.encode())
             await git.run(mirror, "update-ref", _merge_ref(job), commit)
@@ -141,20 +136,20 @@ class LocalForge:
             raise Refused(
                 f"{into} is checked out in {checkout} with uncommitted changes.",
                 hint=f"Commit or stash them and merge again, or run "
-                f"`git -C {_quoted(checkout)} merge --no-ff {_agent_branch(job)}` yourself.",
+                f"`git -C {quoted(checkout)} merge --no-ff {agent_branch(job)}` yourself.",
                 because=tuple(line[3:] for line in status.splitlines()),
             )
 
     async def _fast_forward(self, checkout: Path, into: str, *, old: str, new: str) -> None:
         on = await self._git.text(checkout, "symbolic-ref", "--quiet", "HEAD")
-        if on != f"refs/heads/{into}" or await self._resolve(checkout, "HEAD") != old:
+        if on != f"refs/heads/{into}" or await resolve(self._git, checkout, "HEAD") != old:
             raise _moved(into)
         merge = ("merge", "--quiet", "--ff-only", "--no-autostash", "--no-stat")
         code, _, complaint = await self._git.attempt(checkout, *merge, new)
         if code:
             raise Refused(
                 f"{checkout} could not be moved forward: {complaint}.",
-                hint=f"Move what is in the way aside, then run `git -C {_quoted(checkout)} merge --ff-only {new}`.",
+                hint=f"Move what is in the way aside, then run `git -C {quoted(checkout)} merge --ff-only {new}`.",
             )
 
     async def _swap(self, source: Path, into: str, *, old: str, new: str) -> None:
@@ -163,62 +158,15 @@ class LocalForge:
             raise _moved(into)
 
 
-async def _refuse_other_work(
-    git: GitRunner, mirror: Path, source: Path | str, branch: str, commits: tuple[str, str]
-) -> None:
-    there, _ = commits
-    if not there or (await git.attempt(mirror, "merge-base", "--is-ancestor", *commits))[0] == 0:
-        return
-    remove = f"git -C {_quoted(source)} branch -D {branch}"
-    if not isinstance(source, Path):
-        remove = f"git push {_quoted(source)} --delete {branch}"
-    raise Refused(
-        f"{branch} already exists in {source} with other work ({there[:12]}).",
-        hint=f"Look at it, then remove it with `{remove}`.",
-    )
-
-
-async def _push(git: GitRunner, mirror: Path, source: Path | str, branch: str, head: str) -> None:
-    push = ("push", "--quiet", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
-    # A far host's own hooks are its own business; those of a folder on this machine would run as us.
-    here = (f"--receive-pack={git.far_side('receive-pack')}",) if isinstance(source, Path) else ()
-    target = f"{head}:refs/heads/{branch}"
-    code, _, complaint = await git.toward(source).attempt(mirror, *push, *here, str(source), target)
-    if code:
-        hint = (
-            f"If it is checked out, leave it with `git -C {_quoted(source)} switch -`; "
-            "a branch named 'agent' would also be in the way."
-        )
-        if not isinstance(source, Path):
-            hint = f"Check that the server's user may push there: `git push --dry-run {_quoted(source)} HEAD:{branch}`."
-        raise Refused(f"{source} did not take {branch}: {complaint or 'no reason given'}.", hint=hint)
-
-
 def _moved(into: str) -> Stale:
     return Stale(f"{into} moved while the merge was being made.", hint="Merge again; it starts from the newest commit.")
 
 
 def _undo(source: Path, checkout: Path | None, into: str, *, old: str, new: str) -> tuple[str, ...]:
     if checkout:
-        return (f"git -C {_quoted(checkout)} reset --keep {old}",)
-    return (f"git -C {_quoted(source)} update-ref {_quoted(f'refs/heads/{into}')} {old} {new}",)
-
-
-def _agent_branch(job: str) -> str:
-    if not _NAME.fullmatch(job):
-        raise Misuse(f"{job!r} cannot name a branch.", hint="Give the job's id.")
-    return f"agent/{job}"
+        return (f"git -C {quoted(checkout)} reset --keep {old}",)
+    return (f"git -C {quoted(source)} update-ref {quoted(f'refs/heads/{into}')} {old} {new}",)
 
 
 def _merge_ref(job: str) -> str:
     return f"refs/midwatch/merges/{job}"
-
-
-def _commit_id(name: str) -> str:
-    if not _SHA.fullmatch(name):
-        raise Misuse(f"{name!r} is not a full commit id.", hint="Give all 40 hexadecimal digits.")
-    return name
-
-
-def _quoted(thing: Path | str) -> str:
-    return shlex.quote(str(thing))

@@ -24,6 +24,10 @@ class GitRunner(Protocol):
         """Run git and return exit code, output and complaint."""
         ...
 
+    async def converse(self, repository: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+        """Run git and return exit code, output and all of its complaint."""
+        ...
+
     def far_side(self, program: str) -> str:
         """Name the program at the other end of a fetch or push, hardened as well."""
         ...

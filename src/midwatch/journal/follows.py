@@ -44,8 +44,6 @@ def follows(event: Event) -> tuple[Work, ...]:
             return (Work("debrief", {"session": session}),)
         case NoticeRaised(notice=notice, tier=tier) if tier is not Tier.LOG:
             return (Work("tell", {"notice": notice}),)
-        case PreflightBegun(preflight=preflight):
-            return (Work("preflight", {"preflight": preflight}),)
         case PushBegun(push=push):
             return (Work("push", {"push": push}),)
         case _:
@@ -75,6 +73,8 @@ def _after_job(event: Event) -> tuple[Work, ...]:
             return (Work("halt", {"job": job}),)
         case JobEnded(job=job):
             return (Work("close", {"job": job}),)
+        case PreflightBegun(preflight=preflight):
+            return (Work("preflight", {"preflight": preflight}),)
         case _:
             return _after_stage(event)
 

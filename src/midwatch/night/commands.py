@@ -1,7 +1,5 @@
 """What a person may command while the night runs. A command is bound by scopes and budgets, not by the level."""
 
-from typing import Protocol
-
 from midwatch.errors import Refused, Unknown
 from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import (
@@ -13,29 +11,13 @@ from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionResumed
 from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.ending import stop_events
+from midwatch.night.forge_watch import place_of
 from midwatch.night.jobs import halt
 from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow
-
-
-class Merging(Protocol):
-    """What came of a merge."""
-
-    @property
-    def sha(self) -> str: ...  # noqa: D102
-    @property
-    def undo(self) -> tuple[str, ...]: ...  # noqa: D102
-
-
-class Merger(Protocol):
-    """A forge that can merge on a person's word."""
-
-    async def merge(  # noqa: D102 - each is one plain fact about one merge
-        self, project: str, source: str, job: str, head: str, into: str, title: str
-    ) -> Merging: ...
 
 
 async def pause(night: Night, session: SessionRow, *, by: str, why: str) -> None:
@@ -137,8 +119,9 @@ async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:
 
 
 async def close(night: Night, job: JobRow, *, by: str, why: str) -> PullRequestRow:
-    """Close a job's pull request without merging; its branch stays until the person deletes it."""
+    """Close a job's pull request without merging, here and on its forge; its branch stays until it is deleted."""
     row = await _open_pull_request(night, job)
+    await night.forges.named(row.forge).close(await place_of(night, row))
     await night.journal.record(
         PullRequestClosed(pull_request=row.id, by=by, why=why),
         WorkChanged(item=job.work_item, status=WorkStatus.BACKLOG, next_step=why, owner="human", why=f"closed by {by}"),
@@ -155,10 +138,11 @@ async def _open_pull_request(night: Night, job: JobRow) -> PullRequestRow:
     return opened[-1]
 
 
-async def merge(night: Night, forge: Merger, job: JobRow, *, by: str) -> PullRequestRow:
+async def merge(night: Night, job: JobRow, *, by: str) -> PullRequestRow:
     """Merge a job's pull request, on a person's word only."""
     row = await _open_pull_request(night, job)
     project = await night.records.get(ProjectRow, row.project)
+    forge = night.forges.named(row.forge)
     merged = await forge.merge(row.project, project.path, job.id, row.head, row.into, row.title)
     await night.journal.record(
         PullRequestMerged(pull_request=row.id, sha=merged.sha, by=by, undo=merged.undo),

@@ -4,14 +4,16 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpened
 from midwatch.journal.events.session import NoticeRaised
+from midwatch.night.pull_request_text import pull_request_text
 from midwatch.night.roles import Effect, Night
-from midwatch.night.wording import pull_request_text, ready_text
+from midwatch.night.wording import ready_text
 from midwatch.night.world import look
 from midwatch.rules.contract import WRITE
 from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
 from midwatch.terms.counting import some
+from midwatch.terms.forges import LOCAL, PullRequestDraft, PullRequestPlace, PullRequestSeen
 from midwatch.terms.jobs import Change
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.trust import Verdict
@@ -37,7 +39,8 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
     project = await night.records.get(ProjectRow, job.project)
 
     async def push() -> dict[str, str]:
-        return {"branch": await night.forge.deliver(project.path, project.id, job.id, change.head)}
+        forge = night.forges.of(project)
+        return {"branch": await forge.deliver(project.path, project.id, job.id, change.head)}
 
     passed = await night.door.pass_through(
         Effect(
@@ -61,9 +64,13 @@ def _delivered(job: JobRow) -> Change:
 
 
 async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
-    """Ask for the branch to be looked at and merged."""
+    """Ask for the branch to be looked at and merged, where its project's forge keeps such questions."""
     change, project = _delivered(job), await night.records.get(ProjectRow, job.project)
     title, body = pull_request_text(job, project)
+    place = PullRequestPlace(
+        source=project.path, project=project.id, job=job.id, branch=job.branch, head=change.head, into=project.branch
+    )
+    forge, seen = await _open(night, job, project, PullRequestDraft(place=place, title=title, body=body))
     opened = PullRequestOpened(
         pull_request=night.ids.new("pr"),
         job=job.id,
@@ -76,8 +83,38 @@ async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
         into=project.branch,
         title=title,
         body=body,
+        forge=forge,
+        draft=seen.draft,
+        url=seen.url,
+        there=seen.number,
+        checks=seen.checks,
+        remarks=seen.remarks,
     )
     return (opened,)
+
+
+async def _open(night: Night, job: JobRow, project: ProjectRow, draft: PullRequestDraft) -> tuple[str, PullRequestSeen]:
+    """Through the door, where it leads anywhere: on this machine a pull request is our own record and nothing more."""
+    forge = night.forges.of(project)
+    if forge.name == LOCAL:
+        return LOCAL, await forge.open(draft)
+
+    async def act() -> dict[str, str]:
+        return {"seen": (await forge.open(draft)).model_dump_json()}
+
+    passed = await night.door.pass_through(
+        Effect(
+            key=f"pull_request:{job.id}:{draft.place.head[:12]}:{job.attempt}.{job.waits}",
+            tool=WRITE,
+            session=job.session,
+            run=job.run,
+            job=job.id,
+            request={"into": draft.place.branch, "meant_for": draft.place.into, "forge": forge.name},
+        ),
+        lambda: _judge_delivery(night, job),
+        act,
+    )
+    return forge.name, PullRequestSeen.model_validate_json(passed["seen"])
 
 
 async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:

@@ -25,6 +25,8 @@ from midwatch.terms.records import AskRow, JobRow, SessionRow
 UNTOLD = timedelta(minutes=15)
 """How long to wait for a limit whose end nobody named."""
 BUDGET = "budget"
+OUTSIDE = frozenset({Stage.MIRROR, Stage.DELIVER, Stage.PULL_REQUEST})
+"""Stages in which a refused credential is a forge's, not an agent's."""
 HELD = "A credential was refused; everything waits until it is mended."
 
 
@@ -91,7 +93,8 @@ async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError)
 def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
     minutes = night.settings().asks.guidance_error_minutes
     silence = within(SILENCE[AskKind.GUIDANCE_ERROR], minutes)
-    question = f"{why} Mend it (midwatch agent login {job.agent}), then go on; or stop job {job.number}?"
+    how = "midwatch doctor says where" if job.stage in OUTSIDE else f"midwatch agent login {job.agent}"
+    question = f"{why} Mend it ({how}), then go on; or stop job {job.number}?"
     opened = _ask(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
     return opened, _notice(night, job, NoticeKind.CRITICAL_GUIDANCE, question, subject=opened.ask)
 

@@ -104,14 +104,20 @@ class Performer:
                 await jobs.halt(night, args["job"])
             case "settle":
                 await settling.settle(night, args["ask"])
-            case "preflight":
-                await self._evening.look(night.journal, args["preflight"])
             case "tell" | "push":
                 await outbox.carry_out(night, **args)
+            case _:
+                await self._around(night.journal, name, args)
+
+    async def _around(self, journal: Journal, name: str, args: dict[str, str]) -> None:
+        """Do what belongs to the evening and to the morning."""
+        match name:
+            case "preflight":
+                await self._evening.look(journal, args["preflight"])
             case "close":
-                await self._close_job(night.journal, args["job"])
+                await self._close_job(journal, args["job"])
             case "debrief":
-                await self._debrief(night.journal, args["session"])
+                await self._debrief(journal, args["session"])
             case _:
                 raise AssertionError(name)
 

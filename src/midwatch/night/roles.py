@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from midwatch.journal.port import Blobs, Journal, Records
+from midwatch.night.forges import Forges
 from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Place, Room
 from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
@@ -154,14 +155,6 @@ class ProofRequest:
     stop: asyncio.Event
 
 
-class Forge(Protocol):
-    """Where work is delivered."""
-
-    async def deliver(self, source: str, project: str, job: str, head: str) -> str:
-        """Write the agent's branch and tell its name; the same again changes nothing."""
-        ...
-
-
 class Channel(Protocol):
     """Where every notice goes first: the log."""
 
@@ -252,7 +245,7 @@ class Night:
     brain: Brain
     agents: dict[str, Agent]
     bench: Bench
-    forge: Forge
+    forges: Forges
     channel: Channel
     outlet: Outlet
     machine: Machine

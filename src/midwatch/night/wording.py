@@ -7,7 +7,7 @@ from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, Plan, Proof
 from midwatch.terms.money import dollars
-from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
+from midwatch.terms.records import JobRow, PullRequestRow
 
 PROVEN = {
     "green": "checks pass on a fresh checkout",
@@ -39,29 +39,6 @@ def within(silence: Silence, minutes: float | None) -> str:
     return words if minutes is None else words.replace("do not answer", f"do not answer within {minutes:g} minutes", 1)
 
 
-def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
-    """Write the pull request for a reviewer: why, what, proof, risks, how to undo."""
-    change, done, proof = job.change, job.done, job.proof
-    commits = change.commits if change else ()
-    title = commits[0].subject if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
-    lines = [
-        f"**Why.** Ordered for tonight: {job.title}.",
-        "",
-        f"**What.** {done.summary if done else ''}",
-        *(f"- {one.subject} ({some(one.files, 'file')}, +{one.insertions} -{one.deletions})" for one in commits),
-        "",
-        f"**Proof.** {in_words(proof)}",
-        *(f"- {line}" for line in check_lines(proof)),
-    ]
-    if job.plan and job.plan.risks:
-        lines += ["", "**Risks.**", *(f"- {risk}" for risk in job.plan.risks)]
-    if change and change.flagged:
-        lines += ["", f"**Look twice at** {', '.join(change.flagged)}."]
-    lines += ["", f"**Undo.** Close this, or after merging: `git revert -m 1 <merge>` on {project.branch}."]
-    lines += ["", f"Midwatch-Job: {job.id}"]
-    return title, "\n".join(lines)
-
-
 def in_words(proof: Proof | None) -> str:
     """Say what the proof comes to."""
     return f"{PROVEN[proof.verdict]}." if proof else "Not checked."
@@ -91,5 +68,6 @@ def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
     asked = f"Cost {dollars(job.usd_micros)} · {some(job.requests, 'turn')}" if job.requests else "No model was asked"
     minutes = round((now - (job.started_at or job.created_at)).total_seconds() / 60)
     took = some(minutes, "minute") if minutes else "under a minute"
-    where = getattr(opened, "url", "") or opened.branch
-    return "\n".join((f"PR ready: {opened.title}", where, f"{size} · {proven}", f"{asked} · {took}"))
+    where = opened.url or opened.branch
+    lines = (f"PR ready: {opened.title}", where, f"{size} · {proven}", f"{asked} · {took}", *opened.remarks)
+    return "\n".join(lines)

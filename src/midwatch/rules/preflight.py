@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final, Protocol
 
 from midwatch.rules.fuel import Reading, leave_wanted, may_burn
@@ -61,7 +62,9 @@ def clone_told(facts: RepositoryFacts) -> Told:
         return ok(text)
     shown = ", ".join(facts.dirty[:3])
     left_out = some(len(facts.dirty), "uncommitted file")
-    return look(f"{text} {left_out} stay out of it: {shown}.".replace("file stay", "file stays"), "Commit what it needs.")
+    return look(
+        f"{text} {left_out} stay out of it: {shown}.".replace("file stay", "file stays"), "Commit what it needs."
+    )
 
 
 def checks_told(results: Sequence[CheckResult], branch: str, minutes: float) -> Told:
@@ -98,7 +101,7 @@ def missing_tool(result: CheckResult) -> str:
         found = [one for pattern in ABSENT for one in pattern.findall(result.tail)]
         return lent.group(1) if lent else found[-1] if found else words[0] if words else "a program"
     if modules := MODULE.findall(result.tail):
-        asked = [after for word, after in zip(words, words[1:], strict=False) if word == "-m"]
+        asked = [after for word, after in pairwise(words) if word == "-m"]
         return modules[-1] if modules[-1] in asked else ""
     found = ABSENT[1].findall(result.tail)
     return found[-1] if found else ""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         gate_limits,
         model_prices,
         quiet_hours,
+        refuse_foreign,
         secret_references,
         session_limits,
     )
@@ -42,6 +43,7 @@ __all__ = [
     "model_prices",
     "parse_value",
     "quiet_hours",
+    "refuse_foreign",
     "secret_references",
     "session_limits",
 ]

@@ -14,6 +14,7 @@ from pydantic import JsonValue, TypeAdapter
 from midwatch.errors import Misuse, Unknown
 from midwatch.settings.channels import ChannelSetup
 from midwatch.settings.crew import AgentSetup, Rates
+from midwatch.settings.forges import ForgeSetup
 from midwatch.settings.section import Allowed, BeforeDatabase, Reference, Section, Unspoken
 from midwatch.settings.tree import Settings
 
@@ -22,13 +23,18 @@ SECRETS: Final = "secrets"
 AGENTS: Final = "agents"
 PRICES: Final = "prices"
 CHANNELS: Final = "channels"
-TABLES: Final[Mapping[str, type[Section]]] = {AGENTS: AgentSetup, CHANNELS: ChannelSetup}
+FORGES: Final = "forges"
+TABLES: Final[Mapping[str, type[Section]]] = {AGENTS: AgentSetup, CHANNELS: ChannelSetup, FORGES: ForgeSetup}
 """The sections that hold a table for each thing the person names."""
 NAMED: Final = (SECRETS, PRICES, *TABLES)
 """The sections whose fields the person names."""
-TAKEN: Final = {AGENTS: "housekeeper", CHANNELS: "log"}
+TAKEN: Final = {AGENTS: "housekeeper", CHANNELS: "log", FORGES: "local"}
 """Names that are the house's own."""
-HERE_ONLY: Final = {AGENTS: frozenset({"speaks", "program", "words", "base_url"}), CHANNELS: frozenset({"url"})}
+HERE_ONLY: Final = {
+    AGENTS: frozenset({"speaks", "program", "words", "base_url"}),
+    CHANNELS: frozenset({"url"}),
+    FORGES: frozenset({"speaks", "base_url", "host"}),
+}
 """What an agent runs, where its credential and our notices go: who changes settings from afar must not choose that."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MODEL: Final = re.compile(r"[a-z0-9_-]{1,64}/[A-Za-z0-9_.:/-]{1,128}")
@@ -149,6 +155,7 @@ def _named(name: str, where: str) -> Key | None:
 NAMES: Final = {
     SECRETS: ("A secret", "Up to 64 letters, digits, _ and -, such as deploy-key."),
     AGENTS: ("An agent", "Up to 64 small letters, digits and -, such as my-agent."),
+    FORGES: ("A forge", "Up to 64 small letters, digits and -, such as github."),
     CHANNELS: ("A channel", "Up to 64 small letters, digits and -, such as phone."),
     PRICES: ("A price", 'Name provider and model, such as "anthropic/claude-sonnet-4-5".'),
 }

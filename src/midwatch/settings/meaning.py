@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from datetime import time, timedelta
 
+from midwatch.errors import Refused, Unknown
 from midwatch.settings.section import clock_time, span
 from midwatch.settings.tree import Settings
 from midwatch.terms.asks import AskKind
 from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import GateLimits
+from midwatch.terms.forges import LOCAL
 from midwatch.terms.money import micros
 from midwatch.terms.orders import Limits
 from midwatch.terms.secrets import SecretReference
+from midwatch.terms.sources import host_of
 
 MEBIBYTE = 1024**2
 
@@ -95,3 +98,18 @@ def secret_references(settings: Settings) -> Mapping[str, SecretReference]:
 def channel_secret(channel: str) -> str:
     """Name the secret that a channel's URL is; no secret of the person's can have a dot in its name."""
     return f"channels.{channel}.url"
+
+
+def refuse_foreign(settings: Settings, forge: str, source: str) -> None:
+    """Raise unless this forge can have pull requests of that repository."""
+    if forge in {"", LOCAL}:
+        return
+    setup = settings.forges.by_name().get(forge)
+    if setup is None:
+        known = ", ".join((LOCAL, *settings.forges.by_name()))
+        raise Unknown(f"No forge is called {forge}.", hint=f"There are: {known}. More go into midwatch.toml.")
+    if setup.repositories_at != host_of(source):
+        raise Refused(
+            f"{forge} has repositories at {setup.repositories_at}, and this one is at {host_of(source) or source}.",
+            hint=f"Add the project by its address there: midwatch project add https://{setup.repositories_at}/...",
+        )

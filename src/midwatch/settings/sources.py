@@ -57,7 +57,7 @@ def from_environment(environ: Mapping[str, str]) -> Given:
 
 
 def _named(variable: str) -> Key | None:
-    """Find the secret, agent or channel a variable is about; there, capitals and small letters are one."""
+    """Find the secret, agent, channel or forge a variable is about; there, capitals and small letters are one."""
     for section in (SECRETS, *TABLES):
         before = f"{PREFIX}{section}__".upper()
         name = variable.removeprefix(before)
@@ -120,7 +120,7 @@ def _flat(tables: Mapping[str, Any], where: str) -> dict[str, JsonValue]:
 
 
 def _fields(section: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give what a table says; an agent's own table lies in the table of agents, a channel's in that of channels."""
+    """Give what a table says; an agent's own table lies in the table of agents, and so on."""
     for field, value in table.items():
         if section in TABLES and isinstance(value, dict):
             yield from ((f"{field}.{inner}", deeper) for inner, deeper in value.items())

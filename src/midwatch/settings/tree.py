@@ -2,6 +2,7 @@
 
 from midwatch.settings.channels import Channels
 from midwatch.settings.crew import Agents, Prices
+from midwatch.settings.forges import Forges
 from midwatch.settings.house import Asks, Database, History, Notices, Preflight, Review, Scores, Secrets, Server
 from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
 from midwatch.settings.section import Section
@@ -37,3 +38,4 @@ class Settings(Section):
     agents: Agents = Agents()
     prices: Prices = Prices()
     channels: Channels = Channels()
+    forges: Forges = Forges()

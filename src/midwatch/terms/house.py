@@ -62,3 +62,5 @@ class Project(Term):
     """One command that makes a checkout ready, such as installing what it needs; run once per set of lockfiles."""
     priority: int = 3
     flags: tuple[Flag, ...] = ()
+    forge: str = ""
+    """Where its pull requests are opened; nothing at all means where its address says."""

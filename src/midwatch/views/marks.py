@@ -29,7 +29,8 @@ _KINDS: Final[dict[Phase, str]] = {
         job.stop_requested job.ended job.waits job.woken job.granted job.delivered
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed
-        pull_request.opened tool.called tool.finished evidence.found claim.made artifact.kept assumption.made""",
+        pull_request.opened pull_request.changed tool.called tool.finished evidence.found claim.made artifact.kept
+        assumption.made""",
     "ask": "ask.opened ask.answered ask.expired ask.withdrawn ask.postponed",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
         pull_request.merged pull_request.closed""",
@@ -108,14 +109,17 @@ def tags_of(event: Event) -> frozenset[Tag]:
 
 def _went_wrong(event: Event) -> bool:
     match event:
-        case JobEnded(state="failed") | ActEnded(end="failed") | CheckInMade(type="alert"):
+        case (
+            JobEnded(state="failed")
+            | ActEnded(end="failed")
+            | CheckInMade(type="alert")
+            | PreflightChecked(state=LineState.BAD)
+        ):
             return True
         case ToolFinished(status=status):
             return status != "ok"
         case ConnectionSeen(verdict=verdict):
             return verdict != "allowed"
-        case PreflightChecked(state=state):
-            return state is LineState.BAD
         case RoundEnded(error=error) | PreflightEnded(error=error):
             return bool(error)
         case JobVerified(proof=proof):

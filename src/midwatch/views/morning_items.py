@@ -85,6 +85,9 @@ class PullShown(Term):
     into: str
     undo: tuple[str, ...]
     merged_sha: str
+    standing: str = "open"
+    """Its state, and its checks where it is kept."""
+    link: str = ""
 
 
 class Item(Term):
@@ -171,7 +174,17 @@ def _pull(row: PullRequestRow, job: int) -> PullShown:
         into=row.into,
         undo=row.undo,
         merged_sha=row.merged_sha,
+        standing=standing(row),
+        link=row.url if row.url.startswith(("https://", "http://")) else "",
     )
+
+
+def standing(row: PullRequestRow) -> str:
+    """Say how a pull request stands, in a word or two."""
+    if row.state != "open":
+        return row.state
+    checks = f", checks {row.checks}" if row.checks != "none" else ""
+    return f"{'a draft' if row.draft else 'open'}{checks}"
 
 
 def pull_of(row: PullRequestRow, job: JobRow) -> PullShown:

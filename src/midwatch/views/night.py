@@ -20,6 +20,7 @@ from midwatch.journal.events.morning import (
 )
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
+from midwatch.journal.events.preflight import PreflightEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.terms.house import SessionState
@@ -61,7 +62,7 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
         return _morning(view, event)
     if isinstance(event, NoticeEvent):
         return night_told.happened(view, event)
-    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent):
+    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent | PreflightEvent):
         return view
     assert_never(event)
 

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from midwatch.journal.events.forges import PullRequestChanged
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -155,6 +156,8 @@ def _closing(view: NightView, event: Closing) -> NightView:
             after = _opened(view, event) if _of(view, event.job) else view
         case PullRequestMerged(pull_request=name):
             after = altered(view, pull_requests=changed(view.pull_requests, name, state="merged"))
+        case PullRequestChanged():
+            after = view
         case PullRequestClosed(pull_request=name):
             after = altered(view, pull_requests=changed(view.pull_requests, name, state="closed"))
         case _:

@@ -61,6 +61,7 @@ _LEANS: Final[dict[str, str]] = {
     "run.scored": "run",
     "pull_request.merged": "pull_request",
     "pull_request.closed": "pull_request",
+    "pull_request.changed": "pull_request",
 }
 """By kind: the things to lean on, the best first. Kinds not named lean on the first thing they speak for."""
 

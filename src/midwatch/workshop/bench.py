@@ -13,9 +13,11 @@ from midwatch.terms.jobs import Bundle, Change, CheckResult, Proof, RepositoryFa
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checkouts import Checkouts
 from midwatch.workshop.checks import CheckPlan, Prover, Work
+from midwatch.workshop.credentials import Keys
 from midwatch.workshop.doorman import Doorman
 from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.folders import sha
+from midwatch.workshop.git import Git
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, find_orphans
 from midwatch.workshop.holding.ending import read_ending
@@ -55,12 +57,22 @@ class Question(Protocol):
 class Bench:
     """Everything a job touches on disk, under the data folder."""
 
-    def __init__(self, home: Path, enclosure: Enclosure | None = None, *, reveals: Reveals = reveals_nothing) -> None:
-        """Stand on a data folder; `reveals` names the house's secrets in what an agent would deliver."""
+    def __init__(
+        self,
+        home: Path,
+        enclosure: Enclosure | None = None,
+        *,
+        reveals: Reveals = reveals_nothing,
+        keys: Keys | None = None,
+    ) -> None:
+        """Stand on a data folder; `reveals` names the house's secrets in what an agent would deliver.
+
+        `keys` are shown to the far hosts they are for, by git, and by nothing that an agent runs.
+        """
         self._home = home
         self._reveals = reveals
         self.enclosure = enclosure or Enclosure()
-        self.mirrors = Mirrors(home)
+        self.mirrors = Mirrors(home, Git(keys=keys))
         self.checkouts = Checkouts(home, self.mirrors, enclosure=self.enclosure)
         self.rooms = Rooms(home, self.checkouts, self.enclosure)
         self.setups = Setups(home, self.checkouts, self.enclosure)

@@ -6,11 +6,12 @@ import os
 import shlex
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Broken, Refused, Unavailable
+from midwatch.workshop.credentials import Keys, shown_by
 from midwatch.workshop.sources import way_to
 
 HARDENING: Mapping[str, str] = {
@@ -94,6 +95,9 @@ class Git:
     """They win over the usual ones."""
     surroundings: tuple[tuple[str, str], ...] = ()
     bounds: Bounds | None = None
+    keys: Keys | None = field(default=None, repr=False)
+    reaching: str = ""
+    """The URL it may show a credential to."""
 
     def holding(self, descriptor: int) -> "Git":
         """Make a runner whose processes keep this file open, so that a lock outlives us if they do."""
@@ -116,6 +120,7 @@ class Git:
             self,
             settings=(*self.settings, *means.settings),
             surroundings=(*self.surroundings, *means.surroundings),
+            reaching=str(source) if means.settings else "",
         )
 
     def far_side(self, program: str) -> str:
@@ -183,14 +188,15 @@ class Git:
     async def _start(
         self, repository: Path, arguments: tuple[str, ...], file: int | None
     ) -> asyncio.subprocess.Process:
+        key = await shown_by(self.keys, self.reaching)
         try:
             return await asyncio.create_subprocess_exec(
                 *(() if self.bounds is None else self.bounds.around()),
-                *hardened(dict(self.settings)),
+                *hardened(dict((*self.settings, *key.settings))),
                 "-C",
                 str(repository),
                 *arguments,
-                env=environment() | dict(self.surroundings),
+                env=environment() | dict((*self.surroundings, *key.surroundings)),
                 cwd="/",
                 stdin=asyncio.subprocess.PIPE if file is None else file,
                 stdout=asyncio.subprocess.PIPE,

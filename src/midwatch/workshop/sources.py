@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from midwatch.errors import Broken, MidwatchError, Misuse, Refused, Unavailable
+from midwatch.errors import Broken, Locked, MidwatchError, Misuse, Refused, Unavailable
 from midwatch.terms.sources import HELPER, SCHEME
 from midwatch.terms.sources import is_url as looks_like_url
 
@@ -109,6 +109,12 @@ _SIGNS: tuple[tuple[str, type[MidwatchError], str, str], ...] = (
         Unavailable,
         "it cannot be reached",
         "Check the address and the network, then try again.",
+    ),
+    (
+        "authentication failed",
+        Locked,
+        "it refused the credential",
+        "Renew the token that [forges] names for {host}.",
     ),
     (
         "not found|returned error: 4|could not read username|permission denied|access denied|not appear|not exist",

@@ -26,6 +26,7 @@ class ProjectChanged(Happening):
     setup: str | None = None
     priority: int | None = None
     flags: tuple[Flag, ...] | None = None
+    forge: str | None = None
 
 
 class ProjectRemoved(Happening):

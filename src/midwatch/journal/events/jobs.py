@@ -3,8 +3,10 @@
 from datetime import datetime
 from typing import Literal
 
+from midwatch.journal.events.forges import PullRequestChanged
 from midwatch.journal.events.happening import Happening
 from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
+from midwatch.terms.forges import Checks
 from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.trust import Isolation
 
@@ -235,6 +237,13 @@ class PullRequestOpened(Happening):
     title: str
     body: str
     forge: str = "local"
+    draft: bool = False
+    url: str = ""
+    there: int = 0
+    """What the forge calls it."""
+    checks: Checks = "none"
+    remarks: tuple[str, ...] = ()
+    """What the forge would not do, such as a reviewer it refused."""
 
 
 class PullRequestMerged(Happening):
@@ -282,4 +291,5 @@ JobEvent = (
     | PullRequestOpened
     | PullRequestMerged
     | PullRequestClosed
+    | PullRequestChanged
 )

@@ -10,6 +10,7 @@ from midwatch.journal.entry import Entry
 from midwatch.store.projectors import (
     asks,
     crew,
+    forges,
     held_up,
     house,
     jobs,
@@ -28,6 +29,7 @@ from midwatch.store.projectors.rows import PROJECTORS
 __all__ = [
     "asks",
     "crew",
+    "forges",
     "held_up",
     "house",
     "jobs",

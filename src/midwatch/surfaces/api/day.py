@@ -31,6 +31,7 @@ class NewProject(Term):
     purpose: str = Field(default="", max_length=2000)
     checks: tuple[str, ...] = Field(default=(), max_length=50)
     setup: str = Field(default="", max_length=2000)
+    forge: str = Field(default="", max_length=64)
 
 
 class ProjectEdit(Term):
@@ -40,6 +41,7 @@ class ProjectEdit(Term):
     checks: tuple[str, ...] | None = None
     priority: int | None = Field(default=None, ge=1, le=5)
     setup: str | None = Field(default=None, max_length=2000)
+    forge: str | None = Field(default=None, max_length=64)
 
 
 class FlagEdit(Term):
@@ -68,7 +70,9 @@ async def project(house: TheHouse, name: str) -> Shown:
     row = await house.records.get(ProjectRow, name)
     goals = await house.records.find(GoalRow, project=row.id, current=True)
     items = await house.records.find(WorkRow, project=row.id)
-    return shown(row) | {"goals": [shown(one) for one in goals], "work": [shown(one) for one in items]}
+    forge = row.forge or house.loaded.settings.forges.at(row.path)
+    more = {"goals": [shown(one) for one in goals], "work": [shown(one) for one in items], "delivers_to": forge}
+    return shown(row) | more
 
 
 @router.patch("/projects/{name}", dependencies=[Operates])

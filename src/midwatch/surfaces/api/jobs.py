@@ -185,7 +185,7 @@ async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> Sho
 async def job_merge(house: TheHouse, person: Person, name: str) -> Shown:
     """Merge a job's pull request: a person's act, always."""
     row = await house.records.get(JobRow, name)
-    merged = await commands.merge(house.night, house.forge, row, by=person)
+    merged = await commands.merge(house.night, row, by=person)
     return shown(merged)
 
 

@@ -30,8 +30,9 @@ def doctor(
     """
     from midwatch.surfaces.cli.doctor_agents import agent_findings  # noqa: PLC0415  heavy
     from midwatch.surfaces.cli.doctor_channels import channel_findings  # noqa: PLC0415
+    from midwatch.surfaces.cli.doctor_forges import forge_findings  # noqa: PLC0415
 
-    reaching = [*agent_findings(hello=agents), *channel_findings()]
+    reaching = [*agent_findings(hello=agents), *channel_findings(), *forge_findings()]
     found = [*_machine(), *_folder(), *_walls(), *_secrets(), *reaching, *_sleep()]
     if verify:
         found += _verified()

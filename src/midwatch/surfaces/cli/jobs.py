@@ -77,7 +77,16 @@ def _show_work(row: dict[str, Any]) -> None:
     if row["worker"]:
         line(f"{MARKS[row['isolation']]} ({row['isolation']})", first="  walls: ")
     for pr in row["pull_requests"]:
-        typer.echo(f"  pull request {pr['number']} [{pr['state']}] {pr['branch']} into {pr['into']}")
+        typer.echo(f"  pull request {pr['number']} [{_standing(pr)}] {pr['branch']} into {pr['into']}")
+        if pr["url"]:
+            line(pr["url"], indent="    ")
+        for remark in pr["remarks"]:
+            line(remark, indent="    ")
+
+
+def _standing(pr: dict[str, Any]) -> str:
+    checks = f", checks {pr['checks']}" if pr["state"] == "open" and pr["checks"] != "none" else ""
+    return f"{'draft' if pr['draft'] and pr['state'] == 'open' else pr['state']}{checks}"
 
 
 def _show_proof(proof: dict[str, Any] | None) -> None:

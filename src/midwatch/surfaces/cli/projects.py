@@ -58,6 +58,7 @@ def add(
     purpose: str = typer.Option("", help="Why it exists."),
     check: list[str] = typer.Option([], help="A command that must pass; repeat for more."),
     setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
+    forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
 ) -> None:
     """Put a repository on the books.
 
@@ -69,6 +70,7 @@ def add(
         "purpose": purpose,
         "checks": check,
         "setup": setup,
+        "forge": forge,
     }
     row = client.send("POST", "/projects", body)
     typer.echo(f"Project {row['name']} is on the books (branch {row['branch']}).")
@@ -95,6 +97,7 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
         typer.echo(f"  check: {check}")
     if row["setup"]:
         typer.echo(f"  setup: {row['setup']}")
+    typer.echo(f"  forge: {row['delivers_to']}{'' if row['forge'] else ' (by its address)'}")
     for goal in row["goals"]:
         line(goal["statement"], first=f"  goal ({goal['horizon']}, v{goal['version']}): ")
     for item in row["work"]:
@@ -108,14 +111,15 @@ def change(
     check: list[str] | None = typer.Option(None, help="The commands that must pass, all of them anew."),
     priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
     setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" takes it away.'),
+    forge: str | None = typer.Option(None, help='Where pull requests are opened; "" leaves it to the address.'),
 ) -> None:
     """Change what is given; the rest stays.
 
     Example: midwatch project change shop --check "python -m pytest -q"
     """
-    if purpose is None and not check and priority is None and setup is None:
+    body = {"purpose": purpose, "checks": check or None, "priority": priority, "setup": setup, "forge": forge}
+    if all(value is None for value in body.values()):
         raise Misuse("Nothing to change was given.", hint="See: midwatch project change --help")
-    body = {"purpose": purpose, "checks": check or None, "priority": priority, "setup": setup}
     row = client.send("PATCH", f"/projects/{client.part(name)}", body)
     typer.echo(f"Project {row['name']} is changed.")
 

@@ -21,6 +21,8 @@ from midwatch.surfaces.api.written import AsciiJson
 COOKIE = "midwatch"
 LARGEST_BODY = 1_000_000
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+HOOKS = "/hooks/"
+"""Where forges call; each call is signed."""
 PUBLIC = frozenset({"/login", "/welcome", "/healthz", "/readyz", "/favicon.ico"})
 POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -114,6 +116,8 @@ class Guard:
         """Refuse what another site's page made the browser send."""
         if scope["method"] in SAFE or (caller is not None and caller.way == "token"):
             return
+        if scope["path"].startswith(HOOKS):
+            return  # no browser's business: its signature proves who sent it
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         ours = {f"{scheme}://{host}" for host in self.hosts() for scheme in ("http", "https")}
         if (origin and origin not in ours) or (site and site not in {"same-origin", "none"}) or not (origin or site):
@@ -133,7 +137,7 @@ def _cookie(headers: Headers) -> str:
 
 
 def _public(path: str) -> bool:
-    return path in PUBLIC or path.startswith("/static/")
+    return path in PUBLIC or path.startswith(("/static/", HOOKS))
 
 
 def _refusal(error: MidwatchError, scope: Scope, headers: Headers) -> Response:

@@ -23,6 +23,7 @@ from midwatch.terms.records import ActRow, ConnectionRow, JobRow, PlanRow, Proje
 from midwatch.views.job_story import STORY
 from midwatch.views.live import feed_rows, job_shown
 from midwatch.views.marks import PHASES
+from midwatch.views.morning_items import pull_of
 from midwatch.views.names import names_after
 from midwatch.views.plain import clean
 from midwatch.views.plan_versions import versions_shown
@@ -112,7 +113,7 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
         "plan": plan_shown(row),
         "versions": versions_shown(await house.records.find(PlanRow, job=row.id)),
         "steps": steps_shown(await house.records.find(StepRow, job=row.id), house.clock.now()),
-        "delivered": [{"number": one.number, "branch": clean(one.branch), "state": one.state} for one in delivered],
+        "delivered": [pull_of(one, row) for one in delivered],
         "stones": await _milestones(house, row),
         "diff": await _diff(house, row),
         "errands": await errands(house, row),

@@ -66,7 +66,7 @@ async def hand_in(request: Request, house: TheHouse, person: Person) -> HTMLResp
 async def merge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Merge a job's pull request, on a person's word, and show how to undo it."""
     job = await house.records.get(rec.JobRow, name)
-    merged = await commands.merge(house.night, house.forge, job, by=person)
+    merged = await commands.merge(house.night, job, by=person)
     return HTMLResponse(fragment("_pull.html", pull=pull_of(merged, job)))
 
 

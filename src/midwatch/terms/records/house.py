@@ -22,6 +22,8 @@ class ProjectRow(Term):
     setup: str
     priority: int
     flags: tuple[Flag, ...]
+    forge: str
+    """Where its pull requests are opened; nothing at all means where its address says."""
     removed: bool
     created_at: datetime
     updated_at: datetime

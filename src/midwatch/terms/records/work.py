@@ -193,5 +193,14 @@ class PullRequestRow(Term):
     state: str
     merged_sha: str
     undo: tuple[str, ...]
+    url: str
+    there: int
+    """What its forge calls it; 0 where it has no number there."""
+    draft: bool
+    checks: str
+    remarks: tuple[str, ...]
+    """What the forge would not do, such as a reviewer it refused."""
+    seen_at: datetime | None
+    """When its forge was last heard to say something new."""
     created_at: datetime
     closed_at: datetime | None

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from midwatch.journal.events.forges import PullRequestChanged
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -40,6 +41,12 @@ PROVEN = {
     "no_checks": "no check could say whether it is right",
     "worse": "the checks got worse",
     "red_when_restored": "the checks pass only with the agent's own changes to them",
+}
+CHECKS = {
+    "none": "with no checks there",
+    "pending": "its checks are running",
+    "green": "its checks are green",
+    "red": "its checks are red",
 }
 
 
@@ -152,6 +159,9 @@ def _closing(event: Closing, names: Names) -> str:
             text = f"{name} is ready on {clean(event.branch)}: {clean(event.title)}"
         case PullRequestMerged(by=by, sha=sha):
             text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
+        case PullRequestChanged(checks=checks):
+            kind = "draft" if event.draft else "open"
+            text = f"{_pull_request(event.pull_request, names)} is {kind} on {clean(event.forge)}, {CHECKS[checks]}"
         case PullRequestClosed(by=by):
             why = f": {clean(event.why)}" if event.why else ""
             text = f"{_pull_request(event.pull_request, names)} was closed by {clean(by)}{why}"

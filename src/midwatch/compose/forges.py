@@ -1,0 +1,121 @@
+"""Fits the forges in: which one a project has, with whose token, and who is let in with news from it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from midwatch.errors import Locked, MidwatchError, Refused, Stranger, Unknown
+from midwatch.forges.github.addresses import API
+from midwatch.forges.github.asking import Desk
+from midwatch.forges.github.dressing import Wishes
+from midwatch.forges.github.forge import GitHubForge
+from midwatch.forges.github.hooks import Deliveries, genuine
+from midwatch.forges.local import LocalForge
+from midwatch.forges.pushing import Pusher
+from midwatch.gateway.secrets import Vault
+from midwatch.night.forges import Forge
+from midwatch.settings import Settings
+from midwatch.settings.forges import ForgeSetup
+from midwatch.terms.forges import LOCAL
+from midwatch.terms.records import ProjectRow
+from midwatch.terms.roles import Clock
+from midwatch.workshop.mirrors import Mirrors
+
+TOKEN_USER = "x-access-token"  # noqa: S105 - the name GitHub wants beside any token, not a password
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A forge's token, fetched from where the person keeps it each time it is needed."""
+
+    vault: Vault
+    forge: str
+    secret: str
+
+    async def reveal(self) -> str:
+        """Give it; that it cannot be had is the person's to mend."""
+        if not self.secret:
+            raise Locked(f"[forges.{self.forge}] names no secret for its token.", hint="Name one: secret = ...")
+        try:
+            return (await self.vault.secret(self.secret)).reveal()
+        except MidwatchError as error:
+            raise Locked(error.message, hint=error.hint) from None
+
+    def refused(self) -> None:
+        """Fetch it anew next time: the person may have renewed it."""
+        self.vault.forget(self.secret)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """Gives git the token of the forge a URL belongs to, and of no other."""
+
+    vault: Vault
+    settings: Callable[[], Settings]
+
+    async def key_for(self, url: str) -> tuple[str, str]:
+        """Give name and word; nothing and nothing where no forge has that host."""
+        forges = self.settings().forges
+        name = forges.at(url)
+        setup = forges.by_name().get(name)
+        if setup is None or not setup.secret:
+            return "", ""
+        return TOKEN_USER, await Token(self.vault, name, setup.secret).reveal()
+
+
+@dataclass
+class Forges:
+    """Every forge of the house; made when first needed, and made anew when its settings change."""
+
+    mirrors: Mirrors
+    vault: Vault
+    clock: Clock
+    settings: Callable[[], Settings]
+    _made: dict[str, tuple[ForgeSetup, GitHubForge]] = field(default_factory=dict)
+    _left: list[Desk] = field(default_factory=list)
+    _heard: Deliveries = field(default_factory=Deliveries)
+
+    def __post_init__(self) -> None:
+        self.local = LocalForge(self.mirrors.git, self.mirrors)
+
+    def of(self, project: ProjectRow) -> Forge:
+        """Choose a project's forge: the one the person named, else the one its address belongs to."""
+        return self.named(project.forge or self.settings().forges.at(project.path))
+
+    def named(self, name: str) -> Forge:
+        """Give a forge by its name."""
+        if name == LOCAL:
+            return self.local
+        setup = self.settings().forges.by_name().get(name)
+        if setup is None:
+            raise Refused(
+                f"No forge is called {name}.",
+                hint=f"Set it up as [forges.{name}] in midwatch.toml, or choose another: "
+                "midwatch project change NAME --forge local",
+            )
+        if name not in self._made or self._made[name][0] != setup:
+            if name in self._made:
+                self._left.append(self._made[name][1].desk)
+            self._made[name] = setup, self._github(name, setup)
+        return self._made[name][1]
+
+    def _github(self, name: str, setup: ForgeSetup) -> GitHubForge:
+        if (setup.speaks or name) != "github":
+            raise Refused(f"Nobody here speaks to {name}.", hint=f'Say how: [forges.{name}] speaks = "github"')
+        desk = Desk(name, Token(self.vault, name, setup.secret), self.clock, setup.base_url or API)
+        wishes = Wishes(setup.labels, setup.reviewers, draft=setup.draft)
+        return GitHubForge(desk, Pusher(self.mirrors), wishes)
+
+    async def hear(self, name: str, body: bytes, headers: Mapping[str, str]) -> bool:
+        """Take news from a forge's webhook; whether it is new. What it says is not believed: it only makes us look."""
+        setup = self.settings().forges.by_name().get(name)
+        if setup is None or not setup.webhook_secret:
+            raise Unknown("No webhook is taken here.", hint="Name one: [forges.NAME] webhook_secret = ...")
+        word = await Token(self.vault, name, setup.webhook_secret).reveal()
+        if not genuine(word, body, headers.get("x-hub-signature-256", "")):
+            raise Stranger("This webhook's signature is not ours.", hint="Give both sides the same secret.")
+        return self._heard.new(f"{name}:{headers.get('x-github-delivery', '')}")
+
+    async def close(self) -> None:
+        """Hang up."""
+        for desk in (*self._left, *(forge.desk for _, forge in self._made.values())):
+            await desk.close()

@@ -1,0 +1,1 @@
+"""GitHub, and GitHub Enterprise: pull requests by REST, branches by git."""

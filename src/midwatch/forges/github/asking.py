@@ -1,0 +1,164 @@
+"""Asking GitHub: one request, one answer; what concerns every request alike is told here."""
+
+import json
+import ssl
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from midwatch.errors import Away, MidwatchError, Refused
+from midwatch.forges.github.addresses import API
+from midwatch.forges.github.refusals import refusal_anywhere
+from midwatch.terms.roles import Clock
+
+if TYPE_CHECKING:
+    import httpx
+
+VERSION: Final = "2022-11-28"
+PATIENCE_SECONDS: Final = 20.0
+LARGEST: Final = 8 << 20
+MOST_PAGES: Final = 10
+REMEMBERED: Final = 500
+"""Answers kept by their tag: one that has not changed costs neither us nor GitHub anything."""
+
+
+class Credential(Protocol):
+    """The token of one forge."""
+
+    async def reveal(self) -> str:
+        """Give the token itself, from where the person keeps it."""
+        ...
+
+    def refused(self) -> None:
+        """Hear that it was refused: next time it is fetched anew."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What GitHub answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+    """As read from JSON; nothing, where there was none."""
+
+    @property
+    def good(self) -> bool:
+        """Whether it did what was asked."""
+        return 200 <= self.status < 300
+
+    @property
+    def message(self) -> str:
+        """What it says went wrong."""
+        return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Asks one GitHub with one token. No redirect is followed, no cookie kept, no proxy asked."""
+
+    name: str
+    """Of the forge, as the settings call it."""
+    credential: Credential = field(repr=False)
+    clock: Clock
+    base_url: str = API
+    trust: ssl.SSLContext | None = None
+    _kept: "OrderedDict[str, Answer]" = field(default_factory=OrderedDict, repr=False)
+
+    @cached_property
+    def _client(self) -> "httpx.AsyncClient":
+        import httpx  # noqa: PLC0415 - loaded with the first request: most houses have no far forge
+
+        trust = self.trust or ssl.create_default_context()
+        return httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False, timeout=PATIENCE_SECONDS)
+
+    async def close(self) -> None:
+        """Hang up."""
+        if "_client" in self.__dict__:
+            await self._client.aclose()
+
+    async def ask(self, method: str, path: str, body: object = None, **query: str | int) -> Answer:
+        """Ask once; a refused token, a limit, a host that is away and a moved repository are raised, the rest told."""
+        told = f"{path}?{json.dumps(query, sort_keys=True)}"
+        before = self._kept.get(told) if method == "GET" else None
+        answer = await self._send(method, path, body, query, before)
+        if answer.status == 304 and before is not None:
+            return before
+        if answer.status == 401:
+            self.credential.refused()
+        if error := refusal_anywhere(self.name, answer.status, answer.headers, answer.message, self.clock.now()):
+            raise error
+        if method == "GET" and answer.good and "etag" in answer.headers:
+            self._kept[told] = answer
+            self._kept.move_to_end(told)
+            while len(self._kept) > REMEMBERED:
+                self._kept.popitem(last=False)
+        return answer
+
+    async def pages(self, path: str, among: str = "", **query: str | int) -> tuple[Answer, list[Any]]:
+        """Ask for a whole list, page by page; give the last answer and all items."""
+        items: list[Any] = []
+        page = 0
+        while True:
+            page += 1
+            answer = await self.ask("GET", path, per_page=100, page=page, **query)
+            found = answer.body.get(among, []) if among and isinstance(answer.body, dict) else answer.body
+            items += found if isinstance(found, list) else []
+            if page == MOST_PAGES or not answer.good or 'rel="next"' not in answer.headers.get("link", ""):
+                return answer, items
+
+    async def _send(
+        self, method: str, path: str, body: object, query: Mapping[str, str | int], before: Answer | None
+    ) -> Answer:
+        import httpx  # noqa: PLC0415 - loaded with the first request: most houses have no far forge
+
+        headers = {
+            "Accept": "application/vnd.github+json",
+            "Authorization": f"Bearer {await self.credential.reveal()}",
+            "User-Agent": "midwatch",
+            "X-GitHub-Api-Version": VERSION,
+        }
+        if before is not None:
+            headers["If-None-Match"] = before.headers["etag"]
+        url = self.base_url.rstrip("/") + path
+        given = None if body is None else json.dumps(body).encode()
+        if given is not None:
+            headers["Content-Type"] = "application/json"
+        try:
+            async with self._client.stream(method, url, headers=headers, content=given, params=query) as response:
+                return await _read(response, self.name)
+        except httpx.HTTPError as error:
+            raise self._unheard(error) from None
+
+    def _unheard(self, error: Exception) -> MidwatchError:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, ssl.SSLError):
+                return Refused(
+                    f"The TLS certificate of {self.base_url} ({self.name}) was not accepted.",
+                    hint="Check the host's certificate and this machine's clock; Midwatch never skips the check.",
+                )
+            cause = cause.__cause__ or cause.__context__
+        kind = "did not answer in time" if "Timeout" in type(error).__name__ else "cannot be reached"
+        return Away(
+            f"{self.base_url} ({self.name}) {kind}.", hint="Check the address and the network; it is tried again."
+        )
+
+
+async def _read(response: "httpx.Response", name: str) -> Answer:
+    data = bytearray()
+    async for chunk in response.aiter_bytes():
+        data += chunk
+        if len(data) > LARGEST:
+            raise Away(f"{name} answered with more than {LARGEST >> 20} MiB.", hint="It is tried again.")
+    headers = {key.lower(): value for key, value in response.headers.items()}
+    try:
+        body = json.loads(data) if data.strip() else None
+    except ValueError:
+        if response.status_code < 400:
+            raise Away(f"{name} answered with something that is no JSON.", hint="Check base_url.") from None
+        body = None
+    return Answer(response.status_code, headers, body)

@@ -1,0 +1,58 @@
+"""Labels and reviewers of a pull request: asked for, and never worth failing for."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from midwatch.errors import MidwatchError
+from midwatch.forges.github.addresses import Repository
+from midwatch.forges.github.asking import Answer, Desk
+from midwatch.forges.github.refusals import errors_in
+from midwatch.views.plain import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the person wants on every pull request of a forge."""
+
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    """People, or teams as `organisation/team`."""
+    draft: bool = False
+
+
+async def dress(desk: Desk, repository: Repository, pull: dict[str, Any], wishes: Wishes) -> tuple[str, ...]:
+    """Put on what is missing; tell what was refused."""
+    number, has = str(pull["number"]), {str(one.get("name")) for one in pull.get("labels") or ()}
+    labels = tuple(label for label in wishes.labels if label not in has)
+    asked = {str(one.get("login")) for one in pull.get("requested_reviewers") or ()}
+    asked |= {str(one.get("slug")) for one in pull.get("requested_teams") or ()}
+    reviewers = tuple(name for name in wishes.reviewers if name.rpartition("/")[2] not in asked)
+    try:
+        remarks = await _label(desk, repository, number, labels) if labels else ()
+        for reviewer in reviewers:  # one by one: GitHub refuses all together if it refuses one
+            remarks += await _invite(desk, repository, number, reviewer)
+    except MidwatchError as error:
+        return (f"Labels and reviewers may be missing: {error.message}",)
+    return remarks
+
+
+async def _label(desk: Desk, repository: Repository, number: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Most hosts make a missing label by themselves; where not, it is made and tried again."""
+    path, body = repository.at("issues", number, "labels"), {"labels": list(labels)}
+    answer = await desk.ask("POST", path, body)
+    if not answer.good:
+        for label in labels:
+            await desk.ask("POST", repository.at("labels"), {"name": label})
+        answer = await desk.ask("POST", path, body)
+    return () if answer.good else (f"{desk.name} refused the labels {', '.join(labels)}: {_why(answer)}.",)
+
+
+async def _invite(desk: Desk, repository: Repository, number: str, reviewer: str) -> tuple[str, ...]:
+    team, name = "/" in reviewer, reviewer.rpartition("/")[2]
+    body = {"team_reviewers": [name]} if team else {"reviewers": [name]}
+    answer = await desk.ask("POST", repository.at("pulls", number, "requested_reviewers"), body)
+    return () if answer.good else (f"{desk.name} refused {reviewer} as reviewer: {_why(answer)}.",)
+
+
+def _why(answer: Answer) -> str:
+    return "; ".join(errors_in(answer.body)) or clean(answer.message).rstrip(".") or str(answer.status)

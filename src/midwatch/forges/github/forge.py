@@ -1,0 +1,181 @@
+"""GitHub as a forge: the branch by git, the pull request by REST; what is there already is found, never made twice."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from midwatch.errors import MidwatchError, Refused, Stale, Unknown
+from midwatch.forges.github.addresses import Repository, repository_of
+from midwatch.forges.github.asking import Answer, Desk
+from midwatch.forges.github.dressing import Wishes, dress
+from midwatch.forges.github.reading import head_of, judged, seen
+from midwatch.forges.github.refusals import complains_about, refusal
+from midwatch.forges.github.rehearsing import rehearse, ruled_out
+from midwatch.forges.pushing import Pusher, agent_branch
+from midwatch.terms.forges import Checks, Merged, PullRequestDraft, PullRequestPlace, PullRequestSeen, Rehearsed
+
+LONGEST_TITLE, LONGEST_BODY = 250, 60_000
+"""GitHub takes 256 and 65536 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubForge:
+    """Delivers to one GitHub; merges and closes there on a person's word only."""
+
+    desk: Desk
+    pusher: Pusher
+    wishes: Wishes
+
+    @property
+    def name(self) -> str:
+        """What the settings call it."""
+        return self.desk.name
+
+    async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
+        """Push one commit as `agent/<job>` and nothing else, never by force and never past a protection."""
+        repository = repository_of(str(source))
+        await self._refuse_protected(repository, agent_branch(job))
+        return await self.pusher.deliver(source, project, job, head)
+
+    async def open(self, draft: PullRequestDraft) -> PullRequestSeen:
+        """Open a pull request, or find the one this branch has."""
+        place, repository = draft.place, repository_of(draft.place.source)
+        pull = await self._existing(repository, place.branch)
+        remarks: tuple[str, ...] = ()
+        if pull is None:
+            pull, remarks = await self._create(repository, draft)
+        elif seen(pull).state == "closed":
+            raise Refused(
+                f"Pull request #{pull['number']} for {place.branch} was closed on {self.name}; nothing new is opened.",
+                hint=f"Reopen it there ({seen(pull).url}), or resume the job for a new one.",
+            )
+        if seen(pull).state == "open":
+            remarks += await dress(self.desk, repository, pull, self.wishes)
+        return seen(pull, remarks=remarks)
+
+    async def look(self, place: PullRequestPlace) -> PullRequestSeen:
+        """Tell how a pull request and its checks stand."""
+        repository = repository_of(place.source)
+        pull = await self._pull(repository, place)
+        there = seen(pull)
+        return seen(pull, await self._checks(repository, head_of(pull))) if there.state == "open" else there
+
+    async def comment(self, place: PullRequestPlace, text: str) -> None:
+        """Say something under the pull request."""
+        repository = repository_of(place.source)
+        number = place.number or (await self._pull(repository, place))["number"]
+        path = repository.at("issues", str(number), "comments")
+        answer = await self.desk.ask("POST", path, {"body": text[:LONGEST_BODY]})
+        if not answer.good:
+            raise refusal(self.name, str(repository), "comment on the pull request", answer)
+
+    async def close(self, place: PullRequestPlace) -> None:
+        """Close the pull request without merging; one that is over already is left as it is."""
+        repository = repository_of(place.source)
+        pull = await self._pull(repository, place)
+        if seen(pull).state != "open":
+            return
+        answer = await self.desk.ask("PATCH", repository.at("pulls", str(pull["number"])), {"state": "closed"})
+        if not answer.good:
+            raise refusal(self.name, str(repository), "close the pull request", answer)
+
+    async def merge(self, project: str, source: Path | str, job: str, head: str, into: str, title: str) -> Merged:
+        """Merge the pull request there, on a person's word, and only what they saw."""
+        place = PullRequestPlace(
+            source=str(source), project=project, job=job, branch=agent_branch(job), head=head, into=into
+        )
+        repository = repository_of(place.source)
+        pull = await self._pull(repository, place)
+        there = seen(pull)
+        if there.state != "open":
+            return self._merged_already(there, into)
+        body = {"sha": head, "commit_title": f"{title[:LONGEST_TITLE]} (#{there.number})", "merge_method": "merge"}
+        answer = await self.desk.ask("PUT", repository.at("pulls", str(there.number), "merge"), body)
+        if answer.status == 409:
+            raise Stale(f"{place.branch} has moved on {self.name} since it was delivered.", hint=f"Look: {there.url}")
+        if answer.status == 405:
+            raise Refused(
+                f"{self.name} cannot merge #{there.number}: {answer.message or 'it is not mergeable'}.",
+                hint=f"It may conflict with {into}, or wait for a review or a check: {there.url}",
+            )
+        if not answer.good:
+            raise refusal(self.name, str(repository), "merge the pull request", answer)
+        return Merged(sha=str(answer.body.get("sha", "")), undo=_undo(str(answer.body.get("sha", "")), into))
+
+    async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
+        """Try what a delivery will need, without leaving a trace."""
+        return await rehearse(self.desk, self.pusher, str(source), project)
+
+    def _merged_already(self, there: PullRequestSeen, into: str) -> Merged:
+        if there.state == "closed":
+            raise Refused(f"#{there.number} was closed on {self.name}.", hint=f"Reopen it there: {there.url}")
+        return Merged(sha=there.merged_sha, undo=_undo(there.merged_sha, into))
+
+    async def _refuse_protected(self, repository: Repository, branch: str) -> None:
+        """A token of an administrator would get past a protection; that is not for us to use."""
+        if why := await ruled_out(self.desk, repository, branch):
+            raise Refused(
+                f"{branch} is protected in {repository} on {self.name}: {why}.",
+                hint="Let agent/* be written (branch protection or rulesets of the repository), then resume the job.",
+            )
+
+    async def _existing(self, repository: Repository, branch: str) -> dict[str, Any] | None:
+        """Find the branch's pull request: the open one, else the newest."""
+        answer, pulls = await self.desk.pages(repository.at("pulls"), head=f"{repository.owner}:{branch}", state="all")
+        if not answer.good:
+            raise refusal(self.name, str(repository), "read pull requests", answer)
+        ours = [pull for pull in pulls if pull.get("head", {}).get("ref") == branch]
+        ours.sort(key=lambda pull: (seen(pull).state == "open", pull["number"]))
+        return ours[-1] if ours else None
+
+    async def _pull(self, repository: Repository, place: PullRequestPlace) -> dict[str, Any]:
+        if not place.number:
+            found = await self._existing(repository, place.branch)
+            if found is None:
+                raise Unknown(f"{place.branch} has no pull request on {self.name}.", hint="Open one there.")
+            place = place.model_copy(update={"number": found["number"]})
+        answer = await self.desk.ask("GET", repository.at("pulls", str(place.number)))
+        if not answer.good:
+            raise refusal(self.name, str(repository), "read the pull request", answer)
+        return dict(answer.body)
+
+    async def _create(self, repository: Repository, draft: PullRequestDraft) -> tuple[dict[str, Any], tuple[str, ...]]:
+        answer = await self._post(repository, draft, draft=draft.draft or self.wishes.draft)
+        remarks: tuple[str, ...] = ()
+        if answer.status == 422 and "draft" in answer.message.lower():
+            remarks = (f"{self.name} takes no draft pull requests in {repository}, so this one is none.",)
+            answer = await self._post(repository, draft, draft=False)
+        if answer.good:
+            return dict(answer.body), remarks
+        # Another attempt may have been quicker, or its answer was lost on the way.
+        if answer.status == 422 and (pull := await self._existing(repository, draft.place.branch)):
+            return pull, remarks
+        raise self._unopened(repository, draft.place, answer)
+
+    async def _post(self, repository: Repository, wanted: PullRequestDraft, *, draft: bool) -> Answer:
+        body = {
+            "title": wanted.title[:LONGEST_TITLE],
+            "body": wanted.body[:LONGEST_BODY],
+            "head": wanted.place.branch,
+            "base": wanted.place.into,
+            "draft": draft,
+        }
+        return await self.desk.ask("POST", repository.at("pulls"), body)
+
+    def _unopened(self, repository: Repository, place: PullRequestPlace, answer: Answer) -> MidwatchError:
+        if answer.status == 422 and complains_about(answer.body, "base"):
+            return Refused(
+                f"{place.into} is gone from {repository} on {self.name}, so there is nothing to merge into.",
+                hint=f"{place.branch} is there: open the pull request yourself, or bring {place.into} back and resume.",
+            )
+        return refusal(self.name, str(repository), f"open a pull request for {place.branch}", answer)
+
+    async def _checks(self, repository: Repository, commit: str) -> Checks:
+        """Ask both kinds of checks; a token that may not read one kind sees the other."""
+        ran, runs = await self.desk.pages(repository.at("commits", commit, "check-runs"), "check_runs")
+        combined = await self.desk.ask("GET", repository.at("commits", commit, "status"), per_page=100)
+        return judged(runs if ran.good else (), combined.body if combined.good else None)
+
+
+def _undo(merge: str, into: str) -> tuple[str, ...]:
+    return (f"git fetch origin && git switch {into} && git revert -m 1 {merge} && git push",) if merge else ()

@@ -1,0 +1,124 @@
+"""Writing `agent/<job>` and nothing else, never by force: what every forge does with git."""
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from midwatch.errors import MidwatchError, Misuse, Refused
+from midwatch.forges.refusals import push_refused, unread
+from midwatch.forges.roles import GitRunner, MirrorKeeper
+from midwatch.terms.sources import is_url
+
+PUSH = ("push", "--quiet", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_SHA = re.compile(r"[0-9a-f]{40}")
+
+
+def agent_branch(job: str) -> str:
+    """Name the one branch a job may write."""
+    if not _NAME.fullmatch(job):
+        raise Misuse(f"{job!r} cannot name a branch.", hint="Give the job's id.")
+    return f"agent/{job}"
+
+
+def commit_id(name: str) -> str:
+    """Take a full commit id and nothing else."""
+    if not _SHA.fullmatch(name):
+        raise Misuse(f"{name!r} is not a full commit id.", hint="Give all 40 hexadecimal digits.")
+    return name
+
+
+def quoted(thing: Path | str) -> str:
+    """Write it as one word of a command line."""
+    return shlex.quote(str(thing))
+
+
+async def resolve(git: GitRunner, repository: Path, ref: str) -> str:
+    """Tell the commit a ref names; nothing, where there is none."""
+    verify = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+    code, out, _ = await git.attempt(repository, *verify, f"{ref}^{{commit}}")
+    return "" if code else out.decode().strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Pusher:
+    """Brings commits from our mirrors to where people look for them."""
+
+    mirrors: MirrorKeeper
+
+    async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
+        """Push one commit from our mirror as `agent/<job>` and nothing else; a second time changes nothing.
+
+        The source is the person's repository or, as a URL, the remote they share; the mirror gets the branch too, and
+        first, so that no refusal loses work.
+        """
+        source = source if is_url(str(source)) else Path(source)
+        branch = agent_branch(job)
+        ref = f"refs/heads/{branch}"
+        async with self.mirrors.held(project) as (mirror, git):
+            there = await tip(git, source, ref)
+            if there != commit_id(head):
+                await _refuse_other_work(git, mirror, source, branch, (there, head))
+                await git.run(mirror, "update-ref", ref, head)
+                await _push(git, mirror, source, branch, head)
+            await git.run(mirror, "update-ref", ref, head)
+        return branch
+
+    async def rehearse(self, source: Path | str, project: str) -> MidwatchError | None:
+        """Push without pushing; tell what would be in the way."""
+        source = source if is_url(str(source)) else Path(source)
+        branch = agent_branch("midwatch-rehearsal")
+        async with self.mirrors.held(project) as (mirror, git):
+            heads = await git.text(mirror, "for-each-ref", "--count=1", "--format=%(objectname)", "refs/heads")
+            if not heads:
+                return Refused("There is no commit yet that could be pushed.", hint="Commit something first.")
+            try:
+                await _push(git, mirror, source, branch, heads, "--dry-run")
+            except MidwatchError as error:
+                return error
+        return None
+
+
+async def tip(git: GitRunner, source: Path | str, ref: str) -> str:
+    """Tell the commit of a ref in a folder or at a URL; nothing, where there is none."""
+    if isinstance(source, Path):
+        return await resolve(git, source, ref)
+    code, out, complaints = await git.toward(source).converse(Path("/"), "ls-remote", "--quiet", source, ref)
+    if code:
+        raise unread(source, complaints)
+    return out.decode(errors="replace").partition("\t")[0]
+
+
+async def _refuse_other_work(
+    git: GitRunner, mirror: Path, source: Path | str, branch: str, commits: tuple[str, str]
+) -> None:
+    there, _ = commits
+    if not there or (await git.attempt(mirror, "merge-base", "--is-ancestor", *commits))[0] == 0:
+        return
+    remove = f"git -C {quoted(source)} branch -D {branch}"
+    if not isinstance(source, Path):
+        remove = f"git push {quoted(source)} --delete {branch}"
+    raise Refused(
+        f"{branch} already exists in {source} with other work ({there[:12]}).",
+        hint=f"Look at it, then remove it with `{remove}`.",
+    )
+
+
+async def _push(git: GitRunner, mirror: Path, source: Path | str, branch: str, head: str, *more: str) -> None:
+    # A far host's own hooks are its own business; those of a folder on this machine would run as us.
+    here = (f"--receive-pack={git.far_side('receive-pack')}",) if isinstance(source, Path) else ()
+    target = f"{head}:refs/heads/{branch}"
+    words = (*PUSH, *more, *here, str(source), target)
+    if not isinstance(source, Path):
+        code, _, complaints = await git.toward(source).converse(mirror, *words)
+        if code:
+            raise push_refused(source, branch, complaints)
+        return
+    code, _, complaint = await git.attempt(mirror, *words)
+    if code:
+        raise Refused(
+            f"{source} did not take {branch}: {complaint or 'no reason given'}.",
+            hint=f"If it is checked out, leave it with `git -C {quoted(source)} switch -`; "
+            "a branch named 'agent' would also be in the way.",
+        )

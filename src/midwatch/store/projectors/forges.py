@@ -1,0 +1,15 @@
+"""What forges say of pull requests."""
+
+import sqlalchemy as sa
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import forges as ev
+from midwatch.store.projectors.rows import change, on
+from midwatch.store.tables import pull_requests
+
+
+@on(ev.PullRequestChanged)
+def pull_request_changed(c: sa.Connection, entry: Entry, event: ev.PullRequestChanged) -> None:
+    """Only an open one can change."""
+    fields = event.model_dump(mode="json", exclude={"kind", "pull_request", "forge"})
+    change(c, pull_requests, {"id": event.pull_request, "state": "open"}, **fields, seen_at=entry.at)

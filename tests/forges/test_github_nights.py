@@ -1,0 +1,213 @@
+"""Nights whose work goes to GitHub: from the orders to the pull request, and whatever becomes of it there."""
+
+import hashlib
+import hmac
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from midwatch.errors import Refused, Unknown
+from midwatch.evening import house as by_day
+from midwatch.night import commands, settling
+from midwatch.rules.asks import GO_ON
+from midwatch.store.audit import audit
+from midwatch.surfaces.checking import violations
+from midwatch.terms.asks import AskState
+from midwatch.terms.house import WorkStatus
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import AskRow, InvocationRow, JobRow, NoticeRow, ProjectRow, PullRequestRow, WorkRow
+from tests.forges.github_door import Watched
+from tests.forges.github_fake import Hosted, Token, merge
+from tests.forges.stands import TOKEN
+from tests.nights.house import CHECK, TestHouse, a_house, orders, sample_repository
+from tests.surfaces.visitor import visiting
+from tests.workshop.repository import Repository
+
+WEBHOOK = "a word that both sides know"
+
+
+@asynccontextmanager
+async def at_github(
+    watched: Watched, tmp_path: Path, database_url: str = ""
+) -> AsyncIterator[tuple[TestHouse, Hosted]]:
+    """A house whose one project is on GitHub; after the test everything that must hold does."""
+    hosted = watched.fake.host("ada/shop", Repository(sample_repository(tmp_path / "sample")))
+    watched.fake.tokens[TOKEN] = Token()
+    home = tmp_path / "home"
+    home.mkdir()
+    for name, word in (("token", TOKEN), ("hook", WEBHOOK)):
+        (tmp_path / name).write_text(word)
+        (tmp_path / name).chmod(0o600)
+    (home / "midwatch.toml").write_text(
+        f'[secrets]\ngithub = "file:{tmp_path}/token"\nhook = "file:{tmp_path}/hook"\n'
+        f'[forges.github]\nsecret = "github"\nwebhook_secret = "hook"\nbase_url = "{watched.api}"\n'
+        f'host = "{watched.fake.address.removeprefix("http://")}"\nlabels = ["midwatch"]\nreviewers = ["nobody"]\n'
+    )
+    async with a_house(home, database_url) as house:
+        await by_day.add_project(
+            house.house.evening, watched.fake.url("ada/shop"), by="ann", name="sample", checks=(CHECK,)
+        )
+        yield house, hosted
+        assert await violations(house.house) == ()
+        found = audit(house.house.url)
+        assert (found.broken, found.differs) == ("", ())
+        kept = [file for file in home.rglob("*") if file.is_file() and TOKEN.encode() in file.read_bytes()]
+        assert kept == [], "the token is written nowhere"
+
+
+async def the_one(house: TestHouse) -> PullRequestRow:
+    (row,) = await house.house.records.find(PullRequestRow)
+    return row
+
+
+async def test_a_night_ends_with_a_pull_request_on_github_that_a_reviewer_can_use(
+    watched: Watched, tmp_path: Path, database_url: str
+) -> None:
+    """A8, X8."""
+    async with at_github(watched, tmp_path, database_url) as (house, hosted):
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        assert job.state is JobState.DONE, job.why
+        (there,) = hosted.pulls
+        row = await the_one(house)
+        assert (row.forge, row.there, row.url) == ("github", 1, "https://github.example/ada/shop/pull/1")
+        assert (there.head, hosted.tip(there.head), there.labels) == (row.branch, row.head, ["midwatch"])
+        assert there.body.splitlines()[0].startswith("**Why.** Ordered for tonight: Tidy up.")
+        assert there.body.splitlines()[-1] == f"Midwatch-Job: {job.id}"
+        assert {"**What.**", "**Proof.**", "**Undo.**"} <= {line.split(" ")[0] for line in there.body.splitlines()}
+        assert row.remarks == ("github refused nobody as reviewer: Reviews may only be requested from collaborators.",)
+        ready = [one.text for one in await house.house.records.find(NoticeRow) if one.text.startswith("PR ready")]
+        assert len(ready) == 1
+        assert row.url in ready[0]
+        effects = await house.house.records.find(InvocationRow, job=job.id)
+        assert [one.status for one in effects] == ["ok", "ok"], "the branch and the pull request each passed the door"
+
+
+async def test_what_becomes_of_it_there_is_read_back(watched: Watched, tmp_path: Path) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted):
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        hosted.runs = [{"status": "in_progress", "conclusion": None}]
+        await house.house.forge_watch.look_around()
+        assert (await the_one(house)).checks == "pending"
+        hosted.runs = [{"status": "completed", "conclusion": "failure"}]
+        await house.house.forge_watch.look_around()
+        assert (await the_one(house)).checks == "pending", "it is not due yet"
+        await house.pass_time(minutes=2)
+        await house.house.forge_watch.look_around()
+        assert (await the_one(house)).checks == "red"
+        sha = merge(hosted, hosted.pulls[0])
+        await house.pass_time(minutes=20)
+        await house.house.forge_watch.look_around()
+        row = await the_one(house)
+        assert (row.state, row.merged_sha) == ("merged", sha)
+        (item,) = await house.house.records.find(WorkRow)
+        assert item.status is WorkStatus.DONE
+        asked = len(watched.fake.asked)
+        await house.pass_time(hours=1)
+        await house.house.forge_watch.look_around()
+        assert len(watched.fake.asked) == asked, "what is over is not looked at any more"
+
+
+async def test_a_signed_webhook_makes_us_look_once_and_no_other_does(watched: Watched, tmp_path: Path) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted), visiting(house.house) as visitor:
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        await house.house.forge_watch.look_around()
+        hosted.pulls[0].state = "closed"
+        body = b'{"action": "closed", "pull_request": {"merged": true}}'
+
+        async def call(word: str, delivery: str, forge: str = "github", data: bytes = body) -> httpx.Response:
+            signature = "sha256=" + hmac.new(word.encode(), body, hashlib.sha256).hexdigest()
+            headers = {"x-hub-signature-256": signature, "x-github-delivery": delivery, "x-github-event": "ping"}
+            return await visitor.http.post(f"/hooks/github/{forge}", content=data, headers=headers)
+
+        for answer in (await call("another word", "1"), await call(WEBHOOK, "2", data=body + b" ")):
+            assert answer.status_code == 401
+        assert (await call(WEBHOOK, "3", forge="gitea")).status_code == 404
+        assert (await visitor.http.post("/hooks/github/github", content=b"x" * 2_000_000)).status_code == 413
+        await house.house.forge_watch.look_around()
+        assert (await the_one(house)).state == "open", "nobody who may ring has rung"
+        assert (await call(WEBHOOK, "4")).status_code == 202
+        await house.house.forge_watch.look_around()
+        row = await the_one(house)
+        assert row.state == "closed", "it was closed there; the webhook's own story is not believed"
+        assert (await call(WEBHOOK, "4")).status_code == 200
+        (item,) = await house.house.records.find(WorkRow)
+        assert (item.status, item.owner) == (WorkStatus.BACKLOG, "human")
+
+
+async def test_a_person_merges_there_from_here_and_closes_there_from_here(watched: Watched, tmp_path: Path) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted):
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        row = await commands.merge(house.house.night, job, by="ann")
+        assert (row.state, row.merged_sha) == ("merged", hosted.tip("main"))
+        assert hosted.pulls[0].merged_sha == row.merged_sha
+
+
+async def test_an_expired_token_holds_the_night_until_it_is_renewed_and_then_there_is_one_pull_request(
+    watched: Watched, tmp_path: Path
+) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted):
+        await house.begin(orders("Tidy up"))
+        watched.fake.trouble("POST .*/pulls$", 401, "Bad credentials")
+        await house.pass_time(minutes=25)
+        (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
+        assert "github refused the token" in ask.question
+        assert "midwatch doctor" in ask.question
+        (job,) = await house.house.records.find(JobRow)
+        assert (job.state, hosted.pulls) == (JobState.WAITING, [])
+        await settling.answer(house.house.night, ask.id, GO_ON, by="ann")
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        assert (job.state, len(hosted.pulls)) == (JobState.DONE, 1), job.why
+
+
+async def test_a_refusal_ends_the_job_with_its_work_kept_and_resuming_delivers_it(
+    watched: Watched, tmp_path: Path
+) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted):
+        hosted.hook("pre-receive", "echo 'Commits need a ticket.' >&2; exit 1")
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        assert job.state is JobState.FAILED
+        assert "a hook of the server refused it. It says: Commits need a ticket." in job.why
+        (hosted.git.path / "hooks" / "pre-receive").unlink()
+        again = await commands.resume_job(house.house.night, job, by="ann")
+        await house.settle()
+        again = await house.house.records.get(JobRow, again.id)
+        assert again.state is JobState.DONE, again.why
+        assert [pull.head for pull in hosted.pulls] == [f"agent/{again.id}"]
+
+
+async def test_a_limit_is_waited_out_inside_the_night(watched: Watched, tmp_path: Path) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted):
+        watched.fake.trouble("POST .*/pulls$", 403, "You have exceeded a secondary rate limit.", Retry_After="120")
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        assert (job.state, job.waits, len(hosted.pulls)) == (JobState.DONE, 1, 1), job.why
+
+
+async def test_a_forge_is_chosen_by_address_or_by_name_and_never_a_foreign_one(
+    watched: Watched, tmp_path: Path
+) -> None:
+    async with at_github(watched, tmp_path) as (house, _):
+        evening, forges = house.house.evening, house.house.forges
+        (there,) = await house.house.records.find(ProjectRow)
+        assert forges.of(there).name == "github"
+        assert forges.of(await by_day.change_project(evening, "sample", by="ann", forge="local")).name == "local"
+        assert forges.of(await by_day.change_project(evening, "sample", by="ann", forge="")).name == "github"
+        here = await by_day.add_project(evening, sample_repository(tmp_path / "here"), by="ann", name="here")
+        assert forges.of(here).name == "local"
+        with pytest.raises(Refused, match="github has repositories at"):
+            await by_day.change_project(evening, "here", by="ann", forge="github")
+        with pytest.raises(Unknown, match="No forge is called gitlab"):
+            await by_day.change_project(evening, "here", by="ann", forge="gitlab")

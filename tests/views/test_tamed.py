@@ -1,0 +1,55 @@
+"""An agent's words on a forge: read, and nothing else."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midwatch.views.tamed import closes, quoted, tamed, titled, unreferring
+
+ANYTHING = st.text() | st.text(alphabet="@#aG H-12!/[]<>`\n\r\tissuepl", max_size=40)
+
+
+@given(ANYTHING)
+def test_nobody_is_called_and_no_issue_named_and_nothing_begins_a_line(text: str) -> None:
+    for said in (tamed(text), titled(text)):
+        assert not re.search(r"@[A-Za-z0-9_]", said)
+        assert not re.search(r"#\d|\bGH-\d|issues/\d|pull/\d", said, re.IGNORECASE)
+        assert len(said.splitlines()) <= 1
+    assert not re.search(r"<|!\[|(?<!\\)\[", tamed(text))
+
+
+@given(ANYTHING)
+def test_code_ends_where_we_say(text: str) -> None:
+    assert quoted(text).count("`") == 2
+
+
+def test_plain_words_stay_as_they_are() -> None:
+    said = "Rename `greet` in app.py (3 files), see docs; 50% faster & e-mail a@ b."
+    assert tamed(said) == said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Thanks @ada!",
+        "fixes #12",
+        "Closes: ada/shop#3",
+        "resolved https://github.com/ada/shop/issues/3",
+        "GH-7",
+        "Done\n\nSigned-off-by: Ada <ada@example.org>",
+        '<img src="https://spy.example/x">',
+        "![x](https://spy.example/x)",
+        "[click](https://evil.example)",
+    ],
+)
+def test_what_would_do_something_is_changed(said: str) -> None:
+    assert tamed(said) != said
+
+
+def test_what_a_commit_would_close_is_told() -> None:
+    assert closes("Fixes #12") == "#12"
+    assert closes("Greet, and resolves ada/shop#3 too") == "ada/shop#3"
+    assert closes("Prefixes #12 with zeros") == ""
+    assert unreferring("#x") == "#x"
