@@ -196,7 +196,7 @@ async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str) -> N
             fix = f'midwatch project change {project.name} --check "python -m pytest -q"'
             return judge.look("It has no checks, so nothing proves its work.", fix)
         results = await turn.out.yard.check(turn.row.id, project, commit, key, wall)
-        return judge.checks_told(results, project.branch, turn.minutes)
+        return judge.checks_told(results, project, turn.minutes)
 
     late = f"The checks had not ended after {turn.minutes:g} min, so nobody knows whether {project.branch} is green."
     await turn.line(What.CHECKS, project.name, checked, seconds=wall.total_seconds() + MARGIN, late=late)

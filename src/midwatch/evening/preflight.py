@@ -1,6 +1,5 @@
 """Asking whether tonight's orders have all they need, and what was last found about them (X10)."""
 
-from midwatch.errors import Refused
 from midwatch.evening import signing
 from midwatch.evening.roles import Evening
 from midwatch.journal.events.preflight import PreflightBegun
@@ -12,16 +11,17 @@ from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Level
 
 
-async def begin(evening: Evening, *, by: str, to_sign: bool = False) -> PreflightRow:
+async def begin(evening: Evening, *, by: str, to_sign: bool = False, anyway: bool = False) -> PreflightRow:
     """Look at everything the open draft needs; one that looks at the very same already is joined.
 
-    `to_sign` says first what would keep the orders from being signed whatever a preflight finds.
+    `to_sign` says first what would keep the orders from being signed whatever a preflight finds, and is content with
+    an earlier one that found nothing bad; `anyway` with any that is as new.
     """
     session = await signing.current_draft(evening)
     await _refuse_unsignable(evening, session.orders, thoroughly=to_sign)
     plan = await plan_of(evening, session.orders)
     last = await latest(evening, session)
-    if last is not None and last.plan == plan and (_running(last) or (to_sign and holds(evening, last))):
+    if last is not None and last.plan == plan and (_running(last) or (to_sign and holds(evening, last, anyway=anyway))):
         return last
     return await _begun(evening, plan, session.id, signing.orders_hash(session.orders), by)
 
@@ -68,11 +68,12 @@ async def standing(evening: Evening) -> tuple[PreflightRow | None, bool]:
     return (last if same else None), same and holds(evening, last)
 
 
-def holds(evening: Evening, row: PreflightRow) -> bool:
-    """Tell whether what was found, nothing bad, is still new enough."""
+def holds(evening: Evening, row: PreflightRow, *, anyway: bool = False) -> bool:
+    """Tell whether what was found, nothing bad unless `anyway`, is still new enough."""
     minutes = evening.loaded().settings.preflight.fresh_minutes
-    over = row.state is PreflightState.ENDED
-    return over and still_holds(row.ended_at, row.bad, row.error, evening.clock.now(), minutes)
+    ended_at = row.ended_at if row.state is PreflightState.ENDED else None
+    bad = bool(row.bad or row.error) and not anyway
+    return still_holds(ended_at, evening.clock.now(), minutes, bad=bad)
 
 
 async def plan_of(evening: Evening, orders: Orders) -> PreflightPlan:
@@ -98,21 +99,10 @@ def tried(row: ProjectRow, checks: tuple[str, ...]) -> ProjectTried:
     return ProjectTried(id=row.id, name=row.name, path=row.path, branch=row.branch, setup=row.setup, checks=checks)
 
 
-async def refuse_unready(evening: Evening, *, anyway: str) -> None:
-    """Refuse a signature while nobody looked, or while something bad was found that the person has not seen.
+async def may_sign(evening: Evening, *, anyway: str = "") -> bool:
+    """Tell whether a signature needs no look first: nothing bad was found lately, or the person has seen what was.
 
     `anyway` names the preflight whose bad lines the person has seen.
     """
-    last, may_rest = await standing(evening)
-    if may_rest or (last is not None and last.id == anyway and last.state is PreflightState.ENDED):
-        return
-    if last is None or last.state is not PreflightState.ENDED or not (last.bad or last.error):
-        raise Refused("Nobody has looked yet whether everything is ready.", hint="Look first: midwatch preflight")
-    raise Refused(not_ready(last), hint="Mend it, or sign all the same: midwatch start --anyway")
-
-
-def not_ready(row: PreflightRow) -> str:
-    """Say how much is not ready."""
-    if row.error:
-        return f"The preflight broke off: {row.error}"
-    return "1 thing is not ready." if row.bad == 1 else f"{row.bad} things are not ready."
+    last, rests = await standing(evening)
+    return rests or (last is not None and last.id == anyway and last.state is PreflightState.ENDED)

@@ -11,7 +11,7 @@ from midwatch.rules.levels import effective_level
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.orders import Limits
-from midwatch.terms.preflight import AgentSeen, LineState, SleepSeen, Told
+from midwatch.terms.preflight import AgentSeen, LineState, ProjectTried, SleepSeen, Told
 from midwatch.terms.trust import Isolation, Level
 
 WALL: Final = 124
@@ -67,12 +67,13 @@ def clone_told(facts: RepositoryFacts) -> Told:
     )
 
 
-def checks_told(results: Sequence[CheckResult], branch: str, minutes: float) -> Told:
+def checks_told(results: Sequence[CheckResult], project: ProjectTried, minutes: float) -> Told:
     """Say what the project's checks say before anybody touched it; a night is judged against that."""
+    branch = project.branch
     absent = [(one, tool) for one in results if not one.green and (tool := missing_tool(one))]
     if absent:
         one, tool = absent[0]
-        return bad(f"`{one.command}` cannot run: {tool} is not there.", _how_to_get(tool, one.tail))
+        return bad(f"`{one.command}` cannot run: {tool} is not there.", _how_to_get(tool, one.tail, project.name))
     late = [one for one in results if one.exit_code == WALL]
     if late:
         text = f"`{late[0].command}` had not ended after {minutes:g} min, so nobody knows whether {branch} is green."
@@ -107,11 +108,11 @@ def missing_tool(result: CheckResult) -> str:
     return found[-1] if found else ""
 
 
-def _how_to_get(tool: str, tail: str) -> str:
+def _how_to_get(tool: str, tail: str, project: str) -> str:
     if lent := LENT.search(tail):
         return f"Lend its folder to jobs: add {lent.group(2)} to sandbox.toolchains in midwatch.toml"
     name = tool.rsplit("/", 1)[-1]
-    return f"Let the project's setup bring it (midwatch project change NAME --setup ...), or: apt install {name}"
+    return f"Let the project's setup bring it (midwatch project change {project} --setup ...), or: apt install {name}"
 
 
 def push_told(tried: Iterable[Tried]) -> Told:
@@ -203,8 +204,6 @@ def sleep_told(seen: SleepSeen) -> Told:
     return look(f"{words} {seen.why}", seen.fix)
 
 
-def still_holds(ended_at: datetime | None, bad_lines: int, error: str, now: datetime, minutes: float) -> bool:
+def still_holds(ended_at: datetime | None, now: datetime, minutes: float, *, bad: bool) -> bool:
     """A preflight that found nothing bad counts for a while."""
-    if ended_at is None or bad_lines or error:
-        return False
-    return now - ended_at <= timedelta(minutes=minutes)
+    return ended_at is not None and not bad and now - ended_at <= timedelta(minutes=minutes)

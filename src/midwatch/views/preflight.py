@@ -44,6 +44,7 @@ class PreflightShown(Term):
     lines: tuple[LineShown, ...]
     look: int
     bad: int
+    broke: bool
     of: int
     """How many lines are to come at least."""
 
@@ -66,6 +67,7 @@ def preflight_shown(row: PreflightRow, lines: Iterable[PreflightLineRow]) -> Pre
         lines=shown,
         look=row.look,
         bad=row.bad,
+        broke=bool(row.error),
         of=max(row.plan.lines, len(shown)),
     )
 

@@ -22,6 +22,8 @@ class NewPreflight(Term):
     project: str = ""
     to_sign: bool = False
     """Be content with an earlier one that found nothing bad and is still fresh."""
+    anyway: bool = False
+    """Be content with a fresh one whatever it found."""
 
 
 @router.post("/preflight", dependencies=[Operates])
@@ -31,7 +33,7 @@ async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
     if new.project:
         row = await looks.begin_alone(house.evening, new.project, by=person)
     else:
-        row = await looks.begin(house.evening, by=person, to_sign=new.to_sign)
+        row = await looks.begin(house.evening, by=person, to_sign=new.to_sign, anyway=new.anyway)
     return await preflights.told(house, row)
 
 

@@ -99,7 +99,9 @@ def start(
     if not no_preflight:
         from midwatch.surfaces.cli.preflight import followed, refuse_unready, show_line  # noqa: PLC0415  this verb's
 
-        found = followed(client.send("POST", "/preflight", {"to_sign": True}), None if as_json else show_line)
+        found = followed(
+            client.send("POST", "/preflight", {"to_sign": True, "anyway": anyway}), None if as_json else show_line
+        )
         if not anyway:
             refuse_unready(found)
     session = client.send("POST", "/sessions/start")
