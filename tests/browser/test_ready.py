@@ -23,8 +23,8 @@ def test_one_press_looks_first_and_signs_only_when_nothing_is_bad(browser: Brows
     anyway = page.get_by_role("button", name="Sign anyway")
     expect(anyway).to_be_visible()
     panel = page.locator("#orders-ready")
-    expect(panel.locator("li.bad")).to_contain_text("`nosuchtool --all` cannot run: nosuchtool is not there.")
-    expect(panel.locator("li.bad .fix")).to_contain_text("apt install nosuchtool")
+    expect(panel.locator("li.line-bad")).to_contain_text("`nosuchtool --all` cannot run: nosuchtool is not there.")
+    expect(panel.locator("li.line-bad .fix")).to_contain_text("apt install nosuchtool")
     assert page.url.endswith("/tonight"), "nothing is signed over a red line"
     looker.looks("tonight-not-ready")
     ann.types("project", "change", "repo", "--check", CHECK)

@@ -39,11 +39,11 @@ class Turn:
     row: PreflightRow
     done: dict[tuple[What, str], PreflightLineRow]
 
-    async def line(self, what: What, subject: str, find: Find, *, seconds: float = SHORT, late: str = "") -> LineState:
+    async def line(self, what: What, subject: str, find: Find, *, seconds: float = 0.0, late: str = "") -> LineState:
         """Find one thing out within its time, and tell it; what was told before a crash stays told."""
         if known := self.done.get((what, subject)):
             return known.state
-        begun = time.monotonic()
+        begun, seconds = time.monotonic(), seconds or SHORT
         try:
             async with asyncio.timeout(seconds):
                 told = await find()

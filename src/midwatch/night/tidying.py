@@ -10,7 +10,8 @@ from midwatch.night.assigning import grace
 from midwatch.night.roles import Night
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.jobs import JobState
-from midwatch.terms.records import JobRow
+from midwatch.terms.preflight import PreflightState
+from midwatch.terms.records import JobRow, PreflightRow
 
 log = logging.getLogger("midwatch.tidying")
 
@@ -58,8 +59,9 @@ async def collect_checkouts(night: Night) -> int:
     """Remove checkouts by age and by the room they take; never with work that is nowhere else."""
     sandbox = night.settings().sandbox
     working = [job.id for job in await night.records.find(JobRow) if not job.state.over]
+    looking = [row.id for row in await night.records.find(PreflightRow, state=PreflightState.RUNNING)]
     removed = await night.bench.tidy(
-        keep=tuple(working),
+        keep=(*working, *looking),
         older_than=timedelta(days=sandbox.keep_days),
         disk_share=sandbox.keep_disk_share,
         now=night.clock.now(),

@@ -47,8 +47,7 @@ class OrdersSigned(Happening):
     session: str
     orders_hash: str
     by: str
-    preflight: str = ""
-    """What was known about these very orders when they were signed."""
+    preflight: str = ""  # what was known about these very orders
 
 
 class SessionStarted(Happening):
@@ -180,8 +179,7 @@ class ActEnded(Happening):
     act: str
     end: Literal["done", "said", "refused", "dropped", "failed"]
     text: str
-    code: str = ""
-    """Of the reason, where the end was decided later than the verdict."""
+    code: str = ""  # of the reason, where the end was decided later than the verdict
     result: str = ""
 
 

@@ -125,7 +125,7 @@ async def start(house: TheHouse, person: Person, request: Request) -> Response:
     try:
         if not await _may_rest(house, shown, str(sent.get("anyway", ""))):
             await looks.begin(house.evening, by=person, to_sign=True)
-            return await answer(house, "ready", "sign", form=forms.Form("signing", item=shown))
+            return await answer(house, "head", "ready", "sign", form=forms.Form("signing", item=shown))
         await signing.start(house.evening, by=person, shown=shown or "nothing")
     except MidwatchError as error:
         return await answer(house, "body", form=forms.Form("start", errors={"": _told(error)}), status=error.status)
@@ -146,10 +146,12 @@ async def look(house: TheHouse, person: Person) -> HTMLResponse:
         await looks.begin(house.evening, by=person)
     except MidwatchError as error:
         return await answer(house, "body", form=forms.Form("start", errors={"": _told(error)}), status=error.status)
-    return await answer(house, "ready", "sign")
+    return await answer(house, "head", "ready", "sign")
 
 
 @router.get("/tonight/ready", dependencies=[Reads])
 async def looked(house: TheHouse, sign: str = "") -> HTMLResponse:
     """Show what was found so far; whoever waits with a signature gives it once nothing is bad."""
-    return await answer(house, "ready", "sign", form=forms.Form("signing", item=sign) if sign else None, unasked=True)
+    return await answer(
+        house, "head", "ready", "sign", form=forms.Form("signing", item=sign) if sign else None, unasked=True
+    )
