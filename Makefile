@@ -10,7 +10,7 @@ CODE := src tests tools $(wildcard bench)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the steps share one .venv and its caches; pytest brings its own workers
-.PHONY: help demo test check format sweep attacks agents bench coverage lock clean runnable workable browsable walled crewed described formatted linted typed layered
+.PHONY: help demo test check format sweep attacks cheats agents bench coverage lock clean runnable workable browsable walled crewed described formatted linted typed layered
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -35,6 +35,9 @@ sweep: workable browsable walled ## every case that `make test` only samples; cu
 
 attacks: workable walled ## every attack on walls, door and quarantine, and every need of honest work; as root also as nobody
 	@$(BIN)/python -m tools.attacks $(ARGS)
+
+cheats: workable walled ## agents that cheat beside honest ones, in whole nights; ends with how many were caught; ARGS="--only node"
+	@PYTHONPATH=src:. $(BIN)/python -m tests.cheats $(ARGS)
 
 agents: workable crewed ## real agents against a scripted model, a line per agent and case; ARGS="--only claude"
 	@PYTHONPATH=src:. $(BIN)/python -m tests.agents $(ARGS)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from midwatch.rules.check_runs import judge_proof
 from midwatch.terms.jobs import Done
-from midwatch.workshop.checks import judge_proof
 from tests.conftest import missing
 from tests.nights.house import git
 from tools.bootstrap import pip

@@ -91,7 +91,7 @@ def _strategy(annotation: Any, info: FieldInfo | None = None) -> st.SearchStrate
         return events(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return st.sampled_from(annotation)
-    return _compounds(annotation)
+    return _compounds(annotation, info)
 
 
 def _number(annotation: Any, bounds: list[Any]) -> st.SearchStrategy[Any]:
@@ -102,7 +102,7 @@ def _number(annotation: Any, bounds: list[Any]) -> st.SearchStrategy[Any]:
     return st.integers(**limits) if annotation is int else st.floats(**limits, allow_nan=False, allow_infinity=False)
 
 
-def _compounds(annotation: Any) -> st.SearchStrategy[Any]:
+def _compounds(annotation: Any, info: FieldInfo | None = None) -> st.SearchStrategy[Any]:
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return st.sampled_from(inner)
@@ -111,7 +111,7 @@ def _compounds(annotation: Any) -> st.SearchStrategy[Any]:
     if origin is dict:
         return st.dictionaries(st.text(max_size=4), _strategy(inner[1]), max_size=2)
     if origin in {Union, types.UnionType}:
-        return st.one_of(*(_strategy(part) for part in inner))
+        return st.one_of(*(_strategy(part, info) for part in inner))
     if origin is Annotated:
         return _strategy(inner[0])
     raise AssertionError(f"no strategy for {annotation}")

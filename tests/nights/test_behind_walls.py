@@ -14,6 +14,7 @@ from midwatch.errors import Refused
 from midwatch.evening.house import change_project
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned, SetupFinished
 from midwatch.night import commands, jobs, tidying
+from midwatch.night.boxing import stopped_well
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import ConnectionRow, JobRow, PullRequestRow
 from midwatch.terms.trust import Isolation
@@ -137,7 +138,7 @@ async def test_whoever_works_on_for_a_job_that_is_over_is_found_ended_and_told(t
         job, night = await at_work(house, source)
         await killed(night)
         await commands.stop_job(house.house.night, job, by="ann", why="enough")
-        stopped = jobs._stopped(await the_job(house))  # as another server would have written it
+        stopped = await stopped_well(house.house.night, await the_job(house))  # as another server would have written it
         await house.house.journal.record(*stopped)
         assert await tidying.end_orphans(house.house.night) == 1
         assert await tidying.end_orphans(house.house.night) == 0

@@ -18,6 +18,7 @@ from midwatch.rules.seen import RecordsSeen
 from midwatch.terms import records as rows
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskDraft, AskKind, AskState
+from midwatch.terms.jobs import JobState
 from midwatch.terms.trust import Level
 from tests.nights.house import EVENING, TestHouse, a_house, orders, sample_repository
 
@@ -163,6 +164,7 @@ CORRUPTIONS: list[tuple[str, Callable[[Entries], Entries]]] = [
     ("one_end", twice(ev.AskExpired)),
     ("one_end", twice(work.JobEnded)),
     ("one_end", twice(runs.RunFinished)),
+    ("runs_end_together", dropping(work.JobEnded)),
     ("tools_finished", dropping(ev.ToolFinished)),
     ("nothing_above_the_level", altering(ev.SessionStarted, level=Level.OBSERVE)),
     ("nothing_outside_a_session", debriefed_before_the_start),
@@ -206,6 +208,17 @@ def test_records_that_strand_somebody_are_told(waiting: Seen, rule: str, lost: d
         assert len(left) < len(waiting.records.timers)
         records = replace(waiting.records, timers=left)
     assert broken(waiting.entries, records) == {rule}
+
+
+def test_a_time_box_that_nothing_ends_is_told_and_so_is_one_that_wakes_for_nothing(waiting: Seen) -> None:
+    (job,) = waiting.records.jobs
+    running = job.model_copy(update={"state": JobState.RUNNING, "box_began_at": EVENING})
+    assert broken(waiting.entries, replace(waiting.records, jobs=(running,))) == {"boxes_have_timers"}
+    timer = rows.TimerRow(id=f"box:{job.id}", kind="box", subject=job.id, due_at=EVENING)
+    timed = (*waiting.records.timers, timer)
+    assert broken(waiting.entries, replace(waiting.records, jobs=(running,), timers=timed)) == set()
+    over = job.model_copy(update={"state": JobState.DONE})
+    assert broken(waiting.entries, replace(waiting.records, jobs=(over,), timers=timed)) == {"boxes_have_timers"}
 
 
 def test_a_paused_night_and_a_round_under_way_need_no_timer(waiting: Seen) -> None:
@@ -295,6 +308,6 @@ def test_an_act_that_waits_for_an_open_ask_may_outlive_the_autonomous_part(night
 
 
 def test_every_promise_is_broken_somewhere_in_this_file() -> None:
-    from_records = {"deadlines_have_timers", "nights_stay_awake", "nobody_is_stranded", "within_ceilings"}
-    from_records |= {"notices_are_on_their_way"}
+    from_records = {"boxes_have_timers", "deadlines_have_timers", "nights_stay_awake", "nobody_is_stranded"}
+    from_records |= {"within_ceilings", "notices_are_on_their_way"}
     assert {rule for rule, _ in CORRUPTIONS} | from_records == set(RULES)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.recovery import Cause, NextStep, classify, next_step
+from midwatch.rules.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from midwatch.rules.recovery import Cause, NextStep, classify, next_step
         ("E   AssertionError: 1 != 2", 1, Cause.LOGIC),
         ("3 failed, 12 passed", 1, Cause.LOGIC),
         ("", 124, Cause.TRANSIENT),
-        ("", 137, Cause.TRANSIENT),
+        ("", 137, Cause.MEMORY),
         ("", 127, Cause.DEPENDENCY),
         ("something odd", 1, Cause.UNKNOWN),
         ("line 14290 and 50312", None, Cause.UNKNOWN),
@@ -41,9 +41,21 @@ def test_any_failure_has_a_cause(text: str, exit_code: int | None) -> None:
 
 
 @given(st.sampled_from(Cause), st.integers(0, 10), st.integers(0, 5))
-def test_nothing_is_tried_beyond_its_cap_and_a_refused_credential_never_again(
-    cause: Cause, tries: int, cap: int
-) -> None:
-    step = next_step(cause, tries, cap)
-    assert (step is NextStep.RETRY) == (cause is not Cause.AUTH and tries < cap)
-    assert (step is NextStep.GIVE_UP) == (cause is Cause.TRANSIENT and tries >= cap)
+def test_nothing_is_tried_beyond_its_cap_and_what_a_person_must_mend_never(cause: Cause, tries: int, cap: int) -> None:
+    act = next_act(cause, tries, cap)
+    if CAUSES[cause].act in {NextAct.ASK, NextAct.WAIT}:
+        assert act is CAUSES[cause].act
+    else:
+        assert (act is NextAct.ASK) == (tries >= cap)
+
+
+def test_every_cause_has_its_row() -> None:
+    assert set(CAUSES) == set(Cause)
+    for remedy in CAUSES.values():
+        assert remedy.differently.endswith(".")
+        assert remedy.person.endswith(".")
+        assert not remedy.words.endswith(".")
+
+
+def test_pauses_grow() -> None:
+    assert [back_off(tries).total_seconds() for tries in (0, 1, 2, 3, 9)] == [60, 60, 240, 960, 960]

@@ -113,7 +113,12 @@ async def test_a_question_waits_and_presses_as_the_settings_say(tmp_path: Path) 
 
 
 async def test_a_plan_that_waits_and_finished_work_are_told_only_where_that_is_wanted(tmp_path: Path) -> None:
-    home = settings_file(tmp_path / "home", notices__on_plan_ready=False, notices__on_complete=False)
+    unwanted = {
+        "notices__on_plan_ready": False,
+        "notices__on_complete": False,
+        "notices__on_progress_milestones": False,
+    }
+    home = settings_file(tmp_path / "home", **unwanted)
     async with a_house(home) as house:
         await begun(house, tmp_path / "sample")
         await house.to_the_brief()

@@ -123,7 +123,7 @@ def day() -> Iterator[Day]:
 
 def test_the_books_are_kept(day: Day) -> None:
     assert "Project repo is on the books (branch main)." in day.said["added"].out
-    assert "no checks yet" in day.said["added"].out
+    assert "names no checks yet" in day.said["added"].out
     assert day.said["flagged"].out == "Project repo: skipped.\n"
     assert day.said["unflagged"].out == "Project repo: no flags.\n"
     assert "version 2: No warnings" in day.said["goal 2"].out

@@ -30,7 +30,7 @@ def a_job(**more: object) -> JobRow:
     empty: dict[object, object] = {str: "", int: 0}
     plain = {name: empty.get(info.annotation) for name, info in JobRow.model_fields.items()}
     fixed = {"id": "j1", "number": 1, "title": "Tidy", "state": "running", "stage": "plan", "created_at": DUSK}
-    fixed |= {"isolation": "none"}
+    fixed |= {"isolation": "none", "failures": ()}
     return JobRow.model_validate(plain | fixed | more)
 
 

@@ -126,7 +126,7 @@ def test_everything_worth_reading_first_is_said() -> None:
         "Night 3 is not reviewed yet; signing closes its review.",
         "The level rises from observe to cautious by your signature.",
         "shop has 2 uncommitted files; the night will not see them.",
-        "bare has no checks, so nothing proves its work.",
+        "bare has no checks by your own word, so nothing proves its work.",
         "Checks run as programs of yours on this machine; nothing isolates them.",
     )
 

@@ -10,12 +10,16 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Unavailable
+from midwatch.rules.check_runs import judge_proof
+from midwatch.rules.found_checks import NamedCheck
+from midwatch.rules.test_counts import count_failures
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.checks import Checking, CheckPlan, Prover, Work, count_failures, judge_proof, run_checks
+from midwatch.workshop.checks import Checking, run_checks
 from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.proving import CheckPlan, Prover, Work
 from midwatch.workshop.walls.entry import place_inside
 from midwatch.workshop.walls.spec import Walls
 from tests.workshop.repository import Repository
@@ -34,6 +38,10 @@ def result(command: str = "test", code: int = 0, failures: int | None = None) ->
     return CheckResult(command=command, exit_code=code, failures=failures)
 
 
+def named(*commands: str) -> tuple[NamedCheck, ...]:
+    return tuple(NamedCheck(command) for command in commands)
+
+
 GREEN, RED = result(), result(code=1)
 
 
@@ -50,7 +58,7 @@ async def test_a_check_runs_in_the_tree_with_a_clean_environment(
     checking: Checking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
-    first, second = await run_checks(checking, ("pwd; env", "echo bad >&2; exit 3"))
+    first, second = await run_checks(checking, named("pwd; env", "echo bad >&2; exit 3"))
     assert (first.exit_code, second.exit_code) == (0, 3)
     assert first.tail.startswith(str(place_inside(checking.walls, checking.enclosure.isolation)))
     assert "SECRET_TOKEN" not in first.tail
@@ -60,13 +68,14 @@ async def test_a_check_runs_in_the_tree_with_a_clean_environment(
 
 
 async def test_a_check_that_takes_too_long_is_red(checking: Checking) -> None:
-    (only,) = await run_checks(replace(checking, wall=timedelta(seconds=1.5)), ("sleep 600",))
+    (only,) = await run_checks(replace(checking, wall=timedelta(seconds=1.5)), named("sleep 600"))
     assert only.exit_code == 124
 
 
 async def test_stopping_leaves_the_remaining_checks_unrun(checking: Checking) -> None:
     stop, tree = asyncio.Event(), checking.walls.tree
-    running = asyncio.create_task(run_checks(replace(checking, stop=stop), ("touch begun; sleep 600", "touch second")))
+    both = named("touch begun; sleep 600", "touch second")
+    running = asyncio.create_task(run_checks(replace(checking, stop=stop), both))
     while not (tree / "begun").exists():  # noqa: ASYNC110 - another process makes the file
         await asyncio.sleep(0.01)
     stop.set()
@@ -84,10 +93,10 @@ async def test_a_tool_the_person_has_and_the_job_has_not_is_named_with_its_folde
     (folder / "polish").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     (without,) = await run_checks(
-        replace(checking, enclosure=replace(checking.enclosure, path="/usr/bin:/bin")), ("polish",)
+        replace(checking, enclosure=replace(checking.enclosure, path="/usr/bin:/bin")), named("polish")
     )
     lent = replace(checking.enclosure, toolchains=(folder,), path=f"{folder}:/usr/bin:/bin")
-    (with_it,) = await run_checks(replace(checking, enclosure=lent), ("polish",))
+    (with_it,) = await run_checks(replace(checking, enclosure=lent), named("polish"))
     assert without.exit_code == 127
     assert f"add {folder} to sandbox.toolchains" in without.tail or checking.enclosure.isolation is Isolation.NONE
     assert (with_it.exit_code, with_it.tail) == (0, "polished\n")
@@ -223,6 +232,7 @@ async def test_pyproject_matters_only_where_it_speaks_of_checks(court: Court, ol
 
 
 async def test_no_commands_prove_nothing(court: Court, checkouts: Checkouts) -> None:
+    await checkouts.mirrors.refresh("shop", court.person.path)
     work = Work("shop", "job_1", court.base, court.base)
     assert (await Prover(checkouts, Enclosure(), court.logs).prove(work, CheckPlan((), MINUTE))).verdict == "no_checks"
 

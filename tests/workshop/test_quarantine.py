@@ -268,3 +268,22 @@ async def test_work_that_cannot_be_looked_at_within_bounds_is_refused(desk: Desk
     (desk.agent.path / "src" / "lines").write_bytes(b"\n" * (40 << 20))
     desk.agent.commit("Forty million lines")
     await desk.refused(words="too large to look at")
+
+
+@pytest.mark.parametrize(
+    "path", [".midwatch/needs-input.json", ".orchestrator/completed.json", ".midwatch/answer.json"]
+)
+async def test_a_signal_is_no_part_of_the_work(desk: Desk, path: str) -> None:
+    """O16: what is written beside the work stays out by itself; what was put in by force is refused."""
+    for folder in (".midwatch", ".orchestrator"):
+        (desk.agent.path / folder).mkdir()
+        (desk.agent.path / folder / "error.json").write_text("{}")
+    (desk.agent.path / "src" / "left.py").write_text("x = 1\n")
+    assert await desk.checkouts.commit_leftovers("job_1", 1, "Left")
+    assert [file.path for file in (await desk.hand_in(scope=ToolScope(allowed_paths=("**",)))).files] == ["src/left.py"]
+    desk.agent.git("checkout", "-q", "-b", "forced")
+    (desk.agent.path / path).write_text("{}")
+    desk.agent.git("add", "--force", path)
+    desk.agent.git("commit", "-q", "-m", "Signal")
+    with pytest.raises(Refused, match="is a signal to Midwatch and no part of the work"):
+        await desk.hand_in(scope=ToolScope(allowed_paths=("**",)))

@@ -1,9 +1,12 @@
 """The brain that needs no model: it goes through the orders, item by item."""
 
 from midwatch.terms.acts import ActKind, Proposal
+from midwatch.terms.counting import some
 from midwatch.terms.sense import Answer, ItemSense, Sense
 
 MOST_PROPOSALS = 5
+MOST_BOXES = 3
+"""The first and two more: who has not finished then has something else in the way."""
 
 
 class RulesBrain:
@@ -13,7 +16,7 @@ class RulesBrain:
 
     async def propose(self, sense: Sense) -> Answer:
         """Look at every ordered item once, in the order it was written down."""
-        wanted = [proposal for item in sense.items if (proposal := _for(item)) is not None]
+        wanted = [proposal for item in sense.items if (proposal := _for(item, sense)) is not None]
         busy: set[str] = {item.project for item in sense.items if item.state in {"working", "waiting"}}
         chosen: list[Proposal] = []
         for proposal in wanted:
@@ -24,12 +27,40 @@ class RulesBrain:
         return Answer(summary=_summary(sense), proposals=tuple(chosen))
 
 
-def _for(item: ItemSense) -> Proposal | None:
+def _for(item: ItemSense, sense: Sense) -> Proposal | None:
     if item.state == "todo":
         return _start(item, ActKind.START, f"Ordered for tonight: {item.title}")
     if item.state == "failed" and item.may_retry:
-        return _start(item, ActKind.RESTART, f"Failed ({item.cause or 'unknown cause'}); try {item.tries + 1}")
+        why = f"Failed ({item.cause or 'unknown cause'}); try {item.tries + 1}. {item.advice}"
+        return _start(item, ActKind.RESTART, why.strip())
+    if item.state == "boxed":
+        return _after_the_box(item, sense)
     return None
+
+
+def _after_the_box(item: ItemSense, sense: Sense) -> Proposal:
+    """Go on where the last box came to something and there is something left to spend; else yield the place."""
+    if item.progress and sense.budget_left and item.boxes < MOST_BOXES and not item.held_back:
+        why = f"Its time box {item.boxes} came to something; go on in box {item.boxes + 1} of at most {MOST_BOXES}"
+        return _start(item, ActKind.RESTART, why)
+    return Proposal(
+        kind=ActKind.UPDATE_WORK_ITEM,
+        project=item.project,
+        target=item.work_item,
+        reason=f"Yields its place after {some(item.boxes, 'time box', 'time boxes')}: {_why_not(item, sense)}",
+        message=f"Parked at {item.last_stage}; its work is kept. Go on with: midwatch job resume",
+        confidence=0.8,
+        tier=3,
+        agent=item.agent,
+    )
+
+
+def _why_not(item: ItemSense, sense: Sense) -> str:
+    if item.held_back:
+        return "going on did not get leave."
+    if not sense.budget_left:
+        return "there is nothing left to spend."
+    return "it had enough of them." if item.progress else "nothing new came of the last one."
 
 
 def _start(item: ItemSense, kind: ActKind, reason: str) -> Proposal:

@@ -14,6 +14,7 @@ from midwatch.gateway.model_doors import ModelDoors
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.port import Journal
 from midwatch.night.roles import Agent
+from midwatch.rules.contract import part_of
 from midwatch.rules.fuel import YES, MayBurn, Reading, leave_wanted, may_burn
 from midwatch.rules.spending import Ceilings, Whose
 from midwatch.settings import Settings
@@ -46,7 +47,8 @@ def owners_of(settings: Callable[[], Settings], clock: Clock) -> Callable[[Payer
 
     def owners(payers: Payers) -> Owners:
         chosen = settings()
-        job, bounds, limits = payers.job, payers.run.contract.constraints, payers.session.orders.limits
+        job, limits = payers.job, payers.session.orders.limits
+        bounds = part_of(payers.run.contract, job.project).constraints
         most, tokens = bounds.max_usd_micros + job.granted_usd_micros, bounds.max_tokens + job.granted_tokens
         asked = chosen.execution.max_requests + job.granted_requests
         mine = most
@@ -54,7 +56,8 @@ def owners_of(settings: Callable[[], Settings], clock: Clock) -> Callable[[Payer
             mine = min(most, micros(chosen.planning.max_cost_usd) + job.granted_usd_micros)
         ceilings = {
             Whose.JOB: Ceilings(usd_micros=mine, tokens=tokens, requests=asked),
-            Whose.RUN: Ceilings(usd_micros=most, tokens=tokens, requests=asked),
+            # Shares of one run add up to its whole: where there are several, each is bound by its own.
+            Whose.RUN: Ceilings() if payers.run.contract.parts else Ceilings(most, tokens, asked),
             Whose.SESSION: Ceilings(micros(limits.usd), limits.tokens, chosen.limits.session_max_requests),
         }
         burn = burning(chosen, payers.session, payers.fuel, clock.now())

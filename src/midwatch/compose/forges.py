@@ -12,11 +12,13 @@ from midwatch.forges.github.hooks import Deliveries, genuine
 from midwatch.forges.local import LocalForge
 from midwatch.forges.pushing import Pusher
 from midwatch.gateway.secrets import Vault
+from midwatch.night.forge_watch import place_of
 from midwatch.night.forges import Forge
+from midwatch.night.roles import Night
 from midwatch.settings import Settings
 from midwatch.settings.forges import ForgeSetup
 from midwatch.terms.forges import LOCAL
-from midwatch.terms.records import ProjectRow
+from midwatch.terms.records import ProjectRow, PullRequestRow
 from midwatch.terms.roles import Clock
 from midwatch.workshop.mirrors import Mirrors
 
@@ -119,3 +121,15 @@ class Forges:
         """Hang up."""
         for desk in (*self._left, *(forge.desk for _, forge in self._made.values())):
             await desk.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Comments:
+    """Leaves words at pull requests that are kept elsewhere."""
+
+    forges: Forges
+    night: Night
+
+    async def comment(self, pull_request: PullRequestRow, text: str) -> None:
+        """Leave a comment where the pull request is kept."""
+        await self.forges.named(pull_request.forge).comment(await place_of(self.night, pull_request), text)

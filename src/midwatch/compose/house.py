@@ -16,7 +16,7 @@ from midwatch.brains.rules_brain import RulesBrain
 from midwatch.channels.by_apprise import AppriseOutlet
 from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
-from midwatch.compose.forges import Forges, Keyring
+from midwatch.compose.forges import Comments, Forges, Keyring
 from midwatch.compose.preflight import Preflights
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
@@ -30,10 +30,11 @@ from midwatch.gateway.redaction.entries import Entries
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.entry import Entry
+from midwatch.journal.events.boxes import JobBoxed
 from midwatch.journal.events.house import SettingsApplied
 from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
-from midwatch.morning import brief, receipts
+from midwatch.morning import brief, receipts, stacking
 from midwatch.morning.roles import Morning
 from midwatch.night.forge_watch import ForgeWatch
 from midwatch.night.perform import Performer
@@ -133,6 +134,11 @@ class House:
             clock=self.clock,
             ids=self.ids,
             settings=lambda: self.loaded.settings,
+            bench=self.bench,
+            joiner=self.bench.joiner,
+            forge=self.forges.local,
+            comments=Comments(self.forges, self.night),
+            door=TracedDoor(self.journal),
         )
         self._heard_upto = 0
         self.pages = ""  # where a browser finds this house, while it is served
@@ -143,6 +149,7 @@ class House:
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
             evening=Preflights(self),
+            stack=lambda journal, stack: stacking.make(replace(self.morning, journal=journal), stack),
         )
 
     def _model_doors(self) -> ModelDoors:
@@ -223,7 +230,7 @@ class House:
         """Something was recorded in this process."""
         self.timers.ring()
         for entry in entries:
-            if isinstance(entry.event, JobStopRequested):
+            if isinstance(entry.event, JobStopRequested | JobBoxed):
                 self.night.bells.ring(entry.event.job)
             elif isinstance(entry.event, AskAnswered | AskExpired | AskWithdrawn):
                 self.night.bells.ring(entry.event.ask)

@@ -15,8 +15,8 @@ from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.preflight import AgentSeen, ProjectTried, SleepSeen
 from midwatch.terms.records import ProjectRow
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.checks import CheckPlan, Prover, Work
 from midwatch.workshop.machine import sleep_risk
+from midwatch.workshop.proving import CheckPlan, Prover, Work
 
 if TYPE_CHECKING:
     from midwatch.compose.house import House
@@ -65,7 +65,9 @@ class _Yard:
         work = Work(project=project.id, job=preflight, base=commit, head=commit)
         made = bench.setups.made(project.id, setup_key) if setup_key else None
         prover = Prover(bench.checkouts, bench.enclosure, bench.log(preflight, "checks").parent)
-        return await prover.baseline(work, CheckPlan(commands=project.checks, wall=wall, made=made))
+        # As at night: where the project names no checks, they are looked for.
+        plan = CheckPlan(commands=project.checks, wall=wall, made=made, finds=not project.checks)
+        return await prover.baseline(work, plan)
 
     async def rehearse(self, project: ProjectTried) -> tuple[Tried, ...]:
         row = await self._house.records.get(ProjectRow, project.id)

@@ -29,6 +29,7 @@ class CommandDriver:
     )
     tested: tuple[str, ...] = ()
     install = "Install the program yourself, and name it with its words in the settings."
+    takes_turns = False
 
     def __init__(
         self, words: tuple[str, ...], *, name: str = "command", environment: Mapping[str, str] = NOTHING
@@ -37,7 +38,7 @@ class CommandDriver:
             raise Misuse("The agent's command is empty.", hint="Give the program and its words in the settings.")
         self.name = name
         self.words = words
-        self._environment = environment
+        self.environment = environment
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it; `program` stands for the first word."""
@@ -46,7 +47,7 @@ class CommandDriver:
         in_file = any(PROMPT in word for word in self.words[1:])
         return Launch(
             argv=in_home(words, reads="" if in_file else PROMPT_FILE),
-            environment={name: filled(value, brief) for name, value in self._environment.items()},
+            environment={name: filled(value, brief) for name, value in self.environment.items()},
             files={PROMPT_FILE: asked_for(brief)},
             takes_input=False,
         )

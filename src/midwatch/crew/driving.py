@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from midwatch.crew.roles import Left
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, RunEnded
 
-__all__ = ["Access", "Brief", "Decide", "Decision", "Driver", "Launch", "Talk", "Tell"]
+__all__ = ["Access", "Brief", "Decide", "Decision", "Driver", "Hear", "Launch", "Talk", "Tell"]
 
 
 class Talk(Protocol):
@@ -54,6 +54,14 @@ class Tell(Protocol):
         ...
 
 
+class Hear(Protocol):
+    """Waits for what an agent is owed after a turn: the answer to what it asked."""
+
+    async def __call__(self, turn: int) -> str:
+        """Give it; nothing lets the agent go, and the same turn always gets the same."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Brief:
     """What the agent is asked, and what it must keep to."""
@@ -70,6 +78,8 @@ class Brief:
     """Allowed tools, in the words of settings execution.allowed_tools."""
     max_turns: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
+    hear: Hear | None = None
+    """What there is to say to it when a turn of it is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +103,8 @@ class Driver(Protocol):
     """Versions the whole matrix of tests was run with."""
     install: str
     """How a person gets the program."""
+    takes_turns: bool
+    """Whether an answer reaches it as another turn; else it must look for a file."""
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it; `program` is the executable that was found."""

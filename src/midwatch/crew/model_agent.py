@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
-from midwatch.crew.driving import Access, Brief, Decide, Driver, Talk, Tell
+from midwatch.crew.driving import Access, Brief, Decide, Driver, Hear, Talk, Tell
 from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
 from midwatch.crew.roles import Room, Task
+from midwatch.crew.seating import seat
 from midwatch.errors import Away, Broken, Limited, Locked, MidwatchError, NightSpent, Spent, Unavailable
 from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said, Told
 from midwatch.terms.jobs import Done, Plan
@@ -32,6 +35,9 @@ VAGUE = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.NETWORK})
 
 class TalkingRoom(Room, Protocol):
     """Where the program runs, with its pipes."""
+
+    @property
+    def signals_inside(self) -> Path: ...  # noqa: D102
 
     def talk(  # noqa: D102
         self, argv: tuple[str, ...], environment: Mapping[str, str]
@@ -57,6 +63,10 @@ class Commission(Task, Protocol):
     def met(self) -> Callable[[], Met | None]: ...  # noqa: D102
     @property
     def tools(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def hear(self) -> Hear | None: ...  # noqa: D102
+    @property
+    def pieces(self) -> bool: ...  # noqa: D102
 
 
 class ModelAgent:
@@ -85,9 +95,26 @@ class ModelAgent:
         _, said = await self._run(task, _facts(task, Errand.REPAIR, failure=failure))
         return Done(summary=said, base=base, head="")
 
+    def seat(self, task: Commission) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        """Lay out the program for a person who types into it, and tell how it is begun."""
+        brief = Brief(
+            errand=Errand.EXECUTE,
+            prompt="",
+            model=self._model,
+            access=task.access,
+            tools=task.tools,
+            extra={"folder": str(task.room.inside)},
+        )
+        launch = seat(self.driver, brief, self._program)
+        for name, content in launch.files.items():
+            task.room.put(name, content)
+        return launch.argv, launch.environment
+
     async def _run(
         self, task: Commission, facts: PromptFacts, schema: Mapping[str, Any] | None = None
     ) -> tuple[RunEnded, str]:
+        if task.hear is not None and facts.errand is not Errand.PLAN:
+            facts = replace(facts, telling=str(task.room.signals_inside), turns=self.driver.takes_turns)
         prompt = build_prompt(facts)
         brief = Brief(
             errand=facts.errand,
@@ -98,6 +125,7 @@ class ModelAgent:
             schema=schema,
             tools=task.tools,
             extra={"folder": str(task.room.inside)},
+            hear=task.hear if self.driver.takes_turns else None,
         )
         launch = self.driver.launch(brief, self._program)
         for name, content in launch.files.items():
@@ -172,6 +200,10 @@ def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failur
         said=told.said,
         signals=told.signals,
         priorities=told.priorities,
+        together=told.together,
         commits=told.commits,
         interrupted=told.interrupted and errand is not Errand.PLAN,
+        answers=told.answers if errand is not Errand.PLAN else (),
+        pieces=task.pieces,
+        former=told.former,
     )

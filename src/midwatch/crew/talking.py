@@ -7,7 +7,7 @@ import logging
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from midwatch.crew.driving import Decide, Decision, Talk, Tell
+from midwatch.crew.driving import Brief, Decide, Decision, Talk, Tell
 from midwatch.terms.agents import AgentEvent
 
 UNDECIDED = "Nobody could decide about this call, so it is refused. Go on without it, or say what you need it for."
@@ -59,6 +59,11 @@ async def answer_once(talk: Talk, question: str, data: bytes) -> None:
     if not await talk.answered(question):
         with contextlib.suppress(ConnectionError):
             await talk.answer(question, data)
+
+
+async def owed(brief: Brief, turn: int) -> str:
+    """Wait for what an agent is owed after a turn."""
+    return await brief.hear(turn) if brief.hear is not None else ""
 
 
 class InTurn:

@@ -20,6 +20,7 @@ from midwatch.journal.events.house import (
     WorkAdded,
     WorkChanged,
 )
+from midwatch.rules.found_checks import FOUND, NONE
 from midwatch.rules.levels import Price, TrackRecord, may_set
 from midwatch.settings import check_changes, refuse_foreign
 from midwatch.terms.house import Flag, Horizon, Project, WorkStatus
@@ -65,7 +66,7 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
         path=facts.path,
         branch=facts.branch,
         purpose=purpose,
-        checks=checks,
+        checks=_named_checks(checks),
         setup=_one_line(setup),
         forge=forge,
     )
@@ -88,11 +89,21 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     row = await evening.records.get(ProjectRow, name)
     refuse_foreign(evening.loaded().settings, forge or "", row.path)
     command = None if setup is None else _one_line(setup)
+    named = None if checks is None else _named_checks(checks)
     changed = ProjectChanged(
-        project=row.id, purpose=purpose, checks=checks, priority=priority, setup=command, forge=forge
+        project=row.id, purpose=purpose, checks=named, priority=priority, setup=command, forge=forge
     )
     await evening.journal.record(changed, actor=by)
     return await evening.records.get(ProjectRow, row.id)
+
+
+def _named_checks(checks: tuple[str, ...]) -> tuple[str, ...]:
+    """Commands, or one word: `none` for no checks at all, `found` for those that are found in the project."""
+    named = tuple(check.strip() for check in checks if check.strip())
+    alone = {NONE, FOUND}.intersection(named)
+    if alone and len(named) > 1:
+        raise Misuse(f"{min(alone)!r} stands alone.", hint="Name commands, or that one word: --check none")
+    return () if named == (FOUND,) else named
 
 
 def _one_line(setup: str) -> str:
@@ -222,7 +233,7 @@ async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = 
 
 async def track_record(evening: Evening) -> TrackRecord:
     """What has been seen so far, as the rule for levels asks it."""
-    sessions = await evening.records.find(SessionRow)
+    sessions = await evening.records.find(SessionRow, ad_hoc=False)
     observed = {row.id for row in sessions if row.level is Level.OBSERVE}
     rounds = [row for row in await evening.records.find(RoundRow, state="ended") if row.session in observed]
     clean = 0

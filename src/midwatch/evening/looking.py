@@ -192,10 +192,10 @@ async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str) -> N
     wall = timedelta(minutes=turn.minutes)
 
     async def checked() -> Told:
-        if not project.checks:
+        results = await turn.out.yard.check(turn.row.id, project, commit, key, wall)
+        if not results:
             fix = f'midwatch project change {project.name} --check "python -m pytest -q"'
             return judge.look("It has no checks, so nothing proves its work.", fix)
-        results = await turn.out.yard.check(turn.row.id, project, commit, key, wall)
         return judge.checks_told(results, project, turn.minutes)
 
     late = f"The checks had not ended after {turn.minutes:g} min, so nobody knows whether {project.branch} is green."

@@ -24,6 +24,16 @@ title = "Tidy up: unused imports and white space"
 checks = []                   # empty: the project's own checks, e.g. ["python -m pytest -q"]
 paths = []                    # empty: the whole repository, e.g. ["src/**"]
 agent = "housekeeper"
+# usd = 2                     # ceilings of its own, for each job
+# minutes = 60
+
+# [[work]]                    # several repositories, one piece of work: their pull requests name each other
+# projects = ["api", "web"]
+# title = "Rename the field user_name to login"
+# [[work.parts]]              # where one differs from what [[work]] says
+# project = "web"
+# checks = ["npm test"]
+# paths = ["src/**"]
 
 [limits]
 usd = 5
@@ -57,6 +67,10 @@ def read_orders(text: str, *, name: str = "orders.toml") -> Orders:
         line = _line_of(text, ("until",))
         raise Misuse(f"{name}, line {line}: until has no time zone.", hint=f"Write it as {_with_zone(orders.until)}.")
     _check_leave(orders.limits, text, name)
+    for place, work in enumerate(orders.work):
+        if work.fault:
+            line = _line_of(text, ("work", place, "title"))
+            raise Misuse(f"{name}, line {line}: {work.fault}.", hint="Compare: midwatch brief --example")
     return orders
 
 

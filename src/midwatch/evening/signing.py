@@ -133,7 +133,7 @@ async def _items(
     """Every order stands for a work item: one that is there already, by number or title, or a new one."""
     items: list[OrderedItem] = []
     added: list[Event] = []
-    for ordered, project in zip(orders.work, projects, strict=True):
+    for ordered, project in zip(orders.pieces(), projects, strict=True):
         known = [
             row
             for row in await evening.records.find(WorkRow, project=project.id)
@@ -152,7 +152,9 @@ async def _items(
 async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
     """Everything the orders name must exist."""
     found = []
-    for ordered in orders.work:
+    if fault := next((one.fault for one in orders.work if one.fault), ""):
+        raise Misuse(f"A piece of work is not clear: {fault}.", hint="Compare: midwatch brief --example")
+    for ordered in orders.pieces():
         try:
             found.append(await evening.records.get(ProjectRow, ordered.project))
         except Unknown as unknown:
@@ -202,7 +204,7 @@ async def _refuse_one_too_many(evening: Evening, _orders: Orders) -> None:
     """A day holds only so many nights, by the person's own clock."""
     settings = evening.loaded().settings
     today, most = local_time(settings, evening.clock.now()).date(), settings.autonomous.max_daily_sessions
-    began = [row.started_at for row in await evening.records.find(SessionRow) if row.started_at]
+    began = [row.started_at for row in await evening.records.find(SessionRow, ad_hoc=False) if row.started_at]
     if sum(local_time(settings, at).date() == today for at in began) >= most:
         raise Refused(
             f"No more sessions may begin today: the most a day may have is {most}.",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from midwatch.errors import Refused, Stale, Unknown
 from midwatch.forges.pushing import Pusher, agent_branch, commit_id, quoted, resolve, tip
-from midwatch.forges.roles import GitRunner, MirrorKeeper
+from midwatch.forges.roles import Advancing, GitRunner, MirrorKeeper
 from midwatch.terms.forges import LOCAL, Merged, PullRequestDraft, PullRequestPlace, PullRequestSeen, Rehearsed
 from midwatch.terms.sources import is_url
 
@@ -70,14 +70,60 @@ class LocalForge:
         if done := await self._already(project, old, head):
             return Merged(sha=old, undo=_undo(source, checkout, into, old=done, new=old) if done != old else ())
         if checkout:
-            await self._refuse_dirty(checkout, into, job)
+            by_hand = f"git -C {quoted(checkout)} merge --no-ff {agent_branch(job)}"
+            await self._refuse_dirty(checkout, into, by_hand)
         new = await self._commit(project, job, (old, head), title)
-        await self._bring(project, source, job)
+        await self._bring(project, source, _merge_ref(job))
         if checkout:
             await self._fast_forward(checkout, into, old=old, new=new)
         else:
             await self._swap(source, into, old=old, new=new)
         return Merged(sha=new, undo=_undo(source, checkout, into, old=old, new=new))
+
+    async def advance(self, asked: Advancing) -> Merged:
+        """Move a branch forward to a stack's last commit, all of it or nothing; done already, it changes nothing."""
+        source, into, old, new = _local(asked), asked.into, commit_id(asked.old), commit_id(asked.new)
+        now = await resolve(self._git, source, f"refs/heads/{into}")
+        if not now:
+            raise Unknown(f"{source} has no branch {into!r}.", hint="Name the branch to merge into.")
+        checkout = await self._checkout_of(source, into)
+        undo = _undo(source, checkout, into, old=old, new=new)
+        if now == new or await self._holds(source, new, now):
+            return Merged(sha=new, undo=undo if now == new else ())
+        if now != old:
+            raise _moved_since(into)
+        await self._bring(asked.project, source, f"refs/midwatch/stacks/{asked.stack}")
+        if checkout:
+            forward = f"git -C {quoted(checkout)} merge --ff-only {new}"
+            await self._refuse_dirty(checkout, into, forward)
+            await self._fast_forward(checkout, into, old=old, new=new)
+        else:
+            await self._swap(source, into, old=old, new=new)
+        return Merged(sha=new, undo=undo)
+
+    async def take_back(self, asked: Advancing) -> None:
+        """Move a branch back to where it stood before a stack, only from where the stack left it."""
+        source, into, old, new = _local(asked), asked.into, commit_id(asked.old), commit_id(asked.new)
+        now = await resolve(self._git, source, f"refs/heads/{into}")
+        if now == old:
+            return
+        if now != new:
+            raise Stale(
+                f"{into} has moved on since the stack was merged.",
+                hint=f"Take single merges back with `git -C {quoted(source)} revert -m 1 COMMIT`.",
+            )
+        checkout = await self._checkout_of(source, into)
+        if checkout is None:
+            await self._swap(source, into, old=new, new=old)
+            return
+        code, _, complaint = await self._git.attempt(checkout, "reset", "--quiet", "--keep", old)
+        if code:
+            raise Refused(
+                f"{checkout} could not be moved back: {complaint}.", hint="Commit or stash what is in the way."
+            )
+
+    async def _holds(self, source: Path, commit: str, within: str) -> bool:
+        return (await self._git.attempt(source, "merge-base", "--is-ancestor", commit, within))[0] == 0
 
     async def repository_refs(self, source: Path) -> dict[str, str]:
         """List every ref with its commit, and what HEAD points to, for whoever checks that we touched nothing else."""
@@ -115,12 +161,12 @@ class LocalForge:
             await git.run(mirror, "update-ref", _merge_ref(job), commit)
             return commit
 
-    async def _bring(self, project: str, source: Path, job: str) -> None:
+    async def _bring(self, project: str, source: Path, ref: str) -> None:
         """Bring the merge's objects into the person's repository; no ref of theirs moves yet."""
         async with self._mirrors.held(project) as (mirror, git):
             fetch = ("fetch", "--quiet", "--no-tags", "--no-prune", "--no-write-fetch-head", "--no-auto-gc")
             upload = f"--upload-pack={git.far_side('upload-pack')}"
-            await git.run(source, *fetch, "--refmap=", upload, str(mirror), _merge_ref(job))
+            await git.run(source, *fetch, "--refmap=", upload, str(mirror), ref)
 
     async def _checkout_of(self, source: Path, branch: str) -> Path | None:
         listing = await self._git.run(source, "worktree", "list", "--porcelain", "-z")
@@ -130,13 +176,12 @@ class LocalForge:
                 return Path(lines[0].removeprefix("worktree "))
         return None
 
-    async def _refuse_dirty(self, checkout: Path, into: str, job: str) -> None:
+    async def _refuse_dirty(self, checkout: Path, into: str, by_hand: str) -> None:
         status = await self._git.text(checkout, "status", "--porcelain", "--untracked-files=no")
         if status:
             raise Refused(
                 f"{into} is checked out in {checkout} with uncommitted changes.",
-                hint=f"Commit or stash them and merge again, or run "
-                f"`git -C {quoted(checkout)} merge --no-ff {agent_branch(job)}` yourself.",
+                hint=f"Commit or stash them and merge again, or run `{by_hand}` yourself.",
                 because=tuple(line[3:] for line in status.splitlines()),
             )
 
@@ -160,6 +205,18 @@ class LocalForge:
 
 def _moved(into: str) -> Stale:
     return Stale(f"{into} moved while the merge was being made.", hint="Merge again; it starts from the newest commit.")
+
+
+def _moved_since(into: str) -> Stale:
+    return Stale(
+        f"{into} moved since the stack was verified.", hint="Check it again where it stands now: midwatch stack check"
+    )
+
+
+def _local(asked: Advancing) -> Path:
+    if is_url(asked.source):
+        raise Refused(f"{asked.source} is merged where it is kept, not by Midwatch.", hint="Merge the order there.")
+    return Path(asked.source)
 
 
 def _undo(source: Path, checkout: Path | None, into: str, *, old: str, new: str) -> tuple[str, ...]:

@@ -43,3 +43,20 @@ class MirrorKeeper(Protocol):
     def held(self, project: str) -> AbstractAsyncContextManager[tuple[Path, GitRunner]]:
         """Hold the mirror for writing."""
         ...
+
+
+class Advancing(Protocol):
+    """A branch that is to move from one commit to another, in one piece."""
+
+    @property
+    def project(self) -> str: ...  # noqa: D102
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def into(self) -> str: ...  # noqa: D102
+    @property
+    def stack(self) -> str: ...  # noqa: D102
+    @property
+    def old(self) -> str: ...  # noqa: D102
+    @property
+    def new(self) -> str: ...  # noqa: D102

@@ -1,6 +1,7 @@
 """Which work an event asks for. Derived, so that nobody can record the one and forget the other."""
 
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import JobBoxed
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -23,6 +24,7 @@ from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.events.preflight import PreflightBegun
 from midwatch.journal.events.runs import RunFinished
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
+from midwatch.journal.events.stack import StackBegun, StackMade
 from midwatch.journal.port import Work
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Stage
@@ -40,14 +42,22 @@ def follows(event: Event) -> tuple[Work, ...]:
             return (Work("round", {"session": session, "number": number}),)
         case AskAnswered(ask=ask) | AskExpired(ask=ask):
             return (Work("settle", {"ask": ask}),)
-        case SessionDebriefing(session=session):
+        case SessionDebriefing(session=session) | StackMade(session=session):
             return (Work("debrief", {"session": session}),)
+        case StackBegun(stack=stack):
+            return (Work("stack", {"stack": stack}),)
+        case _:
+            return _telling(event) or _after_job(event)
+
+
+def _telling(event: Event) -> tuple[Work, ...]:
+    match event:
         case NoticeRaised(notice=notice, tier=tier) if tier is not Tier.LOG:
             return (Work("tell", {"notice": notice}),)
         case PushBegun(push=push):
             return (Work("push", {"push": push}),)
         case _:
-            return _after_job(event)
+            return ()
 
 
 NEXT_STAGE: dict[type[Event], Stage] = {
@@ -69,7 +79,7 @@ def _after_job(event: Event) -> tuple[Work, ...]:
     match event:
         case JobCreated(job=job, stage=stage):
             return (stage_work(job, stage),)
-        case JobStopRequested(job=job):
+        case JobStopRequested(job=job) | JobBoxed(job=job):
             return (Work("halt", {"job": job}),)
         case JobEnded(job=job):
             return (Work("close", {"job": job}),)

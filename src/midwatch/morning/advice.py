@@ -7,9 +7,21 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow
 from midwatch.terms.report import EvidenceKind, Recommendation
 
-CONFIDENCE = {"green": 0.9, "still_red": 0.6, "no_checks": 0.5}
-PROOF = {"green": "checks green", "still_red": "checks no worse", "no_checks": "unproven: no checks"}
+CONFIDENCE = {"green": 0.9, "still_red": 0.6, "no_checks": 0.5, "flaky": 0.5}
+PROOF = {
+    "green": "checks green",
+    "still_red": "checks no worse",
+    "no_checks": "unproven: no checks",
+    "flaky": "checks flaky",
+    "worse": "checks red",
+    "red_when_restored": "checks green only with its own changes to them",
+    "doubted": "checks not to be believed",
+}
 MOST = 3
+MOST_DOUBTS = 2
+PER_DOUBT = 0.1
+"""What each doubt takes from how sure we are."""
+LEAST = 0.2
 
 
 def recommend(
@@ -35,17 +47,20 @@ def _merge(
     change = job.change
     size = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}" if change else ""
     checks = tuple(row.id for row in evidence if row.job == job.id and row.kind is EvidenceKind.BENCHMARK)
-    tradeoffs = list(job.plan.risks[:1]) if job.plan else []
+    doubts = job.proof.doubts if job.proof else ()
+    tradeoffs = [doubt.text.removesuffix(".") for doubt in doubts[:MOST_DOUBTS]]
+    tradeoffs += list(job.plan.risks[:1]) if job.plan else []
     if verdict == "no_checks":
         tradeoffs.append("no check says that it is right")
     if change and change.flagged:
         tradeoffs.append(f"touches {', '.join(change.flagged[:2])}")
     return Recommendation(
         id=new_id("rec"),
-        text=f"Merge pull request {pr.number}, {pr.title} ({size}; {PROOF.get(verdict, verdict)}).",
-        confidence=CONFIDENCE.get(verdict, 0.4),
+        text=f"{'Look at draft' if pr.draft else 'Merge'} pull request {pr.number}, {pr.title} "
+        f"({size}; {PROOF.get(verdict, verdict)}).",
+        confidence=max(LEAST, CONFIDENCE.get(verdict, 0.4) - PER_DOUBT * len(doubts)),
         tradeoffs=tuple(tradeoffs) or ("small style changes cost a review",),
-        ask=f"midwatch job merge {job.number}",
+        ask=f"midwatch job {'show' if pr.draft else 'merge'} {job.number}",
         why=f"trace:{job.id}",
         evidence=checks,
         hypothesis=not checks,

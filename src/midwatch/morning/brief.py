@@ -1,13 +1,15 @@
 """The debrief: what the night's records come to, ranked, scored before review, within four hundred words."""
 
-from dataclasses import dataclass
+import contextlib
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ReportWritten, RunScored
 from midwatch.journal.events.session import NoticeRaised
-from midwatch.morning import advice, lines
+from midwatch.morning import advice, lines, stacking
+from midwatch.morning.finishing import finish
 from midwatch.morning.roles import Morning
 from midwatch.rules import scores
 from midwatch.rules.brief import compose_brief
@@ -32,6 +34,7 @@ from midwatch.terms.records import (
     PullRequestRow,
     RunRow,
     SessionRow,
+    StackRow,
 )
 from midwatch.terms.report import Claim, Evidence, Recommendation, ScoreParts
 from midwatch.views.preflight import signed_with
@@ -55,6 +58,7 @@ class Ledger:
     """Channels with notices they did not take, however often they were tried."""
     signed_with: str = ""
     """What was known to be wrong when the orders were signed."""
+    stacks: tuple[StackRow, ...] = ()
 
 
 async def debrief(morning: Morning, session_id: str) -> None:
@@ -63,15 +67,32 @@ async def debrief(morning: Morning, session_id: str) -> None:
     if session.debrief_at is None:
         return  # it never ran, or still runs; a night that the next one has replaced gets its report all the same
     ledger = await open_ledger(morning, session)
-    if any(not job.state.over for job in ledger.jobs) or any(run.status == "running" for run in ledger.runs):
+    if any(not job.state.over for job in ledger.jobs):
         return  # the last one to end calls again
+    if any(run.status == "running" for run in ledger.runs):
+        await _finish_begun(morning, ledger)  # and what that records calls again
+        return
     key = f"report:{session.id}"
     if await morning.journal.known(key) is not None:
         return
+    if await stacking.begin_at_dawn(morning, session):
+        return  # the last one made calls again
+    ledger = replace(ledger, stacks=await morning.records.find(StackRow, session=session.id))
     try:
         await morning.journal.record(*_report(morning, ledger), key=key)
     except Stale:
         return  # another worker wrote it
+
+
+async def _finish_begun(morning: Morning, ledger: Ledger) -> None:
+    """A run of which a part never began is over with its night; one whose last job is just being closed ends there."""
+    for run in ledger.runs:
+        mine = [job for job in ledger.jobs if job.run == run.id]
+        closed = [await morning.journal.known(f"close:{job.id}") for job in mine]
+        if run.status == "running" and None not in closed:
+            over = await finish(morning, run.id)
+            with contextlib.suppress(Stale):
+                await morning.journal.record(*over)
 
 
 async def open_ledger(morning: Morning, session: SessionRow) -> Ledger:
@@ -129,7 +150,7 @@ def _report(morning: Morning, ledger: Ledger) -> tuple[Event, ...]:
     told = NoticeRaised(
         notice=morning.ids.new("ntc"), session=session.id, tier=Tier.ACTION, text=brief.headline, subject=report.report
     )
-    return (report, *scored, told)
+    return (report, *scored) if session.ad_hoc else (report, *scored, told)  # a command's end is told by its job
 
 
 def score_before_review(ledger: Ledger, run: RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:

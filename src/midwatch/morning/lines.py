@@ -10,6 +10,7 @@ from midwatch.terms.records import AskRow, EvidenceRow, JobRow
 from midwatch.terms.report import EvidenceKind, Recommendation
 from midwatch.terms.trust import Level
 from midwatch.views.channels import unsent_line
+from midwatch.views.stack import brief_line
 
 if TYPE_CHECKING:
     from midwatch.morning.brief import Ledger
@@ -24,17 +25,24 @@ ENDED = {
 
 def headline(ledger: "Ledger") -> str:
     """One honest sentence about the night, good or bad."""
-    ordered = len(ledger.session.items)
-    opened = len(ledger.pull_requests)
+    ordered, opened = len(ledger.session.works()), _delivered(ledger)
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
     if ledger.session.level is Level.OBSERVE and not ledger.jobs:
         said = sum(act.state == "said" for act in ledger.acts)
-        return f"Night {ledger.session.number}: observed only; {some(said, 'proposal')}, nothing was touched."
-    if failed and not opened:
-        return f"Night {ledger.session.number} failed: none of {ordered} delivered. {failed[-1].why}"
+        return f"{ledger.session.called}: observed only; {some(said, 'proposal')}, nothing was touched."
+    if failed and not ledger.pull_requests:
+        return f"{ledger.session.called} failed: none of {ordered} delivered. {failed[-1].why}"
     eye = len(failed) + sum(ask.state.value == "open" for ask in ledger.asks)
     tail = f" {eye} {'needs' if eye == 1 else 'need'} your eye." if eye else ""
-    return f"Night {ledger.session.number}: {opened} of {ordered} delivered as pull requests.{tail}"
+    return f"{ledger.session.called}: {opened} of {ordered} delivered as pull requests.{tail}"
+
+
+def _delivered(ledger: "Ledger") -> int:
+    """Count the works that have arrived in every repository they are for."""
+    of = {job.id: job.work_item for job in ledger.jobs}
+    opened = {of[pr.job] for pr in ledger.pull_requests if pr.job in of}
+    settled = opened | {job.work_item for job in ledger.jobs if job.state is JobState.DONE}
+    return sum(bool(items & opened) and items <= settled for items in ledger.session.works())
 
 
 def sections(
@@ -43,15 +51,25 @@ def sections(
     """Everything worth saying, the most important first in each section."""
     return {
         "objective": _objective(ledger),
-        "completed": [_completed(ledger, job) for job in ledger.jobs] or [_nothing(ledger)],
+        "completed": _all_completed(ledger) or [_nothing(ledger)],
         "evidence": [_evidence(row) for row in ranked(ledger.evidence)],
         "recommendations": [_recommended(place, one) for place, one in enumerate(recommended, 1)],
-        "decisions": [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)],
+        "decisions": _decisions(ledger, waiting),
         "assumptions": [f"{row.statement} If wrong: {row.impact_if_wrong} impact." for row in ledger.assumptions],
         "risks": _risks(ledger),
         "authority": _authority(ledger),
         "next": ["Nothing: the night is over and waits for your review."],
     }
+
+
+def _decisions(ledger: "Ledger", waiting: Sequence[AskRow]) -> list[str]:
+    """What waits for the person, and the stacks that may be merged; a stack is never crowded out by questions."""
+    asked = [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)]
+    newest = {row.project: row for row in ledger.stacks}
+    told = [
+        brief_line(row, ledger.projects[row.project].name) for row in newest.values() if row.project in ledger.projects
+    ]
+    return [*asked[:2], *told, *asked[2:]]
 
 
 def _authority(ledger: "Ledger") -> list[str]:
@@ -77,10 +95,28 @@ def _spent(ledger: "Ledger") -> str:
     return f"Spent {dollars(money)} of {granted} and {many(tokens)} tokens on: "
 
 
-def _completed(ledger: "Ledger", job: JobRow) -> str:
-    name = ledger.projects[job.project].name if job.project in ledger.projects else job.project
-    said = job.done.summary if job.done and job.state is JobState.DONE else job.why
-    return f"{name}: {job.title}: {ENDED.get(job.state, job.state.value)}. {said}"
+def _all_completed(ledger: "Ledger") -> list[str]:
+    """One line for each piece of work; one in several repositories has its parts in one line."""
+    found = []
+    for run in ledger.runs:
+        jobs = [job for job in ledger.jobs if job.run == run.id]
+        if run.contract.parts:
+            parts = (f"{_where(ledger, job)} {ENDED.get(job.state, job.state.value)}. {_said(job)}" for job in jobs)
+            found.append(f"{run.contract.objective} ({run.status}): {' '.join(parts)}")
+        else:
+            found += [
+                f"{_where(ledger, job)}: {job.title}: {ENDED.get(job.state, job.state.value)}. {_said(job)}"
+                for job in jobs
+            ]
+    return found
+
+
+def _where(ledger: "Ledger", job: JobRow) -> str:
+    return ledger.projects[job.project].name if job.project in ledger.projects else job.project
+
+
+def _said(job: JobRow) -> str:
+    return job.done.summary if job.done and job.state is JobState.DONE else job.why
 
 
 def _nothing(ledger: "Ledger") -> str:

@@ -4,28 +4,37 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.morning import ArtifactKept, AssumptionMade, ClaimMade, EvidenceFound
-from midwatch.journal.events.runs import RunFinished
+from midwatch.morning.finishing import finish
 from midwatch.morning.roles import Morning
 from midwatch.rules.scores import SourceRank, item_quality
 from midwatch.terms.counting import some
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import CheckResult, Finding, JobState
-from midwatch.terms.records import JobRow, PullRequestRow, RunRow
+from midwatch.terms.records import JobRow, PullRequestRow
 from midwatch.terms.report import Assumption, Claim, Evidence, EvidenceKind
 
 MOST_FINDINGS = 20
-STATUS = {JobState.DONE: "completed", JobState.STOPPED: "stopped", JobState.DECLINED: "stopped"}
+TRIES = 4
+"""Two parts of one run may be closed at the same moment; only one of them closes the run."""
 
 
 async def close_job(morning: Morning, job_id: str) -> None:
     """Write the receipts of a finished job, once."""
     key = f"close:{job_id}"
-    if await morning.journal.known(key) is not None:
-        return
     job = await morning.records.get(JobRow, job_id)
     if not job.state.over:
         return
-    run = await morning.records.get(RunRow, job.run)
+    events = await _receipts(morning, job)
+    for _ in range(TRIES):
+        if await morning.journal.known(key) is not None:
+            return
+        try:
+            await morning.journal.record(*events, *await finish(morning, job.run), key=key)
+        except Stale:
+            continue  # another worker closed it, or the run
+
+
+async def _receipts(morning: Morning, job: JobRow) -> list[Event]:
     pull_requests = await morning.records.find(PullRequestRow, job=job.id)
     events: list[Event] = []
     checks = [_found(job, _check_evidence(morning, job, one)) for one in _checks(job)]
@@ -36,15 +45,7 @@ async def close_job(morning: Morning, job_id: str) -> None:
         events.append(_artifact(morning, job))
     events += [AssumptionMade(run=job.run, project=job.project, assumption=one) for one in _assumptions(morning, job)]
     events.append(_work_changed(job, pull_requests))
-    if run.status == "running":
-        finished = STATUS.get(job.state, "failed")
-        events.append(
-            RunFinished.model_validate({"run": run.id, "session": run.session, "status": finished, "summary": job.why})
-        )
-    try:
-        await morning.journal.record(*events, key=key)
-    except Stale:
-        return  # another worker closed it
+    return events
 
 
 def _checks(job: JobRow) -> tuple[CheckResult, ...]:

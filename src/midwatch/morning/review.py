@@ -18,9 +18,10 @@ async def last_report(morning: Morning, night: str = "") -> tuple[SessionRow, Re
         session = await morning.records.get(SessionRow, night)
         reports = await morning.records.find(ReportRow, session=session.id)
         if not reports:
-            raise Unknown(f"Night {session.number} has no brief yet.", hint="Watch it: midwatch watch")
+            raise Unknown(f"{session.called} has no brief yet.", hint="Watch it: midwatch watch")
         return session, reports[-1]
-    reports = await morning.records.find(ReportRow)
+    nights = tuple(row.id for row in await morning.records.find(SessionRow, ad_hoc=False))
+    reports = await morning.records.find(ReportRow, session=nights) or await morning.records.find(ReportRow)
     if not reports:
         raise Unknown("There is no brief yet: no night has ended.", hint="Begin one: midwatch brief --example")
     return await morning.records.get(SessionRow, reports[-1].session), reports[-1]
@@ -30,7 +31,7 @@ async def submit(morning: Morning, review: Review, *, by: str, night: str = "") 
     """Store the verdicts, score each run after review, and end the session. A second review replaces the first."""
     session, report = await last_report(morning, night)
     if session.state not in {SessionState.DEBRIEF, SessionState.ENDED}:
-        raise Refused(f"Night {session.number} is not over yet.", hint="Stop it first: midwatch stop")
+        raise Refused(f"{session.called} is not over yet.", hint="Stop it first: midwatch stop")
     known = {one.id for one in report.recommendations}
     for given in review.outcomes:
         if given.recommendation not in known:

@@ -5,24 +5,26 @@ from collections.abc import Awaitable, Callable
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.house import WorkChanged
-from midwatch.journal.events.jobs import (
-    JobCreated,
-)
-from midwatch.journal.events.runs import MissionCreated, RunStarted
+from midwatch.journal.events.jobs import JobCreated
+from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
-from midwatch.night.contracts import contract_for
 from midwatch.night.ending import stop_events
+from midwatch.night.going_on import goes_on_at
 from midwatch.night.roles import Night
+from midwatch.night.starting import start_events
 from midwatch.night.wording import within
 from midwatch.night.world import World, look
 from midwatch.rules.asks import deadline_at
+from midwatch.rules.boxes import boxed
+from midwatch.rules.contract import part_of
 from midwatch.rules.gate import judge
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
 from midwatch.terms.house import WorkStatus
-from midwatch.terms.records import ActRow, SessionRow
+from midwatch.terms.jobs import Stage
+from midwatch.terms.records import ActRow, JobRow, RunRow, SessionRow
 from midwatch.terms.trust import Outcome, Verdict
 
 SPIN = "gate.spin"
@@ -104,47 +106,51 @@ async def ask_first(night: Night, act_id: str) -> None:
 
 
 async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
-    """Begin a run with one job."""
-    proposal, session = act.proposal, world.session
-    mission, run, job = (night.ids.new(prefix) for prefix in ("mis", "run", "job"))
-    contract = contract_for(session, proposal, world.projects, world.settings, mission)
-    if contract is None:
-        raise Stale("Nobody ordered this any more.")
-    title = contract.objective
-    events: list[Event] = [
-        MissionCreated(
-            mission=mission,
-            session=session.id,
-            project=proposal.project,
-            title=title,
-            objective=title,
-            work_items=(proposal.target,),
-        ),
-        RunStarted(run=run, session=session.id, mission=mission, project=proposal.project, contract=contract),
-        JobCreated(
-            job=job,
-            session=session.id,
-            run=run,
-            project=proposal.project,
-            work_item=proposal.target,
-            title=title,
-            agent=contract.agent,
-            act=act.id,
-        ),
-        WorkChanged(item=proposal.target, status=WorkStatus.IN_PROGRESS, why="a job was started"),
-    ]
-    return events, job
+    """Begin a run with one job, or join the run that a sibling in another repository began."""
+    return await start_events(night, world, act.proposal, act.id)
 
 
 async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
-    """Begin again where a job ended; the new one says which it follows."""
+    """Begin again where a job ended; the new one says which it follows. One whose time was over simply goes on."""
     tried = [job for job in world.jobs if job.work_item == act.proposal.target]
+    if tried and boxed(tried[-1]) and goes_on_at(tried[-1]) is not Stage.MIRROR:
+        return await _go_on(night, act, tried[-1])
     events, result = await _start(night, world, act)
     renewed = [
         one.model_copy(update={"retry_of": tried[-1].id}) if isinstance(one, JobCreated) and tried else one
         for one in events
     ]
     return renewed, result
+
+
+async def _go_on(night: Night, act: ActRow, former: JobRow) -> tuple[list[Event], str]:
+    """Take up the checkout, the plan and the conversation that were kept, in a new time box."""
+    before = await night.records.get(RunRow, former.run)
+    run, job = night.ids.new("run"), night.ids.new("job")
+    events: list[Event] = [
+        RunStarted(
+            run=run,
+            session=former.session,
+            mission=before.mission,
+            project=former.project,
+            contract=part_of(before.contract, former.project),
+        ),
+        JobCreated(
+            job=job,
+            session=former.session,
+            run=run,
+            project=former.project,
+            work_item=former.work_item,
+            title=former.title,
+            agent=former.agent,
+            act=act.id,
+            retry_of=former.id,
+            by_hand=former.by_hand,
+            stage=goes_on_at(former),
+        ),
+        WorkChanged(item=former.work_item, status=WorkStatus.IN_PROGRESS, why="goes on in a new time box"),
+    ]
+    return events, job
 
 
 async def _stop(_: Night, world: World, act: ActRow) -> tuple[list[Event], str]:

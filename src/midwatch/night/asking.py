@@ -125,7 +125,7 @@ class Asking:
             if stop.is_set():
                 await withdraw(self._night, row, "the job was stopped")
                 continue
-            await _first(bell, stop)
+            await first_of(bell, stop)
 
 
 async def withdraw(night: Night, ask: AskRow, why: str) -> None:
@@ -144,7 +144,7 @@ def _agreed(row: AskRow) -> bool:
     return row.state is AskState.ANSWERED and agrees(row.answer)
 
 
-async def _first(*bells: asyncio.Event) -> None:
+async def first_of(*bells: asyncio.Event) -> None:
     """Wait until one of them rings, or for the longest time without a look."""
     rung = asyncio.Event()
 

@@ -65,6 +65,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         conversation=job.conversation if job.stage is not Stage.PLAN else "",
         tools=settings.execution.allowed_tools,
         met=lambda: night.doorkeeping.met(job.id),
+        pieces=settings.execution.commit_strategy == "incremental",
     )
 
 

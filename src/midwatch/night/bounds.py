@@ -2,14 +2,14 @@
 
 from midwatch.errors import Refused
 from midwatch.night.roles import Night
-from midwatch.rules.contract import WRITE
+from midwatch.rules.contract import WRITE, part_of
 from midwatch.terms.contract import RunContract, ToolScope
 from midwatch.terms.records import JobRow, RunRow
 
 
 async def contract_of(night: Night, job: JobRow) -> RunContract:
-    """Read what the run promised to keep to."""
-    return (await night.records.get(RunRow, job.run)).contract
+    """Read what the run promised to keep to where this job works."""
+    return part_of((await night.records.get(RunRow, job.run)).contract, job.project)
 
 
 def scope_of(contract: RunContract) -> ToolScope:

@@ -23,7 +23,7 @@ from midwatch.terms.facts import Budget
 from midwatch.terms.money import dollars, many
 from midwatch.terms.records import CheckInRow
 
-GOING = frozenset({"todo", "working", "waiting"})
+GOING = frozenset({"todo", "working", "waiting", "asked", "boxed"})
 WHY = {
     SessionEnd.TIME: "the night's time is used up",
     SessionEnd.USD: "the night's money is used up",

@@ -12,9 +12,11 @@ from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionR
 from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.ending import stop_events
 from midwatch.night.forge_watch import place_of
+from midwatch.night.going_on import goes_on_at
 from midwatch.night.jobs import halt
 from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
+from midwatch.rules.contract import part_of
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow
@@ -73,16 +75,22 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             f"Job {job.number} goes on as job {following[-1].number}.",
             hint=f"Look at that one: midwatch job show {following[-1].number}",
         )
-    session, stage = await night.records.get(SessionRow, job.session), _goes_on_at(job)
+    session, stage = await night.records.get(SessionRow, job.session), goes_on_at(job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
-            f"Night {session.number} is over, and job {job.number} had no approved plan yet.",
+            f"{session.called} is over, and job {job.number} had no approved plan yet.",
             hint="Order the work again for the next night.",
         )
     former = await night.records.get(RunRow, job.run)
     run, new = night.ids.new("run"), night.ids.new("job")
     await night.journal.record(
-        RunStarted(run=run, session=session.id, mission=former.mission, project=job.project, contract=former.contract),
+        RunStarted(
+            run=run,
+            session=session.id,
+            mission=former.mission,
+            project=job.project,
+            contract=part_of(former.contract, job.project),
+        ),
         JobCreated(
             job=new,
             session=session.id,
@@ -93,19 +101,13 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             agent=job.agent,
             retry_of=job.id,
             stage=stage,
+            by_hand=job.by_hand,
         ),
         WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
         actor=by,
         key=f"resumed:{job.id}",
     )
     return await night.records.get(JobRow, new)
-
-
-def _goes_on_at(job: JobRow) -> Stage:
-    """Finished work is looked at again, an approved plan carried on with; anything less begins anew."""
-    if job.done is not None and job.stage not in {Stage.EXECUTE, Stage.BUNDLE, Stage.QUARANTINE}:
-        return Stage.BUNDLE
-    return Stage.EXECUTE if job.approved_by and job.plan is not None else Stage.MIRROR
 
 
 async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:

@@ -37,6 +37,7 @@ class Decider:
         self._contract = contract
         self._errand = errand
         self._root = str(room.inside)
+        self._signals = str(room.signals_inside)
         self._asking = Asking(night, job, room)
         self._number = 0
 
@@ -77,7 +78,7 @@ class Decider:
             do_not_touch=constraints.do_not_touch,
             allowed_tools=settings.execution.allowed_tools,
             allowed_domains=(*settings.sandbox.domains, *domains),
-            scratch=("/tmp",),  # noqa: S108 - inside, it is the job's own
+            scratch=("/tmp", self._signals),  # noqa: S108 - inside, it is the job's own
             tainted=await self._night.journal.known(self._taint) is not None,
         )
 

@@ -4,27 +4,21 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpened
 from midwatch.journal.events.session import NoticeRaised
+from midwatch.night.proof_words import stayed_red
 from midwatch.night.pull_request_text import pull_request_text
 from midwatch.night.roles import Effect, Night
+from midwatch.night.together import siblings, worded
 from midwatch.night.wording import ready_text
 from midwatch.night.world import look
+from midwatch.rules.check_runs import NOT_DELIVERABLE
 from midwatch.rules.contract import WRITE
 from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
-from midwatch.terms.counting import some
 from midwatch.terms.forges import LOCAL, PullRequestDraft, PullRequestPlace, PullRequestSeen
 from midwatch.terms.jobs import Change
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.trust import Verdict
-
-NOT_DELIVERABLE = {"worse", "red_when_restored"}
-
-STAYED = {
-    "worse": "The checks fail with this work and did not fail so before.",
-    "red_when_restored": "The checks pass only with the agent's own changes to the files that decide them; "
-    "with yours put back they fail.",
-}
 
 
 async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
@@ -32,10 +26,8 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
     change = _delivered(job)
     if job.proof is None:
         raise Stale("Nothing was proven that could be delivered.")
-    if job.proof.verdict in NOT_DELIVERABLE:
-        tried = f" {some(job.repairs, 'repair round')} did not mend that." if job.repairs else ""
-        why = STAYED[job.proof.verdict] + tried
-        return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause="logic"),)
+    if is_draft(job) and night.settings().execution.deliver_red == "never":
+        return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=stayed_red(job, job.proof), cause="logic"),)
     project = await night.records.get(ProjectRow, job.project)
 
     async def push() -> dict[str, str]:
@@ -51,10 +43,15 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
             job=job.id,
             request={"head": change.head, "into": f"agent/{job.id}", "repository": project.path},
         ),
-        lambda: _judge_delivery(night, job),
+        lambda: may_leave(night, job),
         push,
     )
     return (JobDelivered(job=job.id, epoch=job.epoch, branch=passed["branch"], head=change.head),)
+
+
+def is_draft(job: JobRow) -> bool:
+    """Whether work may leave only as a draft: its checks stayed red, or are not to be believed."""
+    return job.proof is not None and job.proof.verdict in NOT_DELIVERABLE
 
 
 def _delivered(job: JobRow) -> Change:
@@ -66,11 +63,14 @@ def _delivered(job: JobRow) -> Change:
 async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Ask for the branch to be looked at and merged, where its project's forge keeps such questions."""
     change, project = _delivered(job), await night.records.get(ProjectRow, job.project)
-    title, body = pull_request_text(job, project)
+    title, body = pull_request_text(job, project, night.settings().execution.commit_strategy)
+    body = worded(body, await siblings(night, job))
     place = PullRequestPlace(
         source=project.path, project=project.id, job=job.id, branch=job.branch, head=change.head, into=project.branch
     )
-    forge, seen = await _open(night, job, project, PullRequestDraft(place=place, title=title, body=body))
+    forge, seen = await _open(
+        night, job, project, PullRequestDraft(place=place, title=title, body=body, draft=is_draft(job))
+    )
     opened = PullRequestOpened(
         pull_request=night.ids.new("pr"),
         job=job.id,
@@ -84,7 +84,7 @@ async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
         title=title,
         body=body,
         forge=forge,
-        draft=seen.draft,
+        draft=seen.draft or is_draft(job),
         url=seen.url,
         there=seen.number,
         checks=seen.checks,
@@ -111,7 +111,7 @@ async def _open(night: Night, job: JobRow, project: ProjectRow, draft: PullReque
             job=job.id,
             request={"into": draft.place.branch, "meant_for": draft.place.into, "forge": forge.name},
         ),
-        lambda: _judge_delivery(night, job),
+        lambda: may_leave(night, job),
         act,
     )
     return forge.name, PullRequestSeen.model_validate_json(passed["seen"])
@@ -122,7 +122,8 @@ async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
     rows = await night.records.find(PullRequestRow, job=job.id)
     if not rows:
         raise Stale("There is no pull request that could be told of.")
-    ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=rows[-1].title)
+    why = f"Only a draft: {rows[-1].title}" if rows[-1].draft else rows[-1].title
+    ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=why)
     told = NoticeRaised(
         notice=night.ids.new("ntc"),
         session=job.session,
@@ -133,7 +134,7 @@ async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
     return (ended, told) if night.settings().notices.on_complete else (ended,)
 
 
-async def _judge_delivery(night: Night, job: JobRow) -> Verdict:
+async def may_leave(night: Night, job: JobRow) -> Verdict:
     """Ask the gate again, about exactly the paths that would leave."""
     now = await night.records.get(JobRow, job.id)
     if now.epoch != job.epoch:

@@ -22,7 +22,7 @@ def debrief_events(
             notice=night.ids.new("ntc"),
             session=session.id,
             tier=tier_of(NoticeKind.CHECK_IN_COMPLETION),
-            text=f"Night {session.number} is over: {reason}.",
+            text=f"{session.called} is over: {reason}.",
             subject=session.id,
         ),
     ]

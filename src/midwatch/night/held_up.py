@@ -3,20 +3,22 @@
 import contextlib
 from datetime import datetime, timedelta
 
-from midwatch.errors import Away, Limited, Locked, MidwatchError, NightSpent, Refused, Spent, Stale
+from midwatch.errors import Limited, Locked, MidwatchError, NightSpent, Spent, Stale
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import JobEnded, JobGranted, JobStumbled, JobWaits, JobWoken
-from midwatch.journal.events.session import AskOpened, AskWithdrawn, NoticeRaised, SessionPaused, SessionResumed
+from midwatch.journal.events.jobs import JobEnded, JobGranted, JobWoken
+from midwatch.journal.events.session import AskWithdrawn, SessionPaused, SessionResumed
 from midwatch.night.bounds import contract_of
 from midwatch.night.ending import debrief_events
+from midwatch.night.failing import after_failure, failed, find_out, notice, waits
+from midwatch.night.guiding import CAPPED, ask_about
 from midwatch.night.roles import Night
 from midwatch.night.wording import within
-from midwatch.rules.asks import GO_ON, SILENCE, STOP, deadline_at
+from midwatch.rules.asks import GO_ON, SILENCE, STOP
 from midwatch.rules.notices import NoticeKind, tier_of
-from midwatch.rules.recovery import Cause, NextStep, back_off, classify, next_step
+from midwatch.rules.recovery import Cause, NextAct
 from midwatch.rules.spending import Amount, more_for
 from midwatch.settings.zone import local_time
-from midwatch.terms.asks import AskDraft, AskKind, AskState
+from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.money import micros
@@ -41,28 +43,11 @@ async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event,
             return await _ask_for_more(night, job, error)
         case NightSpent():
             return await _end_the_night(night, job, error)
-        case Away() if next_step(Cause.TRANSIENT, job.attempt) is NextStep.RETRY:
-            until = night.clock.now() + back_off(job.attempt)
-            return (_waits(job, error.message, Cause.TRANSIENT.value, until=until, attempt=job.attempt + 1),)
         case _:
-            return _again_or_over(night, job, error)
-
-
-def _again_or_over(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
-    cause = Cause.LOGIC if isinstance(error, Refused) else classify(error.message)
-    why = f"{error.message} {error.hint}".strip()
-    if isinstance(error, Refused) or next_step(cause, job.attempt) is not NextStep.RETRY:
-        return failed(night, job, why, cause.value, headline=error.message)
-    return (
-        JobStumbled(job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, cause=cause.value, error=why),
-    )
-
-
-def failed(night: Night, job: JobRow, why: str, cause: str, *, headline: str = "") -> tuple[Event, ...]:
-    """End a job and tell the person."""
-    text = f"Job {job.number} ({job.title}) failed at {job.stage.value}: {headline or why}"
-    ended = JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause=cause)
-    return ended, _notice(night, job, NoticeKind.ERROR, text)
+            found = await find_out(night, job, error)
+            if found.act is NextAct.WAIT:
+                return await _wait_for(night, job, error, None)
+            return await after_failure(night, job, error, found)
 
 
 async def _wait_for(night: Night, job: JobRow, error: MidwatchError, until: datetime | None) -> tuple[Event, ...]:
@@ -73,21 +58,21 @@ async def _wait_for(night: Night, job: JobRow, error: MidwatchError, until: date
     at = f"{local_time(night.settings(), until):%H:%M}"
     if session.ends_at is not None and until >= session.ends_at:
         why = f"{error.message} It resets at {at}, when the night is over; the work so far is kept."
-        return failed(night, job, f"{why} Go on then: midwatch job resume {job.number}", "limit", headline=why)
+        return await failed(night, job, f"{why} Go on then: midwatch job resume {job.number}", "limit", headline=why)
     why = f"{error.message} It goes on at {at}."
-    told = _notice(night, job, NoticeKind.ROUTINE, f"Job {job.number} ({job.title}) waits: {why}")
-    return _waits(job, why, "limit", until=until), told
+    told = notice(night, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
+    return waits(job, why, "limit", until=until), told
 
 
 async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
     """A refused credential is critical (RULES 5): everything holds until the person has mended it."""
     session = await night.records.get(SessionRow, job.session)
-    waits = _waits(job, error.message, Cause.AUTH.value)
+    held = waits(job, error.message, Cause.AUTH.value)
     if await _open_asks(night, job.session, AskKind.GUIDANCE_ERROR):
-        return (waits,)  # the person is asked once, not once for every job
+        return (held,)  # the person is asked once, not once for every job
     holds = session.state is SessionState.AUTONOMOUS and not session.paused
     paused = (SessionPaused(session=session.id, why=HELD),) if holds else ()
-    return waits, *paused, *_credential_ask(night, job, error.message)
+    return held, *paused, *_credential_ask(night, job, error.message)
 
 
 def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
@@ -95,8 +80,8 @@ def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
     silence = within(SILENCE[AskKind.GUIDANCE_ERROR], minutes)
     how = "midwatch doctor says where" if job.stage in OUTSIDE else f"midwatch agent login {job.agent}"
     question = f"{why} Mend it ({how}), then go on; or stop job {job.number}?"
-    opened = _ask(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
-    return opened, _notice(night, job, NoticeKind.CRITICAL_GUIDANCE, question, subject=opened.ask)
+    opened = ask_about(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
+    return opened, notice(night, job, tier_of(NoticeKind.CRITICAL_GUIDANCE), question, subject=opened.ask)
 
 
 async def ask_again(night: Night, session_id: str) -> None:
@@ -114,7 +99,7 @@ async def ask_again(night: Night, session_id: str) -> None:
 
 def _held_by_us(session: SessionRow) -> bool:
     """Whether a pause is ours to end: a person, a message or spin may have paused the night for another reason."""
-    return session.state is SessionState.AUTONOMOUS and session.paused and session.why_paused == HELD
+    return session.state is SessionState.AUTONOMOUS and session.paused and session.why_paused in {HELD, CAPPED}
 
 
 async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
@@ -127,9 +112,9 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
         " more?"
     )
     silence = within(SILENCE[AskKind.SPEND], minutes)
-    opened = _ask(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
-    told = _notice(night, job, NoticeKind.NEEDS_INPUT, question, subject=opened.ask)
-    return _waits(job, error.message, BUDGET), opened, told
+    opened = ask_about(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
+    told = notice(night, job, tier_of(NoticeKind.NEEDS_INPUT), question, subject=opened.ask)
+    return waits(job, error.message, BUDGET), opened, told
 
 
 async def _more(night: Night, job: JobRow) -> Amount:
@@ -152,38 +137,6 @@ async def _end_the_night(night: Night, job: JobRow, error: MidwatchError) -> tup
     )
 
 
-def _ask(
-    night: Night, job: JobRow, kind: AskKind, question: str, options: tuple[str, ...], minutes: float
-) -> AskOpened:
-    draft = AskDraft(
-        kind=kind,
-        question=question,
-        options=options,
-        recommendation=options[0] if kind is AskKind.GUIDANCE_ERROR else options[-1],
-        rationale="Its work so far is kept either way.",
-        priority=9 if kind is AskKind.GUIDANCE_ERROR else 7,
-        deadline_minutes=minutes,
-        silence=SILENCE[kind],
-        blocking=True,
-        subject=job.id,
-        project=job.project,
-    )
-    due = deadline_at(kind, local_time(night.settings(), night.clock.now()), minutes=minutes)
-    return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
-
-
-def _waits(job: JobRow, why: str, cause: str, *, until: datetime | None = None, attempt: int | None = None) -> JobWaits:
-    return JobWaits(
-        job=job.id,
-        epoch=job.epoch,
-        stage=job.stage,
-        attempt=attempt or job.attempt,
-        cause=cause,
-        why=why,
-        until=until,
-    )
-
-
 async def wake(night: Night, job_id: str, *, by: str) -> None:
     """Let a waiting job go on; one that does not wait any more is left alone."""
     job = await night.records.get(JobRow, job_id)
@@ -201,11 +154,13 @@ async def answered(night: Night, ask: AskRow, *, agreed: bool) -> tuple[Event, .
     by = ask.answered_by or "silence"
     if ask.kind is AskKind.GUIDANCE_ERROR:
         return await _credential_answered(night, ask, by, agreed=agreed)
+    if ask.kind is AskKind.GUIDANCE_UNCERTAIN:
+        return ()  # the job is over; the next round sees what was said, and counts from there
     job = await night.records.get(JobRow, ask.subject)
     if job.state is not JobState.WAITING or job.cause != BUDGET:
         return ()
     if not agreed:
-        return failed(night, job, f"{job.waits_for} Nothing more was granted by {by}; its work is kept.", BUDGET)
+        return await failed(night, job, f"{job.waits_for} Nothing more was granted by {by}; its work is kept.", BUDGET)
     more = await _more(night, job)
     usd, tokens, requests = more.usd_micros, more.tokens, more.requests
     return JobGranted(job=job.id, usd_micros=usd, tokens=tokens, requests=requests, by=by), _woken(job, by)
@@ -218,7 +173,7 @@ async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bo
     events: list[Event] = []
     for job in waiting:
         why = f"{job.waits_for} {by} said {ask.answer}; its work is kept."
-        events += [_woken(job, by)] if agreed else failed(night, job, why, Cause.AUTH.value)
+        events += [_woken(job, by)] if agreed else await failed(night, job, why, Cause.AUTH.value)
     if _held_by_us(session):
         events.append(SessionResumed(session=session.id))
     others = await _open_asks(night, ask.session, AskKind.GUIDANCE_ERROR)
@@ -228,9 +183,3 @@ async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bo
 
 async def _open_asks(night: Night, session: str, kind: AskKind) -> tuple[AskRow, ...]:
     return tuple(await night.records.find(AskRow, session=session, kind=kind, state=AskState.OPEN))
-
-
-def _notice(night: Night, job: JobRow, kind: NoticeKind, text: str, *, subject: str = "") -> NoticeRaised:
-    return NoticeRaised(
-        notice=night.ids.new("ntc"), session=job.session, tier=tier_of(kind), text=text, subject=subject or job.id
-    )

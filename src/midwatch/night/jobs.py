@@ -6,9 +6,11 @@ import logging
 from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobEnded
-from midwatch.night import held_up
+from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.night import failing, held_up, milestones, questions
 from midwatch.night.asking import withdraw, withdraw_calls
 from midwatch.night.assigning import grace
+from midwatch.night.boxing import box_opened, stopped_well
 from midwatch.night.roles import Night
 from midwatch.night.stages import STAGES
 from midwatch.terms.asks import AskState
@@ -41,10 +43,12 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=night.bench.isolation
     )
     try:
-        await night.journal.record(claim, key=f"claim:{job.id}:{epoch}", actor=night.worker)
+        box = await box_opened(night, job, epoch)
+        await night.journal.record(claim, *box, key=f"claim:{job.id}:{epoch}", actor=night.worker)
     except Stale:
         return  # somebody else was faster
     job = await night.records.get(JobRow, job_id)
+    await milestones.stage_begins(night, job)
     met: MidwatchError | None = None
     events: tuple[Event, ...] = ()
     try:
@@ -60,6 +64,8 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         night.bells.put_away(job.id, bell)
     if await _written_down(night, job.model_copy(update={"epoch": epoch}), events, met, stopped=stopped):
         await withdraw_calls(night, job.id)
+        if (await night.records.get(JobRow, job.id)).state.over:
+            await questions.let_go(night, job.id)
         # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
         await night.bench.put_away(job.id)
 
@@ -78,11 +84,14 @@ async def _written_down(
             log.info("job %s, epoch %s came too late", job.number, job.epoch)
             return False
         if again == TRIES:
-            events = held_up.failed(night, now, f"How it went does not fit what became of the night: {met}", "unknown")
+            events = await failing.failed(
+                night, now, f"How it went does not fit what became of the night: {met}", "unknown"
+            )
         elif met is not None:
             events = await _after(night, now, met, stopped=stopped)
         elif again and now.state is JobState.STOPPING:
-            events = _stopped(now)
+            events = await stopped_well(night, now)
+        events = await _told(night, now, events)
         try:
             await night.journal.record(*events, key=f"stage:{job.id}:{job.epoch}", actor=night.worker)
         except (Stale, Refused) as late:
@@ -96,17 +105,20 @@ async def _written_down(
 async def _stop(night: Night, job: JobRow) -> tuple[Event, ...]:
     """An agent may have worked on since before a restart, though it was to stop meanwhile."""
     await night.bench.clear_out(job.id, grace(night))
-    return _stopped(job)
+    return await stopped_well(night, job)
 
 
-def _stopped(job: JobRow) -> tuple[Event, ...]:
-    return (JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=job.why or "stopped; the work is kept"),)
+async def _told(night: Night, job: JobRow, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """A stage that ends its job as failed leaves the telling to us."""
+    ended = next((one for one in events if isinstance(one, JobEnded) and one.state == "failed"), None)
+    silent = not any(isinstance(one, NoticeRaised | AskOpened) for one in events)
+    return (*events, *await failing.told(night, job, ended)) if ended is not None and silent else events
 
 
 async def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:
     """Turn an error into what happens next: the job was stopped, or is held up, or is over."""
     if stopped or job.state is JobState.STOPPING:
-        return _stopped(job)
+        return await stopped_well(night, job)
     return await held_up.after(night, job, error)
 
 
@@ -127,5 +139,5 @@ async def halt(night: Night, job_id: str) -> None:
     for ask in await night.records.find(AskRow, subject=job.id, state=AskState.OPEN):
         await withdraw(night, ask, "the job was stopped")
     with contextlib.suppress(Stale):
-        await night.journal.record(*_stopped(job), key=f"halted:{job.id}:{job.epoch}")
+        await night.journal.record(*await stopped_well(night, job), key=f"halted:{job.id}:{job.epoch}")
     await held_up.ask_again(night, job.session)

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from midwatch.journal.port import Records, Work
 from midwatch.night import held_up
 from midwatch.night.roles import Night
+from midwatch.night.stranded import Watched
 from midwatch.night.tidying import collect_checkouts, end_orphans
 from midwatch.rules.recovery import Cause
 from midwatch.terms.asks import AskKind, AskState, Tier
@@ -52,9 +53,13 @@ async def _unsettled(records: Records, late: datetime) -> list[Work]:
 
 
 async def _unclosed(records: Records, late: datetime) -> list[Work]:
-    """A job that is over and whose run goes on."""
-    runs = tuple(run.id for run in await records.find(RunRow, status="running"))
-    jobs = await records.find(JobRow, run=runs) if runs else ()
+    """A job that is over and whose run goes on, though none of its parts is at work or still to come."""
+    runs = {run.id: run for run in await records.find(RunRow, status="running")}
+    jobs = await records.find(JobRow, run=tuple(runs)) if runs else ()
+    for run in runs.values():
+        mine = [job for job in jobs if job.run == run.id]
+        if len(mine) < len(run.contract.parts) or not all(job.state.over for job in mine):
+            jobs = tuple(job for job in jobs if job.run != run.id)
     return [Work("close", {"job": job.id}) for job in jobs if _before(job.ended_at, late)]
 
 
@@ -101,6 +106,7 @@ class Patrol:
     def __init__(self, night: Night, perform: Callable[[str, dict[str, JsonValue], int], Awaitable[None]]) -> None:
         self._night = night
         self._perform = perform
+        self._watched = Watched(night)
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -116,7 +122,7 @@ class Patrol:
         """Carry out what was left lying; say how much it was."""
         await end_orphans(self._night)
         await credentials_forgotten(self._night)
-        left = await overdue(self._night)
+        left = (*await overdue(self._night), *await self._watched.stranded())
         for work in left:
             log.warning("left lying, taken up again: %s %s", work.name, work.args)
             await self._perform(work.name, dict(work.args), await self._night.records.head())

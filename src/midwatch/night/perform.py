@@ -13,7 +13,7 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.caused import CausedJournal
 from midwatch.journal.events.session import RoundEnded
 from midwatch.journal.port import Journal
-from midwatch.night import flow, jobs, outbox, settling
+from midwatch.night import flow, held_up, jobs, outbox, retelling, settling, stacks
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import SessionRow
@@ -40,11 +40,10 @@ class Evening(Protocol):
 class Performer:
     """Knows who does which work. Every piece may come twice and is harmless the second time."""
 
-    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning, evening: Evening) -> None:
+    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning, stack: Morning, evening: Evening) -> None:
         self._night = night
-        self._close_job = close_job
-        self._debrief = debrief
         self._evening = evening
+        self._mornings = {"close": close_job, "debrief": debrief, "stack": stack}
         self._under_way = 0
         self._at_rest = asyncio.Event()
         self._at_rest.set()
@@ -98,35 +97,36 @@ class Performer:
         match name:
             case "round":
                 await flow.run_round(night, args["session"], int(args["number"]))
-            case "stage":
-                await jobs.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
-            case "halt":
-                await jobs.halt(night, args["job"])
+            case "stage" | "wake" | "halt":
+                await self._job(night, name, args)
             case "settle":
                 await settling.settle(night, args["ask"])
             case "tell" | "push":
                 await outbox.carry_out(night, **args)
-            case _:
-                await self._around(night.journal, name, args)
-
-    async def _around(self, journal: Journal, name: str, args: dict[str, str]) -> None:
-        """Do what belongs to the evening and to the morning."""
-        match name:
             case "preflight":
-                await self._evening.look(journal, args["preflight"])
-            case "close":
-                await self._close_job(journal, args["job"])
-            case "debrief":
-                await self._debrief(journal, args["session"])
+                await self._evening.look(night.journal, args["preflight"])
             case _:
-                raise AssertionError(name)
+                (subject,) = args.values()
+                await self._mornings[name](night.journal, subject)
+                if name == "close":
+                    await retelling.retell(night, subject)
+
+    async def _job(self, night: Night, name: str, args: dict[str, str]) -> None:
+        if name == "stage":
+            await jobs.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
+        elif name == "wake":
+            await held_up.wake(night, args["job"], by="the patrol; nobody else would have")
+        else:
+            await jobs.halt(night, args["job"])
 
     async def _mend(self, name: str, args: dict[str, str], error: Exception) -> None:
-        """Leave nothing hanging: a round that broke ends, a stage that broke fails its job."""
+        """Leave nothing hanging: a round that broke ends, a stage that broke fails its job, a stack is given up."""
         if isinstance(error, jobs.StageBroke):
             await jobs.give_up(self._night, error)
         if name == "preflight":
             await self._evening.give_up(self._night.journal, args["preflight"], str(error))
+        if name == "stack":
+            await stacks.give_up(self._night, args["stack"], str(error))
         if name == "round":
             session = await self._night.records.get(SessionRow, args["session"])
             if session.round_active and session.rounds == int(args["number"]):

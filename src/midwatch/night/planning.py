@@ -6,6 +6,7 @@ from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, JobPlanned, PlanReturned
 from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.night import by_hand, milestones
 from midwatch.night.assigning import assign, base_of
 from midwatch.night.bounds import contract_of
 from midwatch.night.roles import Night
@@ -24,6 +25,8 @@ ORDERS = "the orders"
 
 async def plan(night: Night, job: JobRow) -> Events:
     """Let the agent look, read-only, and ask the person about what it would do."""
+    if job.by_hand:
+        return await by_hand.planned(night, job)
     contract = await contract_of(night, job)
     agent, assignment = await assign(night, job, base_of(job))
     drafted = await agent.plan(assignment)
@@ -57,7 +60,8 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
         silence_approves=contract.silence_approves,
     )
     if minutes == 0:
-        return (JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash),)
+        approved = JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash)
+        return approved, *milestones.planned(night, job, planned.plan.summary)
     settings = night.settings()
     minutes = settings.asks.approve_plan_minutes
     draft = AskDraft(

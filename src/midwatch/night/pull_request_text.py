@@ -1,6 +1,7 @@
 """The pull request, written for whoever reviews it: why, what, proof, risks, cost, undo, and where the journal is."""
 
-from midwatch.night.wording import check_lines, in_words
+from midwatch.night.proof_words import check_lines, doubt_block, draft_lines, in_words, other_lines
+from midwatch.rules.commit_pieces import remark_on
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import Commit
 from midwatch.terms.money import dollars
@@ -10,13 +11,25 @@ from midwatch.views.tamed import closes, quoted, tamed, titled
 Lines = list[str]
 
 
-def pull_request_text(job: JobRow, project: ProjectRow) -> tuple[str, str]:
+def pull_request_text(job: JobRow, project: ProjectRow, strategy: str = "incremental") -> tuple[str, str]:
     """Write title and body; only what the person ordered may refer to issues, and nobody is called."""
     commits = job.change.commits if job.change else ()
     title = titled(commits[0].subject) if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
-    parts = (_why(job), _what(job, commits), _proof(job), _risks(job, commits), _cost(job), _undo(project))
+    parts = (
+        _draft(job),
+        _why(job),
+        _what(job, commits, strategy),
+        _proof(job),
+        _risks(job, commits),
+        _cost(job),
+        _undo(project),
+    )
     body = "\n\n".join("\n".join(lines) for lines in (*parts, _trailer(job)) if lines)
     return title, body
+
+
+def _draft(job: JobRow) -> Lines:
+    return [tamed(line) for line in draft_lines(job, job.proof) if line]
 
 
 def _why(job: JobRow) -> Lines:
@@ -24,16 +37,19 @@ def _why(job: JobRow) -> Lines:
     return [f"**Why.** Ordered for tonight: {job.title}.{approved}"]
 
 
-def _what(job: JobRow, commits: tuple[Commit, ...]) -> Lines:
+def _what(job: JobRow, commits: tuple[Commit, ...], strategy: str) -> Lines:
     said = tamed(job.done.summary) if job.done else ""
     sizes = [
         f"- {tamed(one.subject)} ({some(one.files, 'file')}, +{one.insertions} -{one.deletions})" for one in commits
     ]
-    return [f"**What.** {said}", *sizes]
+    remark = remark_on(job.change, strategy) if job.change else ""
+    return [f"**What.** {said}", *sizes, *([remark] if remark else [])]
 
 
 def _proof(job: JobRow) -> Lines:
-    return [f"**Proof.** {in_words(job.proof)}", *(f"- {line}" for line in check_lines(job.proof))]
+    said = [f"**Proof.** {in_words(job.proof)}", *(f"- {line}" for line in check_lines(job.proof))]
+    others = (*(f"- {line}" for line in other_lines(job.proof)), *doubt_block(job.proof))
+    return [*said, *(tamed(line) for line in others)]
 
 
 def _risks(job: JobRow, commits: tuple[Commit, ...]) -> Lines:

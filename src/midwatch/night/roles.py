@@ -13,7 +13,7 @@ from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Plac
 from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.contract import ToolScope
-from midwatch.terms.jobs import Bundle, Change, CheckResult, Done, Plan, Proof, RepositoryFacts
+from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts
 from midwatch.terms.records import NoticeRow
 from midwatch.terms.roles import Clock, Ids
 from midwatch.terms.sense import Answer, Sense
@@ -91,6 +91,10 @@ class Bench(Protocol):
         """Tell the commit a clone is at; nothing, while it is at none."""
         ...
 
+    async def commits_so_far(self, job: str, epoch: int, base: str) -> tuple[str, tuple[str, ...]]:
+        """Tell the commit a clone is at, and the subjects since the base, oldest first."""
+        ...
+
     async def take_over(self, job: str, epoch: int, *, to: str, at: int) -> None:
         """Give another job the checkout of one that is over; done already, it changes nothing."""
         ...
@@ -148,10 +152,17 @@ class ProofRequest:
     base: str
     head: str
     checks: tuple[str, ...]
+    project_checks: tuple[str, ...]
+    """Those of the checks that the project names, not the orders."""
+    finds_checks: bool
+    reruns: int
+    claims: tuple[str, ...]
+    """What the agent said of its work."""
     wall: timedelta
     paths: tuple[str, ...]
     setup_key: str
-    before: tuple[CheckResult, ...] | None
+    earlier: Proof | None
+    """What an earlier round found: the base is not asked twice."""
     stop: asyncio.Event
 
 
@@ -225,6 +236,10 @@ class Bells:
         """Wake whoever waits."""
         if job in self._bells:
             self._bells[job].set()
+
+    def hangs(self, job: str) -> bool:
+        """Whether somebody in this process works on a job."""
+        return job in self._bells
 
     def put_away(self, job: str, bell: asyncio.Event) -> None:
         """This attempt is over; another's bell stays."""

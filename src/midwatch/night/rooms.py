@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from midwatch.terms.agents import Access, AgentEvent, Decision, Met, ModelAccess, Told
+from midwatch.terms.signals import Claimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,14 @@ class Tell(Protocol):
         ...
 
 
+class Hear(Protocol):
+    """Tells an agent more when a turn of it is over: the answer to what it asked."""
+
+    async def __call__(self, turn: int) -> str:
+        """Wait for the answers it is owed after this turn, and give them; nothing lets it go."""
+        ...
+
+
 class Left(Protocol):
     """How an agent left its room."""
 
@@ -50,6 +59,30 @@ class Left(Protocol):
     def tail(self) -> str: ...  # noqa: D102
 
 
+class Letterbox(Protocol):
+    """Where an agent leaves signals and finds answers; what it wrote is taken out of its reach before it is read."""
+
+    def claim(self, *, at_once: bool = False) -> tuple[Claimed, ...]:
+        """Take what is there; unless at once, only what is surely whole."""
+        ...
+
+    def archive(self, number: int) -> None:
+        """Keep a signal that was handled."""
+        ...
+
+    def answer(self, number: int, content: dict[str, str]) -> None:
+        """Lay an answer beside where the signal lay."""
+        ...
+
+    def unread(self, number: int) -> bool:
+        """Tell whether the answer still lies there."""
+        ...
+
+    def take_back(self, number: int) -> None:
+        """Remove an answer that reaches the agent in another way."""
+        ...
+
+
 class Room(Protocol):
     """Where an agent works: behind walls, and started in no other way."""
 
@@ -60,6 +93,15 @@ class Room(Protocol):
     epoch: int
     """Whose attempt it is; older than ours if the agent has been at work since before a restart."""
     log: Path
+    begun: asyncio.Event
+    """Whether somebody is at work here since we came."""
+    signals_inside: Path
+    """Where the agent writes its signals, as it sees it."""
+
+    @property
+    def letters(self) -> Letterbox:
+        """Where it leaves signals and finds answers."""
+        ...
 
     def put(self, name: str, content: str) -> Path:
         """Lay a file into the agent's home, and tell what it is called inside."""
@@ -71,6 +113,10 @@ class Room(Protocol):
 
     async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> Left:
         """See a command through to its end; after a restart, the one that was begun before."""
+        ...
+
+    async def sit(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> Left:
+        """Have a person type into a program on a terminal of its own, until it ends."""
         ...
 
     def talk(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> AbstractAsyncContextManager[Any]:
@@ -105,6 +151,10 @@ class Assignment:
     tools: tuple[str, ...] = ()
     met: Callable[[], Met | None] = lambda: None
     """What it last met at the door to its model."""
+    hear: "Hear | None" = None
+    """What there is to say to it when a turn of it is over; nobody, where it may not ask."""
+    pieces: bool = True
+    """Whether it is to commit in pieces, or once at the end."""
 
 
 class Doorman(Protocol):

@@ -6,7 +6,7 @@ from midwatch.errors import Misuse, Refused, Stale, Unknown
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, PlanReturned
 from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
-from midwatch.night import acts, held_up
+from midwatch.night import acts, held_up, questions
 from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
 from midwatch.rules.asks import NO, YES, agrees
@@ -17,7 +17,7 @@ from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
 from midwatch.terms.trust import Level
 
 TRIES = 5
-ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.SPEND})
+ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN, AskKind.SPEND})
 
 
 async def answer(night: Night, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
@@ -27,7 +27,8 @@ async def answer(night: Night, name: str, said: str, *, by: str, text: str = "",
         raise Refused(
             f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}"
         )
-    if ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING} and said.lower() not in YES | NO:
+    closed = ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING}
+    if closed and said.lower() not in YES | NO and not await questions.is_question(night, ask):
         _check_edit(ask, said, text)
     await night.journal.record(AskAnswered(ask=ask.id, answer=said, by=by, text=text), actor=by)
     return await night.records.get(AskRow, ask.id)
@@ -71,6 +72,8 @@ async def settle(night: Night, ask_id: str) -> None:
         await _settle_act(night, ask, agreed=agreed)
     elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night, ask.session):
         await debrief(night, ask.session, "a critical error, and nobody answered")
+    elif await questions.is_question(night, ask):
+        await questions.settled(night, ask)
     elif ask.kind in ABOUT_WAITING and ask.subject.startswith("job_"):
         events = await held_up.answered(night, ask, agreed=agreed)
         if events:
@@ -119,7 +122,7 @@ async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "m
     for tries_left in reversed(range(TRIES)):
         session = await night.records.get(SessionRow, session_id)
         if session.state is not SessionState.AUTONOMOUS:
-            raise Refused(f"Night {session.number} is not under way (it is at {session.state.value}).")
+            raise Refused(f"{session.called} is not under way (it is at {session.state.value}).")
         jobs = await night.records.find(JobRow, session=session.id)
         asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
         events = debrief_events(night, session, reason, jobs=jobs, asks=asks, by=actor)

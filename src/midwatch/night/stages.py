@@ -13,15 +13,17 @@ from midwatch.journal.events.jobs import (
     JobPrepared,
     JobQuarantined,
     JobRepaired,
-    JobVerified,
 )
 from midwatch.journal.events.workshop import SetupFinished
-from midwatch.night.assigning import assign, base_of, setup_doorman, wall_of
+from midwatch.night import by_hand, milestones
+from midwatch.night.assigning import base_of, setup_doorman
 from midwatch.night.bounds import contract_of, scope_of
-from midwatch.night.delivering import NOT_DELIVERABLE, ask_for_review, by_person, deliver, tell
+from midwatch.night.delivering import ask_for_review, by_person, deliver, tell
 from midwatch.night.planning import plan
-from midwatch.night.roles import Night, ProofRequest
+from midwatch.night.roles import Night
 from midwatch.night.rooms import Place
+from midwatch.night.verifying import failure_text, verified
+from midwatch.night.working import at_work
 from midwatch.rules.levels import effective_level
 from midwatch.terms.jobs import Done, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
@@ -79,8 +81,14 @@ async def execute(night: Night, job: JobRow) -> Events:
     if session.level is Level.OBSERVE and not by_person(job):
         raise Refused("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
     await _refuse_weak_walls(night, job, session.level)
-    agent, assignment = await assign(night, job, base_of(job))
-    done = await agent.execute(assignment, job.plan)
+    if job.by_hand:
+        return await by_hand.execute(night, job)
+    async with at_work(night, job, base_of(job)) as (agent, assignment, listener):
+        if held := await listener.owed_from_before():
+            return held
+        done = await agent.execute(assignment, job.plan)
+        if held := await listener.owed_at_its_end():
+            return held
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
@@ -126,45 +134,31 @@ async def quarantine(night: Night, job: JobRow) -> Events:
     change = await night.bench.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
     diff = await night.bench.diff(job.project, change.base, change.head)
     blob = await night.blobs.keep(diff.encode())
-    return (JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob),)
+    arrived = JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob)
+    return arrived, *milestones.remarks(night, job, change)
 
 
 async def verify(night: Night, job: JobRow) -> Events:
     """Ask fresh checkouts, never the tree the agent owns."""
-    if job.change is None:
-        raise Stale("Nothing arrived that could be checked.")
-    contract = await contract_of(night, job)
-    request = ProofRequest(
-        place=Place(project=job.project, job=job.id, epoch=job.epoch),
-        base=job.change.base,
-        head=job.change.head,
-        checks=contract.checks,
-        wall=wall_of(contract),
-        paths=contract.paths,
-        setup_key=job.setup_key,
-        before=job.proof.before if job.proof else None,
-        stop=night.bells.of(job.id),
-    )
-    proof = await night.bench.prove(request)
-    most = night.settings().execution.repair_rounds
-    repair = proof.verdict in NOT_DELIVERABLE and job.repairs < most
-    return (JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair),)
+    return (await verified(night, job),)
 
 
 async def repair(night: Night, job: JobRow) -> Events:
     """Give the agent what the checks said and let it mend its work."""
     if job.change is None or job.proof is None:
         raise Stale("There is nothing to mend.")
-    agent, assignment = await assign(night, job, job.change.head)
-    failure = "\n\n".join(f"$ {one.command}\n{one.tail}" for one in job.proof.delivered if not one.green)
-    done = await agent.repair(assignment, job.change.base, failure)
+    failure = failure_text(job.proof, each=night.settings().execution.repair_rounds)
+    async with at_work(night, job, job.change.head) as (agent, assignment, listener):
+        if held := await listener.owed_from_before():
+            return held
+        done = await agent.repair(assignment, job.change.base, failure)
+        if held := await listener.owed_at_its_end():
+            return held
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     head = await night.bench.head_so_far(job.id, where)
-    if not done.commits and head in {job.change.base, job.change.head}:
+    if not done.commits and head == job.change.base:
         why = "Every change made the checks worse, so nothing is delivered."
-        if head == job.change.head:
-            why = f"{job.agent} mended nothing, so the checks stay red and nothing is delivered."
         return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
     return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
 

@@ -11,7 +11,8 @@ from midwatch.night.roles import Night
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.jobs import JobState
 from midwatch.terms.preflight import PreflightState
-from midwatch.terms.records import JobRow, PreflightRow
+from midwatch.terms.records import JobRow, PreflightRow, StackRow
+from midwatch.terms.stack import StackState
 
 log = logging.getLogger("midwatch.tidying")
 
@@ -59,9 +60,10 @@ async def collect_checkouts(night: Night) -> int:
     """Remove checkouts by age and by the room they take; never with work that is nowhere else."""
     sandbox = night.settings().sandbox
     working = [job.id for job in await night.records.find(JobRow) if not job.state.over]
+    checked = [stack.id for stack in await night.records.find(StackRow, state=StackState.MAKING)]
     looking = [row.id for row in await night.records.find(PreflightRow, state=PreflightState.RUNNING)]
     removed = await night.bench.tidy(
-        keep=(*working, *looking),
+        keep=(*working, *checked, *looking),
         older_than=timedelta(days=sandbox.keep_days),
         disk_share=sandbox.keep_disk_share,
         now=night.clock.now(),

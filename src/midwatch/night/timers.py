@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from midwatch.errors import Refused, Stale
 from midwatch.journal.events.morning import ReviewTimedOut
 from midwatch.journal.events.session import RoundCalled, SessionEnded
-from midwatch.night import held_up, outbox, settling
+from midwatch.night import boxing, held_up, outbox, settling, stacks
 from midwatch.night.roles import Night
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
@@ -53,21 +54,7 @@ class TimerLoop:
     async def _serve(self, row: TimerRow) -> None:
         """Record the consequence; its projector takes the row away. Two workers at once: the second is told Stale."""
         with contextlib.suppress(Stale, Refused):
-            match row.kind:
-                case "round":
-                    await call_round(self._night, row.subject, "timer")
-                case "ask":
-                    await settling.expire(self._night, row.subject, row.due_at)
-                case "session_limit":
-                    await settling.debrief(self._night, row.subject, "the night's time is used up")
-                case "job":
-                    await held_up.wake(self._night, row.subject, by="its time had come")
-                case "channel":
-                    await outbox.dispatch(self._night, row.subject)
-                case "review":
-                    await _review_over(self._night, row.subject)
-                case _:
-                    raise AssertionError(row.kind)
+            await SERVED[row.kind](self._night, row)
 
 
 async def call_round(night: Night, session_id: str, why: str) -> None:
@@ -83,3 +70,16 @@ async def _review_over(night: Night, session_id: str) -> None:
     ended = SessionEnded(session=session_id, reason="no review came in time")
     events = (ReviewTimedOut(session=session_id), *((ended,) if session.state is SessionState.DEBRIEF else ()))
     await night.journal.record(*events, key=f"review:{session_id}:over")
+
+
+SERVED: dict[str, Callable[[Night, TimerRow], Awaitable[None]]] = {
+    "round": lambda night, row: call_round(night, row.subject, "timer"),
+    "ask": lambda night, row: settling.expire(night, row.subject, row.due_at),
+    "session_limit": lambda night, row: settling.debrief(night, row.subject, "the night's time is used up"),
+    "job": lambda night, row: held_up.wake(night, row.subject, by="its time had come"),
+    "box": lambda night, row: boxing.box_due(night, row.subject, row.due_at),
+    "channel": lambda night, row: outbox.dispatch(night, row.subject),
+    "stack": lambda night, row: stacks.give_up(night, row.subject, "It took longer than stack.max_minutes."),
+    "review": lambda night, row: _review_over(night, row.subject),
+}
+"""What each kind of wait comes to when its time has come."""

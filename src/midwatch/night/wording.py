@@ -5,17 +5,9 @@ from datetime import datetime
 from midwatch.rules.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
-from midwatch.terms.jobs import CheckResult, Plan, Proof
+from midwatch.terms.jobs import Plan
 from midwatch.terms.money import dollars
 from midwatch.terms.records import JobRow, PullRequestRow
-
-PROVEN = {
-    "green": "checks pass on a fresh checkout",
-    "still_red": "checks were red before and are no worse",
-    "no_checks": "no checks are configured, so nothing is proven",
-    "worse": "checks got worse",
-    "red_when_restored": "checks pass only with the agent's own changes to them",
-}
 
 IN_SHORT = {
     "green": "checks green",
@@ -23,6 +15,8 @@ IN_SHORT = {
     "no_checks": "no checks",
     "worse": "checks worse",
     "red_when_restored": "checks not trusted",
+    "doubted": "checks not trusted",
+    "flaky": "checks flaky",
 }
 
 
@@ -39,27 +33,6 @@ def within(silence: Silence, minutes: float | None) -> str:
     return words if minutes is None else words.replace("do not answer", f"do not answer within {minutes:g} minutes", 1)
 
 
-def in_words(proof: Proof | None) -> str:
-    """Say what the proof comes to."""
-    return f"{PROVEN[proof.verdict]}." if proof else "Not checked."
-
-
-def check_lines(proof: Proof | None) -> list[str]:
-    """One line per check."""
-    if proof is None:
-        return []
-    before = {one.command: one for one in proof.before}
-    return [
-        f"`{one.command}`: {_colour(before.get(one.command))} before, {_colour(one)} now" for one in proof.delivered
-    ]
-
-
-def _colour(result: CheckResult | None) -> str:
-    if result is None:
-        return "unknown"
-    return "green" if result.green else f"red (exit {result.exit_code})"
-
-
 def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
     """Tell that a pull request is ready: where, how large, how well proven, and what it took (A9)."""
     change = job.change
@@ -68,6 +41,7 @@ def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
     asked = f"Cost {dollars(job.usd_micros)} · {some(job.requests, 'turn')}" if job.requests else "No model was asked"
     minutes = round((now - (job.started_at or job.created_at)).total_seconds() / 60)
     took = some(minutes, "minute") if minutes else "under a minute"
+    kind = "Only a draft" if opened.draft else "PR ready"
     where = opened.url or opened.branch
-    lines = (f"PR ready: {opened.title}", where, f"{size} · {proven}", f"{asked} · {took}", *opened.remarks)
+    lines = (f"{kind}: {opened.title}", where, f"{size} · {proven}", f"{asked} · {took}", *opened.remarks)
     return "\n".join(lines)

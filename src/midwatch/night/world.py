@@ -5,23 +5,23 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from midwatch.night.contracts import contract_for, item_for
+from midwatch.night.contracts import contract_for
+from midwatch.night.items import PASSING, item_seen, retries_counted
 from midwatch.night.roles import Night
+from midwatch.rules.boxes import boxed
 from midwatch.rules.notices import is_quiet
-from midwatch.rules.recovery import Cause, NextStep, next_step
+from midwatch.rules.retries import failed_in_a_row, forgiven_at
 from midwatch.settings import Settings, gate_limits, quiet_hours
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import WAITING, ActKind, Proposal
 from midwatch.terms.asks import AskState
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
 from midwatch.terms.house import Flag, SessionState
-from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.jobs import JobState
 from midwatch.terms.money import micros
 from midwatch.terms.records import AskRow, JobRow, MessageRow, PastAct, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.sense import ItemSense, Sense
 from midwatch.terms.trust import Isolation
-
-OVER_WITHOUT_WORK = {JobState.STOPPED: "stopped", JobState.DECLINED: "declined", JobState.FAILED: "failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,33 +50,7 @@ class World:
 
     def items(self) -> tuple[ItemSense, ...]:
         """The ordered work, each piece as it stands."""
-        return tuple(self._item(item) for item in self.session.items)
-
-    def _item(self, item: dict[str, str]) -> ItemSense:
-        tried = [job for job in self.jobs if job.work_item == item["work_item"]]
-        ordered = item_for(self.session, item["work_item"])
-        state, last = "todo", tried[-1] if tried else None
-        judged = [act for act in self.acts if act.about == item["work_item"]]
-        if last is not None:
-            state = _state_of(last)
-        elif judged and _for_good(judged[-1]):
-            state = judged[-1].state
-        elif judged and judged[-1].id in {ask.subject for ask in self.asks}:
-            state = "waiting"
-        tries = len(tried)
-        step = next_step(_cause(last), tries, self.settings.jobs.max_retries)
-        return ItemSense(
-            work_item=item["work_item"],
-            project=item["project"],
-            project_name=self.name_of(item["project"]),
-            title=item["title"],
-            agent=ordered.agent,
-            state=state,
-            job=last.id if last else "",
-            cause=last.cause if last else "",
-            tries=tries,
-            may_retry=state == "failed" and step is NextStep.RETRY,
-        )
+        return tuple(item_seen(self, item) for item in self.session.items)
 
     def sense(self) -> Sense:
         """What the brain is shown."""
@@ -91,7 +65,14 @@ class World:
             answers=tuple(f"{ask.question} {ask.answer} {ask.answer_text}".strip() for ask in self.answered),
             messages=tuple(message.text for message in self.messages),
             state_version=self.head,
+            budget_left=self._affordable(),
         )
+
+    def _affordable(self) -> bool:
+        """Whether there is something left of everything that runs out."""
+        budgets = self.budgets()
+        purses = (budgets.usd_micros, budgets.tokens, budgets.seconds, budgets.rounds)
+        return all(purse.room_for(0) or not purse.limit for purse in purses)
 
     def counts(self) -> dict[str, JsonValue]:
         """What the sense came to, for the journal."""
@@ -156,18 +137,18 @@ class World:
                 id=last.id,
                 started_at=last.started_at or last.created_at,
                 running=not last.state.over,
-                in_error=last.state is JobState.FAILED,
+                in_error=last.state is JobState.FAILED or boxed(last),
             )
             if last
             else None,
             jobs_running=len(running),
             open_pull_request=row.id in self.pull_requests,
-            retries_in_a_row=_failures_in_a_row(own),
+            retries_in_a_row=len(failed_in_a_row(own, forgiven_at(self.answered, row.id))),
         )
 
     def _retries(self, proposal: Proposal) -> int:
-        tried = [job for job in self.jobs if job.work_item == proposal.target]
-        return sum(job.state is JobState.FAILED for job in tried) if proposal.kind is ActKind.RESTART else 0
+        restarts = proposal.kind is ActKind.RESTART
+        return retries_counted(self, proposal.target, proposal.project) if restarts else 0
 
     def _spin(self, proposal: Proposal) -> int:
         count = 0
@@ -182,20 +163,6 @@ class World:
         return is_quiet(local_time(self.settings, self.now), start=start, end=end)
 
 
-PASSING = frozenset(
-    f"gate.{code}"
-    for code in (
-        "busy",
-        "cooldown_action",
-        "cooldown_project",
-        "crowded",
-        "disk_short",
-        "memory_short",
-        "outside_session",
-        "running_already",
-    )
-)
-"""Reasons that pass by themselves; any other refusal stands until a person changes something."""
 WAITING_KINDS = frozenset(kind.value for kind in WAITING)
 QUIET_KINDS = WAITING_KINDS | {ActKind.NOTIFY.value, ActKind.REPORT.value, ActKind.ASK_USER.value, ActKind.NOTE.value}
 
@@ -227,38 +194,6 @@ async def look(night: Night, session: SessionRow) -> World:
     )
 
 
-DELIVERED = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
-"""Where a job that is done was when it ended, if there is something to look at."""
-
-
-def _state_of(job: JobRow) -> str:
-    if job.state is JobState.WAITING:
-        return "waiting"
-    if not job.state.over:
-        return "working"
-    if job.state is JobState.DONE:
-        return "delivered" if job.stage in DELIVERED else "nothing_to_do"
-    return OVER_WITHOUT_WORK[job.state]
-
-
-def _cause(job: JobRow | None) -> Cause:
-    return Cause(job.cause) if job is not None and job.cause in set(Cause) else Cause.UNKNOWN
-
-
 def _counts_as_spin(act: PastAct) -> bool:
     """An act that is still being judged, or only has to wait a little, is no repetition yet."""
     return act.state != "judged" and not (act.state == "refused" and act.code in PASSING)
-
-
-def _for_good(act: PastAct) -> bool:
-    """Whether proposing it again tonight would only get the same answer."""
-    return act.state in {"said", "dropped", "refused"} and act.code not in PASSING
-
-
-def _failures_in_a_row(jobs: list[JobRow]) -> int:
-    count = 0
-    for job in reversed([one for one in jobs if one.state.over]):
-        if job.state is not JobState.FAILED:
-            break
-        count += 1
-    return count

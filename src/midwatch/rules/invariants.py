@@ -11,13 +11,15 @@ from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.crew import ModelCalled
 from midwatch.journal.events.house import LevelChanged
+from midwatch.journal.events.stack import StackUndone
 from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
 from midwatch.rules.asks import agrees
 from midwatch.rules.kinds import SAYING, plain
 from midwatch.rules.levels import effective_level
+from midwatch.rules.liveness import Path, standing_of
 from midwatch.rules.matrix import outcome_at
 from midwatch.rules.outbox_invariants import notices_are_on_their_way
-from midwatch.rules.recovery import Cause
+from midwatch.rules.run_invariants import runs_end_together
 from midwatch.rules.seen import Found, RecordsSeen, Rule, Violation
 from midwatch.rules.spending_invariants import within_ceilings
 from midwatch.terms.acts import ActKind, Proposer
@@ -59,7 +61,7 @@ def because_backwards(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 _ONE_EFFECT: Final = (
     dict.fromkeys(("tool.called", "tool.finished"), "invocation")
     | {"notice.raised": "notice", "notice.sent": "notice channel"}
-    | {"pull_request.opened": "job", "pull_request.merged": "pull_request"}
+    | {"pull_request.opened": "job", "pull_request.merged": "pull_request", "stack.made": "stack"}
 )
 _ONE_END: Final = (
     dict.fromkeys(("act.judged", "act.ended"), "act")
@@ -85,6 +87,8 @@ def _repeated(entries: Sequence[Entry], once: dict[str, str]) -> Found:
     seen: set[tuple[str, str]] = set()
     for entry in entries:
         field = once.get(entry.event.kind)
+        if isinstance(entry.event, StackUndone):
+            seen -= {("pull_request.merged", name) for name in entry.event.pull_requests}
         if field is None:
             continue
         kind = "ask settled" if entry.event.kind.startswith("ask.") else entry.event.kind
@@ -232,13 +236,22 @@ def only_agent_refs(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 
 
 def nobody_is_stranded(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """A job that waits, waits for somebody or some hour: an open ask is about it, or a timer wakes it."""
-    woken = {timer.subject for timer in records.timers if timer.kind == "job"}
-    held = {ask.session for ask in records.asks if (ask.kind, ask.state) == (AskKind.GUIDANCE_ERROR, AskState.OPEN)}
+    """A job that is not over is at work, waits for something that has a name, or recovers (X4)."""
     for job in records.jobs:
-        with_others = job.cause == Cause.AUTH.value and job.session in held  # one ask for all of a refused credential
-        if job.state is JobState.WAITING and job.id not in records.waited_for | woken and not with_others:
-            yield f"job {job.number} waits, and nobody is asked", 0
+        standing = standing_of(job, records.asks, records.timers)
+        if standing.path is Path.STRANDED:
+            yield f"job {job.number} {standing.what}", 0
+
+
+def boxes_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
+    """A time box that runs is woken at its end, and one that rests wakes nobody."""
+    woken = {timer.subject for timer in records.timers if timer.kind == "box"}
+    for job in records.jobs:
+        runs = job.box_began_at is not None and job.state in {JobState.RUNNING, JobState.QUEUED}
+        if runs and job.id not in woken:
+            yield f"the time box of job {job.number} runs and nothing will end it", 0
+        if job.state.over and job.id in woken:
+            yield f"job {job.number} is over and its time box would still wake somebody", 0
 
 
 def deadlines_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
@@ -250,12 +263,15 @@ def deadlines_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
 
 
 def nights_stay_awake(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """A night that is under way thinks, or has a time to think."""
+    """A night that is under way thinks, or has a time to think; a command has a run that goes on."""
     awake = {timer.subject for timer in records.timers if timer.kind == "round"}
     awake |= {session.id for session in records.sessions if session.paused or session.round_active}
+    awake |= {run.session for run in records.runs if run.status == "running"} & {
+        session.id for session in records.sessions if session.ad_hoc
+    }
     for session in records.sessions:
         if session.state is SessionState.AUTONOMOUS and session.id not in awake:
-            yield f"night {session.number} is under way and no round is due", 0
+            yield f"{session.called} is under way and nothing moves it on", 0
 
 
 RULES: Final[dict[str, Rule]] = {
@@ -269,8 +285,10 @@ RULES: Final[dict[str, Rule]] = {
     "newest_epoch_speaks": newest_epoch_speaks,
     "only_agent_refs": only_agent_refs,
     "nobody_is_stranded": nobody_is_stranded,
+    "boxes_have_timers": boxes_have_timers,
     "deadlines_have_timers": deadlines_have_timers,
     "nights_stay_awake": nights_stay_awake,
+    "runs_end_together": runs_end_together,
     "within_ceilings": within_ceilings,
     "notices_are_on_their_way": notices_are_on_their_way,
 }

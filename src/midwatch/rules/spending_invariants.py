@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.crew import ModelCalled
+from midwatch.rules.contract import part_of
 from midwatch.rules.reserving import Held
 from midwatch.rules.seen import Found, RecordsSeen
 from midwatch.rules.spending import KINDS, NOTHING, Amount, Ceilings, Purse, Whose, amount_said, higher
@@ -38,15 +39,15 @@ def _largest(entries: Sequence[Entry], held: Sequence[Held]) -> dict[str, Amount
 
 def _purses(records: RecordsSeen) -> Iterator[tuple[str, Purse, list[str]]]:
     """Give every purse with its name and the jobs that are paid from it."""
-    bounds = {run.id: run.contract.constraints for run in records.runs}
+    bounds = {run.id: run.contract for run in records.runs}
     for job in records.jobs:
         if job.run in bounds:
-            limit = _granted(bounds[job.run], [job])
+            limit = _granted(part_of(bounds[job.run], job.project).constraints, [job])
             held = [one for one in records.held if one.job == job.id]
             yield f"job {job.number}", _purse(Whose.JOB, limit, [job], held), [job.id]
     for run in records.runs:
         jobs = [job for job in records.jobs if job.run == run.id]
-        limit = _granted(bounds[run.id], jobs)
+        limit = _granted(bounds[run.id].constraints, jobs)
         held = [one for one in records.held if one.run == run.id]
         yield f"run {run.id}", _purse(Whose.RUN, limit, jobs, held), [job.id for job in jobs]
     for night in records.sessions:

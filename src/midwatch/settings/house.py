@@ -84,7 +84,7 @@ class Notices(Section):
     on_plan_ready: bool = True
     """Whether a plan that waits is told (seed 004: notifications.onPlanReady)."""
     on_progress_milestones: bool = True
-    """Whether milestones of a job are told (seed 004: notifications.onProgressMilestones). Has no effect yet."""
+    """Whether milestones of a job are told (seed 004: notifications.onProgressMilestones)."""
     on_complete: bool = True
     """Whether finished work is told (seed 004: notifications.onComplete)."""
     on_error: bool = True

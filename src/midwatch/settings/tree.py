@@ -6,7 +6,7 @@ from midwatch.settings.forges import Forges
 from midwatch.settings.house import Asks, Database, History, Notices, Preflight, Review, Scores, Secrets, Server
 from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
 from midwatch.settings.section import Section
-from midwatch.settings.work import Execution, Jobs, Planning, Triggers
+from midwatch.settings.work import Execution, Jobs, Planning, Stack, Triggers
 from midwatch.settings.workshop import Sandbox
 
 
@@ -25,6 +25,7 @@ class Settings(Section):
     jobs: Jobs = Jobs()
     planning: Planning = Planning()
     execution: Execution = Execution()
+    stack: Stack = Stack()
     sandbox: Sandbox = Sandbox()
     preflight: Preflight = Preflight()
     triggers: Triggers = Triggers()

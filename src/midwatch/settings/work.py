@@ -47,18 +47,35 @@ class Execution(Section):
     idle_minutes: Minutes = 10
     """A job that says nothing for so long is stopped with its work kept."""
     soft_box_minutes: Minutes = 45
-    """A job a brain started is warned after this (seed 000: ai.maxSessionDurationMs). Has no effect yet."""
+    """A job a brain started is warned after this (seed 000: ai.maxSessionDurationMs)."""
     soft_box_extra_minutes: Annotated[float, Field(ge=0, le=24 * 60)] = 5
-    """Time between warning and stop; 0 stops without a warning (seed 000: ai.timeoutAction). Has no effect yet."""
+    """Time between warning and stop; 0 stops without a warning (seed 000: ai.timeoutAction)."""
     repair_rounds: Annotated[int, Field(ge=0, le=100)] = 3
-    """Most rounds of repair when checks are red (seed 004: execution.maxRetries)."""
+    """Most rounds of repair for each check that is red (seed 004: execution.maxRetries)."""
+    max_check_reruns: Annotated[int, Field(ge=0, le=20)] = 2
+    """How often a check that turned red is run again, to tell a flaky one from a red one."""
+    deliver_red: Literal["never", "draft"] = "never"
+    """What becomes of work whose checks stay red: kept and told, or delivered as a draft that says so."""
     allowed_tools: tuple[Name, ...] = (
         *("Read", "Edit", "Write", "Glob", "Grep"),
         *("Bash(git *)", "Bash(tsc *)", "Bash(vitest *)", "Bash(bun *)"),
     )
     """Tools a model-driven agent may use, in its own words (seed 004: execution.allowedTools)."""
     commit_strategy: Literal["incremental", "single"] = "incremental"
-    """Whether an agent commits in pieces or once at the end (seed 004: execution.commitStrategy). Has no effect yet."""
+    """Whether an agent commits in pieces or once at the end (seed 004: execution.commitStrategy)."""
+
+
+class Stack(Section):
+    """The branches of a night, merged and checked together at dawn."""
+
+    at_dawn: bool = True
+    """Whether the end of a night checks which of its branches go together, before the brief is written."""
+    include_older: bool = False
+    """Whether open pull requests of earlier nights are looked at as well."""
+    max_minutes: Minutes = 20
+    """Longest time a stack may take; the brief is then written without the rest."""
+    max_check_runs: Few = 16
+    """Most times the checks are run to find which branches break them together."""
 
 
 class Triggers(Section):

@@ -23,6 +23,7 @@ LISTED = {
     "asks": "midwatch asks --all",
     "settings_versions": "midwatch settings proposals",
     "pull_requests": "midwatch job",
+    "stacks": "midwatch stack",
     "people": "midwatch person",
     "tokens": "midwatch token",
 }

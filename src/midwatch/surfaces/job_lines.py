@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 
 from midwatch.compose import House
+from midwatch.rules.contract import part_of
+from midwatch.rules.liveness import standing_of
+from midwatch.settings.zone import local_time
+from midwatch.terms.asks import AskState
 from midwatch.terms.money import micros
-from midwatch.terms.records import JobRow, RunRow, SessionRow
+from midwatch.terms.records import AskRow, JobRow, RunRow, SessionRow, TimerRow
 from midwatch.views.job_line import JobLine, job_line
 
 
@@ -15,13 +19,24 @@ async def lines_of(house: House, jobs: Sequence[JobRow]) -> dict[str, JobLine]:
     find, now = house.records.find, house.clock.now()
     runs = {row.id: row for row in await find(RunRow, id=tuple({job.run for job in jobs}))}
     nights = {row.id: row for row in await find(SessionRow, id=tuple({job.session for job in jobs}))}
-    return {
+    asks, timers = await find(AskRow, state=AskState.OPEN), await find(TimerRow, kind="job")
+    lines = {
         job.id: job_line(
             job,
             now,
-            runs[job.run].contract if job.run in runs else None,
+            part_of(runs[job.run].contract, job.project) if job.run in runs else None,
             night_ends_at=nights[job.session].ends_at if job.session in nights else None,
             planning_usd_micros=micros(house.loaded.settings.planning.max_cost_usd),
         )
         for job in jobs
     }
+    return {job.id: _with_standing(house, job, lines[job.id], asks, timers) for job in jobs}
+
+
+def _with_standing(
+    house: House, job: JobRow, line: JobLine, asks: Sequence[AskRow], timers: Sequence[TimerRow]
+) -> JobLine:
+    """Add how the job gets on, by the person's own clock."""
+    standing = standing_of(job, asks, timers)
+    said = standing.said(lambda at: f"{local_time(house.loaded.settings, at):%H:%M}")
+    return line.model_copy(update={"path": standing.path.value, "standing": "" if job.state.over else said})

@@ -86,6 +86,20 @@ class Decision(Term):
     """A reason the agent can use."""
 
 
+class FormerTry(Term):
+    """A try at the same work that failed, and what the next one should do differently."""
+
+    stage: str
+    cause: str
+    """In words."""
+    said: str
+    differently: str
+    tail: str = ""
+    """The end of what was printed then."""
+    tries: int = 1
+    """How many have failed so far."""
+
+
 class Told(Term):
     """What an agent is told about its work."""
 
@@ -104,10 +118,16 @@ class Told(Term):
     signals: tuple[str, ...] = ()
     """What was last heard of the project."""
     priorities: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    """The same work in other repositories, and how it stands there."""
     commits: tuple[str, ...] = ()
     """Subjects of the last commits, newest first; strangers may have written them."""
     interrupted: bool = False
     """Whether it was at this before, in this very checkout."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """What it asked before, and what it was told."""
+    former: FormerTry | None = None
+    """The last try, if that failed."""
     former_plan: Plan | None = None
     """What it planned before, where that was sent back."""
     wish: str = ""

@@ -108,6 +108,17 @@ StopCondition = Literal[
 ]
 
 
+class ContractPart(Term):
+    """What holds in one of several repositories that one run works in."""
+
+    project_id: str
+    work_item: str
+    checks: tuple[str, ...] = ()
+    project_checks: tuple[str, ...] = ()
+    finds_checks: bool = False
+    paths: tuple[str, ...] = ()
+
+
 class RunContract(Term):
     """What one run promised to keep to. Compiled from signed orders; never edited afterwards."""
 
@@ -136,6 +147,12 @@ class RunContract(Term):
     peers: tuple[str, ...] = ()
     """A2A peers and calendars the signed orders name."""
     checks: tuple[str, ...] = ()
+    project_checks: tuple[str, ...] = ()
+    """Those of `checks` that the project names for itself; the orders' come first."""
+    finds_checks: bool = False
+    """Whether checks are looked for in the checkout too: nobody named any for the project."""
     paths: tuple[str, ...] = ()
     agent: str = "housekeeper"
     silence_approves: bool = True
+    parts: tuple[ContractPart, ...] = ()
+    """One for each repository where there are several; the ceilings are then those of all together."""

@@ -30,7 +30,7 @@ TEXT: Final[dict[str, str]] = {
     "call.fetch_unlisted": "{why} Work without it, or say so in your summary.",
     "call.harmless": "This changes nothing outside your own notes and shells.",
     "call.malformed": "The call of {tool} does not say what it wants: its path or command is missing.",
-    "call.no_questions": "Nobody answers questions in the middle of a job. Choose, and say so in your summary.",
+    "call.no_questions": "Nobody answers this tool. Ask as your task says, or choose, and say so in your summary.",
     "call.observe": "At observe nobody is asked for more.",
     "call.path_elsewhere": "{path} lies outside {root}. Work inside it, or say so in your summary.",
     "call.path_forbidden": "The orders say not to touch {path}. Leave it, or say so in your summary.",

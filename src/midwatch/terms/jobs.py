@@ -1,7 +1,9 @@
 """Words about one agent at work in its own checkout."""
 
+from datetime import datetime
 from enum import StrEnum
 
+from midwatch.terms.proof import CheckSource, Counted, Coverage, Doubt, Tried
 from midwatch.terms.term import Term
 
 
@@ -50,6 +52,18 @@ class JobState(StrEnum):
         return self in {JobState.DONE, JobState.FAILED, JobState.STOPPED, JobState.DECLINED}
 
 
+class Failure(Term):
+    """One try that failed: where, why, and what was said."""
+
+    stage: Stage
+    attempt: int
+    cause: str
+    said: str
+    output_blob: str = ""
+    """The last words of whoever worked, if any were kept."""
+    at: datetime
+
+
 class Finding(Term):
     """Something an agent saw in the code, with its place, whether or not it could be mended."""
 
@@ -89,11 +103,23 @@ class CheckResult(Term):
     tail: str = ""
     failures: int | None = None
     """Failed tests where the tool counts them; tells 'red' from 'redder'."""
+    source: CheckSource = CheckSource.ORDERS
+    counted: Counted | None = None
+    """Tests by how they ended, where the tool says so."""
+    reruns: tuple[int, ...] = ()
+    """How it ended when it was run again on the same tree."""
+    flaky: bool = False
+    """It ended differently on the same tree: it is neither green nor red."""
 
     @property
     def green(self) -> bool:
         """Whether it passed."""
-        return self.exit_code == 0
+        return self.exit_code == 0 and not self.flaky
+
+    @property
+    def red(self) -> bool:
+        """Whether it failed each time."""
+        return self.exit_code != 0 and not self.flaky
 
 
 class Commit(Term):
@@ -172,7 +198,30 @@ class Proof(Term):
     delivered: tuple[CheckResult, ...] = ()
     restored: tuple[CheckResult, ...] = ()
     verdict: str = "no_checks"
-    """green, still_red, worse, red_when_restored or no_checks."""
+    """green, still_red, worse, red_when_restored, doubted, flaky or no_checks."""
+    doubts: tuple[Doubt, ...] = ()
+    """What speaks against the proof: weakened tests, fewer tests run, a claim that is not so."""
+    new_tests: str = ""
+    """What the change's own tests do without it: fail_on_base, pass_on_base, unclear or none; '' was not asked."""
+    new_test_files: tuple[str, ...] = ()
+    coverage: Coverage | None = None
+    notes: tuple[str, ...] = ()
+    """Checks that were found and left out, and why."""
+    tried: tuple[Tried, ...] = ()
+    """Repair rounds so far, by failure."""
+    head: str = ""
+    """The commit it is about: asked again about the same one, the answer is the same."""
+
+    @property
+    def flaky(self) -> tuple[str, ...]:
+        """Name the checks that ended differently on the same tree."""
+        runs = (*self.before, *self.delivered, *self.restored)
+        return tuple(dict.fromkeys(one.command for one in runs if one.flaky))
+
+    @property
+    def grave(self) -> tuple[Doubt, ...]:
+        """Give the doubts that keep the work from being green."""
+        return tuple(doubt for doubt in self.doubts if doubt.grave)
 
 
 class RepositoryFacts(Term):

@@ -1,5 +1,6 @@
 """The night's orders as a person writes and signs them (`orders.toml`)."""
 
+from collections.abc import Iterable
 from datetime import datetime, time
 from typing import Any
 
@@ -9,14 +10,72 @@ from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
 
 
-class OrderedWork(Term):
-    """One piece of work for tonight."""
+class OrderedPart(Term):
+    """What holds in one of several repositories, where it differs from the rest."""
 
     project: str
+    checks: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+class OrderedWork(Term):
+    """One piece of work for tonight, in one repository or in several that belong together (X16)."""
+
+    project: str = ""
+    projects: tuple[str, ...] = ()
     title: str
     checks: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     agent: str = "housekeeper"
+    parts: tuple[OrderedPart, ...] = ()
+    usd: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
+    """A ceiling of its own, for each job; the night's limits hold all the same."""
+    minutes: int | None = Field(default=None, gt=0, le=100_000)
+
+    @model_serializer(mode="wrap")
+    def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what nobody said: orders signed before there was such a thing keep their hash."""
+        return _without(dump(self), ("projects", "parts", "usd", "minutes"), keep_zero=True)
+
+    @property
+    def fault(self) -> str:
+        """Say what is wrong with where it is to be done; nothing, where nothing is."""
+        named = [one.project for one in self.parts]
+        if bool(self.project) == bool(self.projects):
+            return "name either 'project' or 'projects'"
+        if len(set(self.projects)) != len(self.projects):
+            return "a project is named twice"
+        if set(named) - set(self.projects) or len(set(named)) != len(named):
+            return "each of 'parts' is for one of 'projects', once"
+        return ""
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """Every project it is for."""
+        return self.projects or (self.project,)
+
+    def pieces(self) -> "tuple[OrderedWork, ...]":
+        """Give it project by project, each with what holds there."""
+        if not self.projects:
+            return (self,)
+        own = {one.project: one for one in self.parts}
+        return tuple(
+            self.model_copy(
+                update={
+                    "project": name,
+                    "projects": (),
+                    "parts": (),
+                    "checks": own[name].checks if name in own else self.checks,
+                    "paths": own[name].paths if name in own else self.paths,
+                }
+            )
+            for name in self.projects
+        )
+
+
+def _without(written: dict[str, Any], names: Iterable[str], *, keep_zero: bool = False) -> dict[str, Any]:
+    unsaid = {name for name in names if not written.get(name) and not (keep_zero and written.get(name) == 0)}
+    return {name: value for name, value in written.items() if name not in unsaid}
 
 
 class Limits(Term):
@@ -34,9 +93,7 @@ class Limits(Term):
     @model_serializer(mode="wrap")
     def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out a wish nobody has: orders signed before there was such a thing keep their hash."""
-        written: dict[str, Any] = dump(self)
-        unsaid = {name for name in ("leave_percent", "leave_at") if not written.get(name)}
-        return {name: value for name, value in written.items() if name not in unsaid}
+        return _without(dump(self), ("leave_percent", "leave_at"))
 
 
 class Permissions(Term):
@@ -60,3 +117,11 @@ class Orders(Term):
     permissions: Permissions = Permissions()
     do_not_touch: tuple[str, ...] = ()
     until: datetime | None = None
+
+    def pieces(self) -> tuple[OrderedWork, ...]:
+        """Give the work project by project, in the order in which the night's items stand."""
+        return tuple(piece for work in self.work for piece in work.pieces())
+
+    def groups(self) -> tuple[int, ...]:
+        """Tell of each piece which of the ordered works it belongs to."""
+        return tuple(place for place, work in enumerate(self.work) for _ in work.pieces())

@@ -17,11 +17,23 @@ class ItemSense(Term):
     title: str
     agent: str = "housekeeper"
     state: str = "todo"
-    """todo, working, waiting, delivered, nothing_to_do, failed, stopped, declined, said, dropped or refused."""
+    """todo, working, waiting, delivered, nothing_to_do, failed, asked (a person is to say what to do), boxed (its time
+    was over), parked, stopped, declined, said, dropped or refused."""
     job: str = ""
     cause: str = ""
     tries: int = 0
     may_retry: bool = False
+    error: str = ""
+    """What was said when it failed last."""
+    advice: str = ""
+    """What the next try should do differently."""
+    boxes: int = 0
+    """How many time boxes it has had."""
+    progress: bool = False
+    """Whether the last box came to something: new commits, or fewer red checks."""
+    held_back: bool = False
+    """Whether going on was proposed since, and did not get leave."""
+    last_stage: str = ""
 
 
 class Sense(Term):
@@ -37,6 +49,7 @@ class Sense(Term):
     answers: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     state_version: int = 0
+    budget_left: bool = True
 
 
 class Answer(Term):

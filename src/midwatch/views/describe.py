@@ -2,7 +2,8 @@
 
 from typing import assert_never
 
-from midwatch.journal.events import Around, Event
+from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
@@ -11,11 +12,24 @@ from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.preflight import PreflightEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import crew, house, jobs, morning, notices, people, preflight, session, workshop
+from midwatch.views.words import (
+    boxes,
+    crew,
+    house,
+    jobs,
+    morning,
+    notices,
+    people,
+    preflight,
+    session,
+    signals,
+    workshop,
+)
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -29,23 +43,34 @@ def describe(event: Event, names: Names = NOBODY) -> str:
         line = house.told(event, names)
     elif isinstance(event, SessionEvent):
         line = session.told(event, names)
-    elif isinstance(event, JobEvent):
-        line = jobs.told(event, names)
     elif isinstance(event, MorningEvent):
         line = morning.told(event, names)
+    elif isinstance(event, JobEvent | WorkshopEvent | CrewEvent | SignalEvent):
+        line = _of_work(event, names)
     else:
         line = _around(event, names)
     return clean(line, LONGEST)
 
 
-def _around(event: Around, names: Names) -> str:
-    """Say what happened around the work: who came, what an agent reached, how somebody was told."""
-    if isinstance(event, PeopleEvent):
-        return people.told(event)
+def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: Names) -> str:
+    """Say what happened to the work, and what an agent did, reached and told."""
+    if isinstance(event, JobEvent):
+        return jobs.told(event, names)
     if isinstance(event, WorkshopEvent):
         return workshop.told(event, names)
     if isinstance(event, CrewEvent):
         return crew.told(event, names)
+    if isinstance(event, SignalEvent):
+        return signals.told(event, names)
+    assert_never(event)
+
+
+def _around(event: PeopleEvent | NoticeEvent | BoxEvent | PreflightEvent, names: Names) -> str:
+    """Say what happened around the work: who came, how long it may take, how somebody was told."""
+    if isinstance(event, PeopleEvent):
+        return people.told(event)
+    if isinstance(event, BoxEvent):
+        return boxes.told(event, names)
     if isinstance(event, NoticeEvent):
         return notices.told(event, names)
     if isinstance(event, PreflightEvent):

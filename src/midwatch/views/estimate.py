@@ -17,7 +17,7 @@ class Known(Term):
 def estimate(facts: SheetFacts) -> tuple[Known, ...]:
     """Say what is known beforehand, and what is not."""
     orders = facts.orders
-    projects = len({work.project for work in orders.work})
+    projects = len({name for work in orders.work for name in work.where})
     items = f"{counted(len(orders.work), 'item')} in {counted(projects, 'project')}"
     work = f"{items}, at most {counted(facts.jobs_per_project, 'job')} at a time in each."
     return (

@@ -1,6 +1,6 @@
 """Events in small groups, so that a reader can go through one kind after the other and the type checker can count."""
 
-from midwatch.journal.events.forges import PullRequestChanged
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.house import (
     GoalClosed,
     GoalSet,
@@ -109,7 +109,15 @@ Making = JobPlanned | PlanReturned | JobApproved | JobExecuted | JobRepaired
 Proving = JobBundled | JobQuarantined | JobVerified | JobDelivered
 """What really came of it."""
 
-Closing = JobStopRequested | JobEnded | PullRequestOpened | PullRequestMerged | PullRequestClosed | PullRequestChanged
+Closing = (
+    JobStopRequested
+    | JobEnded
+    | PullRequestOpened
+    | PullRequestReworded
+    | PullRequestMerged
+    | PullRequestClosed
+    | PullRequestChanged
+)
 """How the work ended."""
 
 Receipts = EvidenceFound | ClaimMade | ArtifactKept | AssumptionMade

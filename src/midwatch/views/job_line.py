@@ -27,6 +27,10 @@ PHASES: Final[dict[Stage, str]] = {
 }
 
 
+HELD: Final = frozenset({"waits", "recovers", "stranded"})
+"""Paths on which a person wants to know for whom, and until when."""
+
+
 class Spent(Term):
     """What was asked of models, and what it cost."""
 
@@ -61,11 +65,16 @@ class JobLine(Term):
     ended_by: str = ""
     """Whose time that is."""
     minutes_left: int | None = None
+    path: str = ""
+    """live, queued, waits, recovers, stranded or over."""
+    standing: str = ""
+    """How it gets on, as a sentence: at work since when, or for what it waits and until when."""
 
     @property
     def said(self) -> str:
         """Say all of it in one line."""
-        return " · ".join(part for part in (self.phase, *self.spent, self.left, self.waits_for) if part)
+        held = self.standing if self.path in HELD else ""
+        return " · ".join(part for part in (self.phase, *self.spent, self.left, self.waits_for, held) if part)
 
     @property
     def left(self) -> str:

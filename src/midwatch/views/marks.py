@@ -6,9 +6,11 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, JobVerified
 from midwatch.journal.events.preflight import PreflightChecked, PreflightEnded
 from midwatch.journal.events.session import ActEnded, AskExpired, CheckInMade, RoundEnded, ToolFinished
+from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.terms.asks import Silence
 from midwatch.terms.preflight import LineState
+from midwatch.terms.stack import StackVerdict
 
 Phase = Literal["evening", "sense", "plan", "act", "job", "ask", "morning", "house"]
 Tag = Literal["writes", "errors", "assumptions", "evidence", "decisions"]
@@ -26,14 +28,16 @@ _KINDS: Final[dict[Phase, str]] = {
         notice.raised notice.sent notice.routed push.begun push.failed""",
     "job": """mission.created run.started run.finished job.created job.claimed job.mirrored job.prepared job.planned
         plan.returned job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
-        job.stop_requested job.ended job.waits job.woken job.granted job.delivered
+        job.stop_requested job.ended job.waits job.woken job.granted job.box_opened job.warned job.boxed job.delivered
+        signal.seen signal.answered signal.passed milestone.reached
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed
-        pull_request.opened pull_request.changed tool.called tool.finished evidence.found claim.made artifact.kept
-        assumption.made""",
+        pull_request.opened pull_request.changed pull_request.reworded tool.called tool.finished evidence.found
+        claim.made artifact.kept assumption.made""",
     "ask": "ask.opened ask.answered ask.expired ask.withdrawn ask.postponed",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
-        pull_request.merged pull_request.closed""",
+        pull_request.merged pull_request.closed
+        stack.begun stack.made stack.merged stack.commented stack.undone""",
 }
 PHASES: Final[dict[str, Phase]] = {kind: phase for phase, kinds in _KINDS.items() for kind in kinds.split()}
 
@@ -46,6 +50,8 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "job.delivered",
             "pull_request.opened",
             "pull_request.merged",
+            "stack.merged",
+            "stack.undone",
             "tool.called",
             "tool.finished",
             "artifact.kept",
@@ -53,7 +59,7 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
     ),
     "errors": frozenset({"job.stumbled", "process.orphaned", "push.failed"}),
     "assumptions": frozenset({"assumption.made"}),
-    "evidence": frozenset({"evidence.found", "claim.made", "job.verified"}),
+    "evidence": frozenset({"evidence.found", "claim.made", "job.verified", "stack.made"}),
     "decisions": frozenset(
         {
             "orders.signed",
@@ -68,6 +74,9 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "pull_request.merged",
             "pull_request.closed",
             "review.submitted",
+            "stack.merged",
+            "stack.commented",
+            "stack.undone",
         }
     ),
 }
@@ -114,6 +123,7 @@ def _went_wrong(event: Event) -> bool:
             | ActEnded(end="failed")
             | CheckInMade(type="alert")
             | PreflightChecked(state=LineState.BAD)
+            | StackMade(verdict=StackVerdict.FAILED)
         ):
             return True
         case ToolFinished(status=status):
@@ -123,7 +133,7 @@ def _went_wrong(event: Event) -> bool:
         case RoundEnded(error=error) | PreflightEnded(error=error):
             return bool(error)
         case JobVerified(proof=proof):
-            return proof.verdict in {"worse", "red_when_restored"}
+            return proof.verdict in {"worse", "red_when_restored", "doubted"}
         case _:
             return False
 

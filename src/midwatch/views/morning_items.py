@@ -20,12 +20,15 @@ from midwatch.terms.records import (
     ReportRow,
     RunRow,
     SessionRow,
+    StackRow,
 )
 from midwatch.terms.report import Outcome, Recommendation
 from midwatch.terms.term import Term
 from midwatch.views.describe import describe
 from midwatch.views.names import Names
 from midwatch.views.plain import spaced
+from midwatch.views.proof_told import ProofLine
+from midwatch.views.proof_told import told as told_of
 from midwatch.views.words.jobs import PROVEN
 
 
@@ -45,6 +48,7 @@ class NightRows:
     assumptions: tuple[AssumptionRow, ...] = ()
     evaluations: tuple[EvaluationRow, ...] = ()
     outcomes: tuple[OutcomeRow, ...] = ()
+    stacks: tuple[StackRow, ...] = ()
 
 
 class EvidenceShown(Term):
@@ -111,6 +115,8 @@ class Item(Term):
     flagged: tuple[str, ...]
     evidence: tuple[EvidenceShown, ...]
     checks: tuple[CheckShown, ...]
+    told: tuple[ProofLine, ...]
+    """What speaks for and against the proof, beside its checks."""
     decisions: tuple[DecisionMade, ...]
     pull: PullShown | None
     diff_blob: str
@@ -150,6 +156,7 @@ def _item(rows: NightRows, one: Recommendation, place: int, told: tuple[Sequence
         flagged=change.flagged if change else (),
         evidence=_evidence(rows, one),
         checks=checks(job.proof) if job and job.proof and about_change else (),
+        told=told_of(job.proof) if job and job.proof and about_change else (),
         decisions=decisions(job, rows.asks, *told) if job and about_change else (),
         pull=_pull(pull, job.number) if pull and job else None,
         diff_blob=job.diff_blob if job and about_change else "",
@@ -232,6 +239,8 @@ def _check(after: CheckResult, before: CheckResult | None, restored: CheckResult
 def _ended(check: CheckResult) -> str:
     if check.green:
         return "green"
+    if check.flaky:
+        return "flaky"
     failures = f", {check.failures} failed" if check.failures else ""
     return f"red (exit {check.exit_code}{failures})"
 

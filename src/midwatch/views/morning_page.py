@@ -17,6 +17,7 @@ from midwatch.views.describe import describe
 from midwatch.views.morning_items import Item, NightRows, items_of
 from midwatch.views.names import Names, names_after
 from midwatch.views.plain import counted
+from midwatch.views.stack import StackShown, stack_shown
 
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -92,6 +93,7 @@ class MorningPage(Term):
     night: NightLine
     report: str
     items: tuple[Item, ...]
+    stacks: tuple[StackShown, ...]
     decisions: tuple[DecisionWanted, ...]
     assumptions: tuple[Assumed, ...]
     sections: tuple[Section, ...]
@@ -113,6 +115,7 @@ def morning_page(rows: NightRows, entries: Sequence[Entry]) -> MorningPage:
         night=_night(rows),
         report=rows.report.id,
         items=items_of(rows, entries, names),
+        stacks=_stacks(rows),
         decisions=tuple(_wanted(ask) for ask in sorted(open_asks, key=lambda ask: -ask.priority)),
         assumptions=tuple(
             Assumed(
@@ -132,13 +135,15 @@ def morning_page(rows: NightRows, entries: Sequence[Entry]) -> MorningPage:
 
 def verdict(rows: NightRows) -> str:
     """Say in one breath how the night went, from its facts."""
-    ordered = len(rows.session.items)
+    works = rows.session.works()
+    ordered = len(works)
     if rows.session.level is Level.OBSERVE and not rows.jobs:
         said = sum(act.state == "said" for act in rows.acts)
         return f"Nothing was touched. {_number(said)} {'proposal' if said == 1 else 'proposals'} to read."
     if not ordered:
         return "Nothing was ordered, nothing was done."
-    done = min(ordered, len({job.work_item for job in rows.jobs if job.state is JobState.DONE}))
+    settled = {job.work_item for job in rows.jobs if job.state is JobState.DONE}
+    done = sum(items <= settled for items in works)
     doubtful = sum(
         job.state is JobState.DONE and job.proof is not None and job.proof.verdict != "green" for job in rows.jobs
     )
@@ -195,6 +200,17 @@ def asked(night: NightLine) -> str:
     waiting = night.asks - night.answered - night.by_silence
     told += [f"{waiting} still open or withdrawn"] if waiting > 0 else []
     return f"{counted(night.asks, 'question')} asked, {', '.join(told)}"
+
+
+def _stacks(rows: NightRows) -> tuple[StackShown, ...]:
+    """The newest of each project."""
+    newest = {row.project: row for row in rows.stacks}
+    names = {row.id: row.name for row in rows.projects}
+    away = {row.id for row in rows.pull_requests if row.forge != "local"}
+    return tuple(
+        stack_shown(row, names.get(row.project, ""), elsewhere=any(step.pull_request in away for step in row.order))
+        for row in newest.values()
+    )
 
 
 def _wanted(ask: AskRow) -> DecisionWanted:

@@ -13,6 +13,7 @@ from midwatch.journal.events.jobs import (
 )
 from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import ActJudged, AskOpened, SessionOpened
+from midwatch.journal.events.stack import StackBegun
 from midwatch.terms.term import Term
 from midwatch.views.plain import clean, spaced
 
@@ -46,8 +47,8 @@ def introduce(names: Names, event: Event) -> Names:
     match event:
         case ProjectAdded(project=project):
             return names.model_copy(update={"projects": {**names.projects, project.id: clean(project.name, 63)}})
-        case SessionOpened(session=new):
-            noun = "night"
+        case SessionOpened(session=new, ad_hoc=ad_hoc):
+            return _numbered(names, new, "night", called="command" if ad_hoc else "night")
         case RunStarted(run=new):
             noun = "run"
         case JobCreated(job=new):
@@ -56,6 +57,8 @@ def introduce(names: Names, event: Event) -> Names:
             noun = "ask"
         case PullRequestOpened(pull_request=new):
             noun = "pull request"
+        case StackBegun(stack=new):
+            noun = "stack"
         case _:
             return _described(names, event)
     return _numbered(names, new, noun)
@@ -74,9 +77,9 @@ def _described(names: Names, event: Event) -> Names:
     return names.model_copy(update={"things": {**names.things, item: called}})
 
 
-def _numbered(names: Names, new: str, noun: str) -> Names:
+def _numbered(names: Names, new: str, noun: str, *, called: str = "") -> Names:
     number = names.count(noun) + 1
-    things = {**names.things, new: f"{noun} {number}"}
+    things = {**names.things, new: f"{called or noun} {number}"}
     return names.model_copy(update={"things": things, "counts": {**names.counts, noun: number}})
 
 

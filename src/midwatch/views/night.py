@@ -4,6 +4,7 @@ from typing import assert_never
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent, LevelChanged
 from midwatch.journal.events.jobs import JobEvent
@@ -22,6 +23,8 @@ from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.preflight import PreflightEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.signals import SignalEvent
+from midwatch.journal.events.stack import StackEvent, StackUndone
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.terms.house import SessionState
 from midwatch.views import night_course, night_jobs, night_told
@@ -60,9 +63,18 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
         return night_jobs.happened(view, event)
     if isinstance(event, MorningEvent):
         return _morning(view, event)
+    return _around(view, event)
+
+
+def _around(
+    view: NightView,
+    event: BoxEvent | NoticeEvent | PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent | PreflightEvent,
+) -> NightView:
+    if isinstance(event, BoxEvent):
+        return night_jobs.boxed(view, event)
     if isinstance(event, NoticeEvent):
         return night_told.happened(view, event)
-    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent | PreflightEvent):
+    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent | PreflightEvent):
         return view
     assert_never(event)
 
@@ -75,7 +87,16 @@ def _house(view: NightView, event: HouseEvent) -> NightView:
 
 
 def _morning(view: NightView, event: MorningEvent) -> NightView:
+    if isinstance(event, StackEvent):
+        return _stack(view, event)
     return _receipts(view, event) if isinstance(event, Receipts) else _reviewing(view, event)
+
+
+def _stack(view: NightView, event: StackEvent) -> NightView:
+    """A stack's own entries say what is offered; only taking it back opens pull requests that were merged."""
+    for name in event.pull_requests if isinstance(event, StackUndone) else ():
+        view = altered(view, pull_requests=changed(view.pull_requests, name, state="open"))
+    return view
 
 
 def _receipts(view: NightView, event: Receipts) -> NightView:

@@ -48,7 +48,7 @@ from midwatch.views.seen import (
 
 def happened(view: NightView, entry: Entry, event: SessionEvent) -> NightView:
     """Let an event of a session happen; one of another session than the newest changes nothing."""
-    if isinstance(event, SessionOpened):
+    if isinstance(event, SessionOpened) and not event.ad_hoc:  # a command stands beside the night
         names = view.names.projects_only()
         night = f"night {names.count('night')}"
         names = names.model_copy(update={"things": {event.session: night}})

@@ -2,7 +2,8 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.forges import PullRequestChanged
+from midwatch.journal.events.boxes import BoxEvent, JobBoxed
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -43,6 +44,11 @@ def happened(view: NightView, event: JobEvent) -> NightView:
     if isinstance(event, Making):
         return _making(view, event)
     return _proving(view, event) if isinstance(event, Proving) else _closing(view, event)
+
+
+def boxed(view: NightView, event: BoxEvent) -> NightView:
+    """A job whose time is over is stopping; the rest of its box does not show."""
+    return _job(view, event.job, state=JobState.STOPPING, why=event.why) if isinstance(event, JobBoxed) else view
 
 
 def _job(view: NightView, name: str, **values: object) -> NightView:
@@ -154,6 +160,8 @@ def _closing(view: NightView, event: Closing) -> NightView:
             after = _job(view, job, state=JobState(event.state), why=why)
         case PullRequestOpened():
             after = _opened(view, event) if _of(view, event.job) else view
+        case PullRequestReworded():
+            after = view
         case PullRequestMerged(pull_request=name):
             after = altered(view, pull_requests=changed(view.pull_requests, name, state="merged"))
         case PullRequestChanged():

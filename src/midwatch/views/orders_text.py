@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from midwatch.terms.orders import Limits, Orders
+from midwatch.terms.orders import Limits, OrderedWork, Orders
 
 
 def orders_text(orders: Orders) -> str:
@@ -17,11 +17,7 @@ def orders_text(orders: Orders) -> str:
         f"do_not_touch = {_texts(orders.do_not_touch)}",
         f"until = {orders.until.isoformat()}" if orders.until else "# until = 2026-11-16T07:00:00+01:00",
     ]
-    work = [
-        f"\n[[work]]\nproject = {_text(one.project)}\ntitle = {_text(one.title)}\nchecks = {_texts(one.checks)}\n"
-        f"paths = {_texts(one.paths)}\nagent = {_text(one.agent)}"
-        for one in orders.work
-    ]
+    work = [_work(one) for one in orders.work]
     tail = [
         (
             f"\n[limits]\nusd = {limits.usd!r}\ntokens = {limits.tokens}\nminutes = {limits.minutes}\n"
@@ -33,6 +29,23 @@ def orders_text(orders: Orders) -> str:
         ),
     ]
     return "\n".join((*head, *work, *tail)) + "\n"
+
+
+def _work(one: OrderedWork) -> str:
+    where = f"projects = {_texts(one.projects)}" if one.projects else f"project = {_text(one.project)}"
+    lines = [
+        f"\n[[work]]\n{where}",
+        f"title = {_text(one.title)}",
+        f"checks = {_texts(one.checks)}",
+        f"paths = {_texts(one.paths)}",
+        f"agent = {_text(one.agent)}",
+        *([] if one.usd is None else [f"usd = {one.usd!r}"]),
+        *([] if one.minutes is None else [f"minutes = {one.minutes}"]),
+    ]
+    for part in one.parts:
+        lines += ["[[work.parts]]", f"project = {_text(part.project)}"]
+        lines += [f"checks = {_texts(part.checks)}", f"paths = {_texts(part.paths)}"]
+    return "\n".join(lines)
 
 
 def _leave(limits: Limits) -> str:

@@ -49,6 +49,10 @@ _LEANS: Final[dict[str, str]] = {
     "agent.began": "job",
     "agent.ended": "job",
     "agent.limited": "job",
+    "signal.seen": "job",
+    "signal.answered": "signal job",
+    "signal.passed": "job",
+    "milestone.reached": "job",
     "tool_call.decided": "job",
     "connection.seen": "job",
     "setup.finished": "job",
@@ -59,6 +63,12 @@ _LEANS: Final[dict[str, str]] = {
     "artifact.kept": "job run",
     "assumption.made": "run",
     "run.scored": "run",
+    "pull_request.reworded": "pull_request",
+    "stack.begun": "session",
+    "stack.made": "stack",
+    "stack.merged": "stack",
+    "stack.commented": "stack",
+    "stack.undone": "stack",
     "pull_request.merged": "pull_request",
     "pull_request.closed": "pull_request",
     "pull_request.changed": "pull_request",
@@ -93,6 +103,8 @@ _SPEAKS: Final[dict[str, str]] = {
     "ask.expired": "ask",
     "ask.withdrawn": "ask",
     "notice.raised": "notice",
+    "signal.seen": "signal",
+    "signal.answered": "signal",
     "push.begun": "push",
     "tool.called": "invocation",
     "mission.created": "mission",
@@ -112,13 +124,19 @@ _SPEAKS: Final[dict[str, str]] = {
     "job.waits": "job",
     "job.woken": "job",
     "job.granted": "job",
+    "job.warned": "job",
+    "job.boxed": "job",
     "job.stop_requested": "job",
     "job.ended": "job",
     "pull_request.opened": "job pull_request",
+    "stack.begun": "stack",
+    "stack.made": "stack",
+    "stack.merged": "stack",
+    "stack.undone": "stack",
 }
 """By kind: the things of which this is now the last word. Claims and stumbles are none: they lead nowhere new."""
 
-_QUIETLY: Final = {"job.claimed": "job", "job.stumbled": "job", "checkin.made": "session"}
+_QUIETLY: Final = {"job.claimed": "job", "job.box_opened": "job", "job.stumbled": "job", "checkin.made": "session"}
 
 
 class Threads:

@@ -160,9 +160,9 @@ def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
             if one.uncommitted
         ),
         *(
-            f"{clean(one.name)} has no checks, so nothing proves its work."
+            f"{clean(one.name)} has no checks by your own word, so nothing proves its work."
             for one in facts.projects
-            if not one.has_checks and any(work.project == one.name and not work.checks for work in orders.work)
+            if not one.has_checks and any(work.project == one.name and not work.checks for work in orders.pieces())
         ),
         *_held_by_walls(facts),
         *(

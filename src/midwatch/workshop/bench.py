@@ -5,14 +5,13 @@ import hashlib
 import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
 
 from midwatch.errors import MidwatchError
 from midwatch.terms.contract import ToolScope
-from midwatch.terms.jobs import Bundle, Change, CheckResult, Proof, RepositoryFacts
+from midwatch.terms.jobs import Bundle, Change, Proof, RepositoryFacts
 from midwatch.terms.trust import Isolation
+from midwatch.workshop import commits
 from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.checks import CheckPlan, Prover, Work
 from midwatch.workshop.credentials import Keys
 from midwatch.workshop.doorman import Doorman
 from midwatch.workshop.enclosure import Enclosure
@@ -23,35 +22,15 @@ from midwatch.workshop.holding.adoption import adopt, find_orphans
 from midwatch.workshop.holding.ending import read_ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.putting_away import put_away
+from midwatch.workshop.joining import Joiner
 from midwatch.workshop.keeping import Kept
 from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.proving import CheckPlan, Prover, Work
 from midwatch.workshop.quarantine import Delivery, Reveals, admit, reveals_nothing
+from midwatch.workshop.questions import Question
 from midwatch.workshop.rooms import WALLS, Rooms, Terms
 from midwatch.workshop.setup import Made, Setups
 from midwatch.workshop.workplace import Lodging, Spot, Workplace
-
-
-class Question(Protocol):
-    """What is to be proven."""
-
-    @property
-    def place(self) -> Spot: ...  # noqa: D102
-    @property
-    def base(self) -> str: ...  # noqa: D102
-    @property
-    def head(self) -> str: ...  # noqa: D102
-    @property
-    def checks(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def wall(self) -> timedelta: ...  # noqa: D102
-    @property
-    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def setup_key(self) -> str: ...  # noqa: D102
-    @property
-    def before(self) -> tuple[CheckResult, ...] | None: ...  # noqa: D102
-    @property
-    def stop(self) -> asyncio.Event: ...  # noqa: D102
 
 
 class Bench:
@@ -76,6 +55,7 @@ class Bench:
         self.checkouts = Checkouts(home, self.mirrors, enclosure=self.enclosure)
         self.rooms = Rooms(home, self.checkouts, self.enclosure)
         self.setups = Setups(home, self.checkouts, self.enclosure)
+        self.joiner = Joiner(self.mirrors)
 
     def refit(self, enclosure: Enclosure) -> None:
         """Take other walls from now on; who is at work keeps the ones he has."""
@@ -199,6 +179,15 @@ class Bench:
         except MidwatchError:
             return ""
 
+    async def commits_so_far(self, job: str, epoch: int, base: str) -> tuple[str, tuple[str, ...]]:
+        """Tell the commit an agent at work is at, and the subjects since the base, oldest first; no git is run."""
+        tree = self.checkouts.tree(job, epoch)
+        try:
+            head = await self.checkouts.head(job, epoch)
+        except MidwatchError:
+            return "", ()
+        return head, await asyncio.to_thread(commits.subjects_since, tree, head, base)
+
     async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
         """Commit what an agent that has ended left lying in its checkout; tell whether there was anything."""
         return await self.checkouts.commit_leftovers(job, epoch, message)
@@ -222,10 +211,19 @@ class Bench:
             wall=request.wall,
             may_change=request.paths,
             made=self._made(place.project, request.setup_key),
+            project=request.project_checks,
+            finds=request.finds_checks,
+            reruns=request.reruns,
+            claims=request.claims,
         )
         logs = self.log(place.job, "checks").parent
         prover = Prover(self.checkouts, self.enclosure, logs)
-        return await prover.prove(work, plan, before=request.before, stop=request.stop)
+        return await prover.prove(work, plan, earlier=request.earlier, stop=request.stop)
+
+    async def setup_key(self, project: str, commit: str, command: str) -> str:
+        """Name the setup that a commit needs, if it was made; nothing otherwise."""
+        key = await self.setups.fingerprint(project, commit, command) if command else ""
+        return key if self._made(project, key) else ""
 
     async def living(self) -> tuple[tuple[str, int], ...]:
         """List the jobs, with their attempts, for which something is at work on this machine."""

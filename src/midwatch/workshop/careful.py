@@ -55,6 +55,47 @@ def write(root: Path, name: str, content: bytes) -> None:
         os.close(place)
 
 
+def standing(root: Path, name: str) -> os.stat_result | None:
+    """Tell what lies under a name below a folder of ours, a link as a link; None where there is nothing."""
+    with _inside(root, name) as (place, last):
+        if place is not None:
+            with contextlib.suppress(OSError):
+                return os.stat(last, dir_fd=place, follow_symlinks=False)
+    return None
+
+
+def take_away(root: Path, name: str, to: Path) -> bool:
+    """Move whatever lies under a name below a folder of ours to a place out of reach; tell whether it is there now.
+
+    Nothing is opened, so that it does not matter what it is: a link, a pipe and a folder are moved as such.
+    """
+    with _inside(root, name) as (place, last):
+        if place is not None:
+            with contextlib.suppress(OSError):
+                os.rename(last, to, src_dir_fd=place)
+                return True
+    return False
+
+
+@contextlib.contextmanager
+def _inside(root: Path, name: str) -> Iterator[tuple[int | None, str]]:
+    """Open the folder a name lies in, following no link on the way; None where there is no such folder."""
+    *folders, last = [piece for piece in name.split("/") if piece not in ("", ".")]
+    place = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for folder in folders:
+            inner = os.open(folder, _FOLDER, dir_fd=place)
+            os.close(place)
+            place = inner
+        there: int | None = place
+    except OSError:
+        there = None
+    try:
+        yield there, last
+    finally:
+        os.close(place)
+
+
 def _folder_in(place: int, name: str) -> int:
     """Open a folder, made if need be; a link or a file under that name is no folder of ours."""
     for _ in range(2):

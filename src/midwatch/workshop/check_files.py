@@ -2,11 +2,13 @@
 
 import configparser
 import json
+import re
 import tomllib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from midwatch.errors import Unknown
+from midwatch.rules.cheating import FileFact, FileKind
 from midwatch.terms.jobs import FileChange
 from midwatch.workshop.paths import matches
 
@@ -23,6 +25,9 @@ EXISTING_TESTS = (
     "*.spec.*",
 )
 """Put back as they were; new ones stay, they are the work."""
+
+SNAPSHOTS = ("__snapshots__/", "*.snap", "*.ambr", "*.snapshot", "*.approved.*", "*.golden")
+"""What tests compare with, as a tool recorded it: put back as it was."""
 
 CONFIGURATION = (
     "conftest.py",
@@ -68,25 +73,68 @@ PACKAGING = frozenset(
 )
 """Tables of `[tool]` that describe a package, not how it is checked."""
 
+_SCRIPT_NAMES = re.compile(r"check|test|verify|lint|spec|(?:^|[^a-z])ci(?:[^a-z]|$)")
+_INTERPRETERS = re.compile(r"(?:.*/)?(?:sh|bash|dash|zsh|python[\d.]*|node|ruby|perl|deno|bun)$")
+
+MOST_CHARACTERS = 200_000
+"""Read of one file; a test file or a setting that is longer is judged by its beginning."""
+
 Read = Callable[[str, str], Awaitable[bytes]]
 
 
-async def to_restore(
-    changes: tuple[FileChange, ...], read: Read, base: str, head: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split the changed check files into those to put back from base and those to take away."""
+def scripts_of(commands: Iterable[str]) -> frozenset[str]:
+    """Name the files in the tree that check commands call: a check is what its script says.
+
+    Only those that are called like one: `python3 app.py` runs what the work is about.
+    """
+    found = set()
+    for command in commands:
+        words = re.split(r"[\s;&|()]+", command)
+        for before, word in zip(["", *words], words, strict=False):
+            path = word.strip("\"'").removeprefix("./")
+            called = "/" in word or bool(_INTERPRETERS.match(before.strip("\"'")))
+            if called and not word.startswith(("/", "-")) and _SCRIPT_NAMES.search(path.rsplit("/", 1)[-1].lower()):
+                found.add(path)
+    return frozenset(found)
+
+
+async def kind_of(change: FileChange, read: Read, commits: tuple[str, str], scripts: frozenset[str]) -> FileKind:
+    """Tell what a changed file is to the checks."""
+    name = change.path.rsplit("/", 1)[-1]
+    if name in _PARTS:
+        same = await _says_the_same(_PARTS[name], read, commits, change.path)
+        return FileKind.CODE if same else FileKind.CONFIG
+    if change.path in scripts or matches(change.path, CONFIGURATION):
+        return FileKind.CONFIG
+    if matches(change.path, SNAPSHOTS):
+        return FileKind.SNAPSHOT
+    return FileKind.TEST if matches(change.path, EXISTING_TESTS) else FileKind.CODE
+
+
+def to_restore(files: Iterable[FileFact]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split the changed check files into those to put back from base and those to take away.
+
+    A test file that was only moved is where it belongs: put back, it would be there twice.
+    """
+    every = tuple(files)
+    moved_to = {_content(file) for file in every if file.kind is FileKind.TEST and file.before is None}
     back: list[str] = []
     away: list[str] = []
-    for change in changes:
-        name = change.path.rsplit("/", 1)[-1]
-        if name in _PARTS:
-            if not await _says_the_same(_PARTS[name], read, (base, head), change.path):
-                (away if change.status == "A" else back).append(change.path)
-        elif matches(change.path, CONFIGURATION):
-            (away if change.status == "A" else back).append(change.path)
-        elif change.status != "A" and matches(change.path, EXISTING_TESTS):
-            back.append(change.path)
+    for file in every:
+        if file.allowed or file.kind is FileKind.CODE:
+            continue
+        if file.before is not None:
+            known_whole = file.after is None and len(file.before) < MOST_CHARACTERS
+            moved = known_whole and (file.path.rsplit("/", 1)[-1], file.before) in moved_to
+            if not moved:
+                back.append(file.path)
+        elif file.kind is FileKind.CONFIG:
+            away.append(file.path)
     return tuple(back), tuple(away)
+
+
+def _content(file: FileFact) -> tuple[str, str]:
+    return file.path.rsplit("/", 1)[-1], file.after or ""
 
 
 async def _says_the_same(about_checks: Callable[[str], Any], read: Read, commits: tuple[str, str], path: str) -> bool:
@@ -107,8 +155,9 @@ async def _says_the_same(about_checks: Callable[[str], Any], read: Read, commits
 
 
 def _pyproject(text: str) -> Any:
-    tools = tomllib.loads(text).get("tool", {})
-    return {name: table for name, table in tools.items() if name not in PACKAGING}
+    said = tomllib.loads(text)
+    tools = {name: table for name, table in said.get("tool", {}).items() if name not in PACKAGING}
+    return tools, said.get("project", {}).get("entry-points", {}).get("pytest11")
 
 
 def _setup_cfg(text: str) -> Any:

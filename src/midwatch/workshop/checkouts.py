@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.terms.signals import IN_CHECKOUT
 from midwatch.workshop import careful, collecting, keeping, sparse
 from midwatch.workshop.collecting import Collected
 from midwatch.workshop.desk import Desk, desk, difference, pack
@@ -190,6 +191,14 @@ class Checkouts:
             await sparse.narrow(git, tree, folders)
         on_branch = ("-B", branch) if branch else ("--detach",)
         await git.run(tree, "checkout", "--quiet", "--force", *on_branch, commit)
+        await asyncio.to_thread(_leave_out, tree)
+
+
+def _leave_out(tree: Path) -> None:
+    """Keep what an agent tells us out of what it commits, wherever it writes it."""
+    excluded = tree / ".git" / "info" / "exclude"
+    excluded.parent.mkdir(exist_ok=True)
+    excluded.write_text("".join(f"/{folder}/\n" for folder in IN_CHECKOUT))
 
 
 def _clear(place: Path) -> None:

@@ -3,12 +3,14 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from midwatch.terms.signals import IN_CHECKOUT
 from midwatch.workshop.desk import Desk
 
 WALL = timedelta(minutes=2)
 JUNK = (
     *("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/", ".coverage"),
     *("node_modules/", ".venv/", ".tox/", ".nox/", "*.swp", "*~", ".DS_Store"),
+    *(f"/{folder}/" for folder in IN_CHECKOUT),
 )
 """What programs leave behind that nobody means to keep; what the project itself ignores is left out anyway."""
 # A lock of a git that was killed belongs to nobody: whoever could hold it has ended.

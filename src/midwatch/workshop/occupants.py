@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from midwatch.errors import Exhausted, Refused, Stale, Unavailable
 from midwatch.terms.term import Term
+from midwatch.terms.trust import Isolation
 from midwatch.workshop import disk
 from midwatch.workshop.doorman import Doorman, serving
 from midwatch.workshop.holding import spec as holding
@@ -28,6 +29,7 @@ from midwatch.workshop.walls.spec import Walls
 WALL, IDLE, STOPPED = 124, 125, 143
 BEAT_SECONDS = 60.0
 AGENT_LOG = 64 * 1024**2
+SCREEN = (24, 80)
 LONGEST_LINE = 32 * 1024**2
 
 
@@ -44,6 +46,8 @@ class Errand:
     """In Unix time; from then on a holder that hears nothing from the server ends its agent."""
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     takes_input: bool = False
+    terminal: bool = False
+    """A person types into it: one PTY in place of pipes; whoever looks on tells how large it is."""
     joined: bool = True
     """Errors in the same log as the rest; agents that speak a protocol keep them apart."""
 
@@ -196,6 +200,8 @@ async def _held(room: Room, errand: Errand, doorman: Doorman | None) -> tuple[He
         return room.occupant, int(str(errand_of(room.place).get("log_begins", 0)))
     begins = errand.log.stat().st_size if errand.log.exists() else 0
     walls = replace(room.walls, environment={**room.walls.environment, **errand.environment})
+    if errand.terminal:
+        walls = replace(walls, terminal=room.enclosure.isolation is Isolation.BUBBLEWRAP)
     if doorman is not None and room.has_doors:
         surroundings = {**walls.environment, **doorman.environment}
         walls = replace(walls, environment=surroundings, ports=doorman.ports, control=room.place / "doors")
@@ -218,7 +224,8 @@ def _spec(room: Room, errand: Errand, entering: list[str], walls: Walls) -> hold
         cwd=Path("/"),
         env={},
         takes_input=errand.takes_input,
-        joined=errand.joined,
+        joined=errand.joined and not errand.terminal,
+        terminal=SCREEN if errand.terminal else None,
         control=walls.control,
         ports=walls.ports,
         limits=holding.Limits(

@@ -8,6 +8,7 @@ from pathlib import Path
 from midwatch.errors import Refused
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
+from midwatch.terms.signals import FILES, IN_CHECKOUT
 from midwatch.workshop import flags, history, paths
 from midwatch.workshop.folders import locked, part, remove
 from midwatch.workshop.git import Git
@@ -133,6 +134,8 @@ async def _objections(seen: _Inspection, entry: history.Entry) -> list[str]:
         found.append(f"{shown} is outside the allowed paths ({', '.join(seen.scope.allowed_paths) or 'none'})")
     if named := [glob for glob in seen.do_not_touch if paths.matches(path, (glob,), any_case=True)]:
         found.append(f"{shown} is not to be touched ({named[0]})")
+    if _is_signal(path) and entry.status != "D":
+        found.append(f"{shown} is a signal to Midwatch and no part of the work")
     if entry.mode == SUBMODULE:
         found.append(f"{shown} is a submodule")
     if entry.mode == SYMLINK:
@@ -140,6 +143,11 @@ async def _objections(seen: _Inspection, entry: history.Entry) -> list[str]:
         if paths.points_outside(path, target):
             found.append(f"{shown} is a link that leaves the tree ({history.legible(target)})")
     return found
+
+
+def _is_signal(path: str) -> bool:
+    folder, _, name = path.partition("/")
+    return folder in IN_CHECKOUT and name in FILES
 
 
 async def _target(seen: _Inspection, entry: history.Entry) -> str:

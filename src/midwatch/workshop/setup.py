@@ -130,6 +130,7 @@ class Setups:
             raise Broken(
                 f"The project's setup ended with {ended.exit_code}: {last[0]}",
                 hint=f"Read {log}; hosts it needs belong in sandbox.setup_domains, tools in sandbox.toolchains.",
+                because=(ended.tail,),
             )
 
 

@@ -62,6 +62,21 @@ async def living(home: Path, job: str) -> Held | None:
     return found if isinstance(found, Held) else None
 
 
+async def seated(home: Path, job: str, epoch: int) -> Held | None:
+    """Find the program a person types into in a job that is done by hand; whoever comes speaks for its newest epoch."""
+    place = home / "held" / part(job)
+    if not await asyncio.to_thread(_begun, place):
+        return None
+    found = await adopt(place, epoch=epoch)
+    return found if isinstance(found, Held) else None
+
+
+def _begun(place: Path) -> bool:
+    """Whether the newest holder has said that it is there: whoever looks for one that is just being born buries it."""
+    known = records.epochs(place) if place.is_dir() else []
+    return bool(known) and records.read_state(records.epoch_folder(place, known[-1])) is not None
+
+
 async def refuse_while_entered(home: Path, job: str, number: int) -> None:
     """Keep a checkout as it is while somebody is in it."""
     if await living(home, job) is not None:

@@ -7,10 +7,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
+from midwatch.terms.signals import SIGNALS, SIGNALS_VARIABLE
 from midwatch.workshop.disk import Watch
 from midwatch.workshop.doorman import Doorman
 from midwatch.workshop.occupants import Errand, Left, RoomTalk, occupied, unix_time_in
 from midwatch.workshop.rooms import Room
+from midwatch.workshop.signals import Letterbox
+
+SITTING_IDLE = timedelta(hours=1)
+"""People think longer than programs."""
 
 
 class Spot(Protocol):
@@ -72,7 +77,10 @@ class Workplace:
         self.inside = room.inside
         self.home_inside = room.home_inside
         self.epoch = room.epoch
+        self.letters = Letterbox(room.home, room.tree, log.with_name(SIGNALS))
+        self.signals_inside = room.home_inside / SIGNALS
         self._talk: RoomTalk | None = None
+        self.begun = asyncio.Event()
 
     def put(self, name: str, content: str) -> Path:
         """Lay a file into the agent's home, and tell what it is called inside."""
@@ -91,6 +99,11 @@ class Workplace:
         """Have a program at work that is spoken with over its pipes; wait for its end before leaving."""
         return self._occupied(argv, environment, talks=True)
 
+    async def sit(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> Left:
+        """Have a person type into a program on a terminal of its own, until it ends."""
+        async with self._occupied(argv, environment, talks=False, terminal=True) as talk:
+            return await talk.left()
+
     @asynccontextmanager
     async def waiting(self, span: timedelta) -> AsyncIterator[None]:
         """Have whoever is at work here wait for us: at most for so long, its silence is not counted."""
@@ -102,22 +115,25 @@ class Workplace:
 
     @asynccontextmanager
     async def _occupied(
-        self, argv: tuple[str, ...], environment: Mapping[str, str], *, talks: bool
+        self, argv: tuple[str, ...], environment: Mapping[str, str], *, talks: bool, terminal: bool = False
     ) -> AsyncIterator[RoomTalk]:
         lodging = self._lodging
         errand = Errand(
             argv=argv,
             log=self.log,
             wall=lodging.wall,
-            idle=lodging.idle,
+            idle=SITTING_IDLE if terminal else lodging.idle,
             grace=lodging.grace,
             night_ends=None if lodging.night_left is None else unix_time_in(lodging.night_left.total_seconds()),
-            environment=environment,
+            environment={**environment, SIGNALS_VARIABLE: str(self.signals_inside)},
             takes_input=talks,
+            terminal=terminal,
             joined=not talks,
         )
         watch = Watch(self.tree.parent.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
         scrub = self._room.enclosure.scrub
         work = occupied(self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, watch=watch)
+        await asyncio.to_thread(self.letters.open)
         async with work as self._talk:
+            self.begun.set()
             yield self._talk

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from midwatch.errors import MidwatchError
 from midwatch.forges.local import LocalForge
+from midwatch.rules.found_checks import NamedCheck
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
 from midwatch.terms.trust import Isolation
@@ -108,7 +109,7 @@ class Lab:
         await self._try(self.checkouts.standing("job_1"))
         if isinstance(head, str) and await self._try(self.hand_in(head, scope)):
             async with self.checkouts.passing("shop", "job_1", head, "delivered") as tree:
-                await run_checks(self._checking(tree), (ORDINARY, AFTERWARDS))
+                await run_checks(self._checking(tree), (NamedCheck(ORDINARY), NamedCheck(AFTERWARDS)))
             forge = LocalForge(self.mirrors.git, self.mirrors)
             await self._try(forge.deliver(self.person.path, "shop", "job_1", head))
         later = datetime.now(UTC) + timedelta(days=99)

@@ -22,7 +22,7 @@ class Deciding:
         self._decide = decide
         self._tell = tell
         self._reader = reader
-        self._questions = questions
+        self.questions = questions
         self._known: dict[str, tuple[list[Call], Decision]] = {}
         self.planning = False
         self.closed = False
@@ -39,7 +39,7 @@ class Deciding:
             for event in self._reader.asked(call, found):
                 await self._tell(event)
         if not await self._talk.answered(question):
-            self._questions.begin(question, self._answer(question, message, call, found))
+            self.questions.begin(question, self._answer(question, message, call, found))
 
     async def _answer(self, question: str, message: Mapping[str, Any], call: str, found: list[Call]) -> None:
         if message["method"] != "session/request_permission":

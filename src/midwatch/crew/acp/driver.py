@@ -8,19 +8,15 @@ from midwatch.crew import rpc
 from midwatch.crew.acp.agents import AcpAgent, launch
 from midwatch.crew.acp.deciding import Deciding
 from midwatch.crew.acp.outcome import judge
-from midwatch.crew.acp.reading import BEGIN, PROMPT, SESSION, SIGN_IN, Reader
+from midwatch.crew.acp.reading import BEGIN, SESSION, SIGN_IN, Reader
+from midwatch.crew.acp.turns import Turns
 from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
-from midwatch.crew.filling import asked_for, shape
+from midwatch.crew.filling import shape
 from midwatch.crew.talking import Questions
 from midwatch.errors import Misuse
 from midwatch.terms.agents import Errand, Outcome, PlanSpoken, RunEnded
 
 PROTOCOL = 1
-PATIENCE = 3
-"""How often it is asked to go on after a refused call ended its turn."""
-REFUSED = (
-    "Midwatch, which decides about your tool calls, refused one. {} Go on without it, or say what you need it for."
-)
 
 
 class AcpDriver:
@@ -34,6 +30,8 @@ class AcpDriver:
         "Limited: what the agent asks about is decided by Midwatch, but an agent of this kind may do things without"
         " asking, and its turns are counted from outside; only the sandbox and the model proxy hold it."
     )
+
+    takes_turns = True
 
     def __init__(self, agent: AcpAgent) -> None:
         self.name = agent.name
@@ -68,7 +66,7 @@ class AcpDriver:
         return ended
 
     async def _follow(self, talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> None:
-        prompts, over = 0, False
+        turns = Turns(talk, brief, reader, deciding)
         async for said in talk.lines():
             message, events = reader.message(said)
             for event in events:
@@ -78,16 +76,7 @@ class AcpDriver:
                 await deciding.take(message)
             elif message.get("id") == BEGIN and reader.begun:
                 await rpc.once(talk, "midwatch-session", self._session(brief, reader.able))
-            if prompts == 0 and reader.live:
-                prompts = 1
-                await rpc.once(talk, "midwatch-prompt-1", _prompt(1, reader.conversation, asked_for(brief)))
-            elif prompts == len(reader.results) <= PATIENCE and prompts and _unheard(reader, deciding):
-                prompts += 1
-                text = REFUSED.format(" ".join(deciding.reasons[-1:]))
-                await rpc.once(talk, f"midwatch-prompt-{prompts}", _prompt(prompts, reader.conversation, text))
-            elif not over and (reader.refused is not None or (prompts and prompts == len(reader.results))):
-                over = True
-                await talk.stop()  # it would wait for another prompt; the protocol has no word for going
+            await turns.go_on()
 
     def _session(self, brief: Brief, able: Mapping[str, Any]) -> bytes:
         """Ask for a session, after signing in where it wants that; a resumed one without its history, if it can."""
@@ -121,10 +110,6 @@ def _folder(brief: Brief) -> str:
     return folder
 
 
-def _unheard(reader: Reader, deciding: Deciding) -> bool:
-    return reader.unheard and not deciding.closed and "error" not in reader.results[-1]
-
-
 def _begin() -> bytes:
     given = {
         "protocolVersion": PROTOCOL,
@@ -133,8 +118,3 @@ def _begin() -> bytes:
         "clientInfo": {"name": "midwatch", "title": "Midwatch", "version": "1"},
     }
     return rpc.request(BEGIN, "initialize", given)
-
-
-def _prompt(number: int, conversation: str, text: str) -> bytes:
-    given = {"sessionId": conversation, "prompt": [{"type": "text", "text": text}]}
-    return rpc.request(PROMPT + number, "session/prompt", given)

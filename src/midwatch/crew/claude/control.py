@@ -14,9 +14,13 @@ HOLD_SECONDS = 24 * 60 * 60
 def begin(prompt: str) -> bytes:
     """Register the hook by which every tool call asks us, and give the prompt."""
     hooks = {"PreToolUse": [{"matcher": None, "hookCallbackIds": [HOOK], "timeout": HOLD_SECONDS}]}
-    message = {"role": "user", "content": [{"type": "text", "text": _plain(prompt)}]}
-    user = {"type": "user", "message": message, "parent_tool_use_id": None, "session_id": ""}
-    return _request("midwatch-begin", {"subtype": "initialize", "hooks": hooks}) + line(user)
+    return _request("midwatch-begin", {"subtype": "initialize", "hooks": hooks}) + more(prompt)
+
+
+def more(text: str) -> bytes:
+    """Say something to it as the one it works for: another turn begins."""
+    message = {"role": "user", "content": [{"type": "text", "text": _plain(text)}]}
+    return line({"type": "user", "message": message, "parent_tool_use_id": None, "session_id": ""})
 
 
 def end(number: int) -> bytes:

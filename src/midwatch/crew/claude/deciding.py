@@ -20,7 +20,7 @@ class Deciding:
         self._decide = decide
         self._tell = tell
         self._reader = reader
-        self._questions = questions
+        self.questions = questions
         self._known: dict[str, tuple[Mapping[str, Any], Decision]] = {}
         self._cwd = ""
         """Where its shell stood when it last said so; a question of its own rules does not."""
@@ -36,7 +36,7 @@ class Deciding:
             for event in self._reader.asked(call, tool, given):
                 await self._tell(event)
         if not await self._talk.answered(question):
-            self._questions.begin(question, self._answer(question, request, self._cwd))
+            self.questions.begin(question, self._answer(question, request, self._cwd))
 
     async def _answer(self, question: str, request: Mapping[str, Any], cwd: str) -> None:
         subtype = str(request.get("subtype", "nothing"))

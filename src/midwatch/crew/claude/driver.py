@@ -8,7 +8,7 @@ from midwatch.crew.claude.launching import INSTALL, TESTED, launch
 from midwatch.crew.claude.outcome import judge
 from midwatch.crew.claude.reading import Reader
 from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
-from midwatch.crew.talking import InTurn, Questions, answer_once
+from midwatch.crew.talking import InTurn, Questions, answer_once, owed
 from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
 
@@ -24,6 +24,7 @@ class ClaudeDriver:
     governance = "Every tool call is decided by Midwatch before it runs; a call that nobody answers does not run."
     tested: tuple[str, ...] = TESTED
     install = INSTALL
+    takes_turns = True
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it."""
@@ -38,7 +39,7 @@ class ClaudeDriver:
                 questions = Questions(group)
                 deciding = Deciding(talk, decide, tell, reader, questions)
                 await answer_once(talk, "midwatch-begin", control.begin(brief.prompt))
-                await _follow(talk, tell, reader, deciding, questions)
+                await _follow(talk, brief, tell, reader, deciding)
                 questions.withdraw_all()
         except ExceptionGroup as several:
             raise several.exceptions[0] from several
@@ -49,9 +50,8 @@ class ClaudeDriver:
         return ended
 
 
-async def _follow(talk: Talk, tell: Tell, reader: Reader, deciding: Deciding, questions: Questions) -> None:
+async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> None:
     """Read it to its last line; a result is not the end, because more turns may wait behind it."""
-    results = 0
     async for said in talk.lines():
         message, events = reader.message(said)
         for event in events:
@@ -60,13 +60,24 @@ async def _follow(talk: Talk, tell: Tell, reader: Reader, deciding: Deciding, qu
             case "control_request":
                 await deciding.take(message)
             case "control_cancel_request":
-                questions.withdraw(str(message.get("request_id")))
-            case "result":
-                results += 1
-                if not message.get("queued_turn_count"):
-                    await answer_once(talk, f"midwatch-end-{results}", control.end(results))
+                deciding.questions.withdraw(str(message.get("request_id")))
+            case "result" if not message.get("queued_turn_count"):
+                failed = bool(message.get("is_error"))
+                over = _turn_over(talk, brief, reader, reader.results, failed=failed)
+                deciding.questions.begin(f"midwatch-turn-{reader.results}", over)
             case _:
                 continue
+
+
+async def _turn_over(talk: Talk, brief: Brief, reader: Reader, number: int, *, failed: bool) -> None:
+    """Tell it what it is owed, or let it go."""
+    more = "" if failed or await talk.answered(f"midwatch-end-{number}") else await owed(brief, number)
+    if not more:
+        await answer_once(talk, f"midwatch-end-{number}", control.end(number))
+        return
+    await answer_once(talk, f"midwatch-more-{number}", control.more(more))
+    if reader.results == number:
+        reader.result = None  # what it is told now must have an end of its own
 
 
 def _plan(reader: Reader) -> PlanSpoken:

@@ -51,6 +51,13 @@ def launch(brief: Brief, program: str) -> Launch:
     return Launch(argv=(program, *ALWAYS, *_chosen(brief)), environment=_environment(brief))
 
 
+def interactive(brief: Brief, program: str) -> Launch:
+    """Say how to begin it for a person: its own screen and its own questions; nothing else of anybody's settings."""
+    words = (program, "--model", brief.model, *("--setting-sources", ""), "--strict-mcp-config")
+    settings = {"hasCompletedOnboarding": True, "theme": "dark"}
+    return Launch(argv=words, environment=_environment(brief), files={".claude.json": json.dumps(settings)})
+
+
 def _chosen(brief: Brief) -> tuple[str, ...]:
     words = ["--model", brief.model]
     if brief.conversation:

@@ -31,7 +31,8 @@ class Reader:
     def __init__(self, *, shaped: bool) -> None:
         self.conversation = ""
         self.result: Message | None = None
-        """The last one it gave; there may be several."""
+        """The last one it gave; there may be several, and none after it was told more."""
+        self.results = 0
         self.limit: LimitMet | None = None
         """The last limit that was met with nothing left."""
         self._shaped = shaped
@@ -162,6 +163,7 @@ class Reader:
 
     def _result(self, message: Message) -> Events:
         self.result = message
+        self.results += 1
         self.conversation = str(message.get("session_id") or self.conversation)
         yield Counted(tokens=self.total(), usd=message.get("total_cost_usd"))
 

@@ -31,7 +31,7 @@ class Deciding:
         self._decide = decide
         self._tell = tell
         self._reader = reader
-        self._questions = questions
+        self.questions = questions
         self._arrived: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.planning = False
         self.closed = False
@@ -50,7 +50,7 @@ class Deciding:
         for event in self._reader.asked(item, calls):
             await self._tell(event)
         if not await self._talk.answered(question):
-            self._questions.begin(question, self._answer(question, message, item, calls))
+            self.questions.begin(question, self._answer(question, message, item, calls))
 
     def _reading(self, item: str, asked: Mapping[str, Any]) -> list[Call]:
         try:

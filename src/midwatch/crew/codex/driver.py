@@ -6,10 +6,10 @@ from midwatch.crew import rpc
 from midwatch.crew.codex.deciding import Deciding
 from midwatch.crew.codex.launching import TESTED, launch
 from midwatch.crew.codex.outcome import judge
-from midwatch.crew.codex.reading import BEGIN, THREAD, TURN, Reader
+from midwatch.crew.codex.reading import BEGIN, MORE, THREAD, TURN, Reader
 from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
 from midwatch.crew.filling import shape
-from midwatch.crew.talking import Questions
+from midwatch.crew.talking import Questions, owed
 from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
 VERSION = "1"
@@ -30,6 +30,7 @@ class CodexDriver:
 
     tested: tuple[str, ...] = TESTED
     install = f"npm install -g @openai/codex@{TESTED[-1]}"
+    takes_turns = True
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it."""
@@ -57,7 +58,7 @@ class CodexDriver:
 
 async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> bool:
     """Read it to its last line, and say whether it was stopped for taking too many turns."""
-    over = False
+    stopped, over = False, 0
     async for said in talk.lines():
         message, events = reader.message(said)
         for event in events:
@@ -67,12 +68,27 @@ async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding
         elif str(message.get("id")).startswith("why-"):
             deciding.taken(message["id"])
         elif message.get("id") == THREAD and reader.conversation:
-            await rpc.once(talk, "midwatch-turn", _turn(brief, reader.conversation))
+            await rpc.once(talk, "midwatch-turn", _turn(brief, reader.conversation, brief.prompt, TURN))
         await _count(talk, brief, reader, deciding)
-        if not over and (reader.result is not None or reader.refused is not None):
-            over = True
-            await talk.stop()  # the server would wait for another turn; it has no word for going
+        if reader.refused is not None and not stopped:
+            stopped = True
+            await talk.stop()
+        elif reader.over > over:
+            over = reader.over
+            well = (reader.result or {}).get("status") == "completed" and not deciding.closed
+            deciding.questions.begin(f"midwatch-turn-{over}", _turn_over(talk, brief, reader, over, well=well))
     return deciding.closed
+
+
+async def _turn_over(talk: Talk, brief: Brief, reader: Reader, number: int, *, well: bool) -> None:
+    """Tell it what it is owed, or let it go."""
+    more = await owed(brief, number) if well else ""
+    if not more:
+        await talk.stop()  # the server would wait for another turn; it has no word for going
+        return
+    await rpc.once(talk, f"midwatch-more-{number}", _turn(brief, reader.conversation, more, f"{MORE}{number}"))
+    if reader.over == number:
+        reader.result = None  # what it is told now must have an end of its own
 
 
 async def _count(talk: Talk, brief: Brief, reader: Reader, deciding: Deciding) -> None:
@@ -103,11 +119,11 @@ def _begin(brief: Brief) -> bytes:
     return hello + rpc.notification("initialized") + begin
 
 
-def _turn(brief: Brief, conversation: str) -> bytes:
+def _turn(brief: Brief, conversation: str, text: str, number: int | str) -> bytes:
     given: dict[str, object] = {
         "threadId": conversation,
-        "input": [{"type": "text", "text": brief.prompt, "text_elements": []}],
+        "input": [{"type": "text", "text": text, "text_elements": []}],
     }
     if brief.schema is not None:
         given["outputSchema"] = dict(brief.schema)
-    return rpc.request(TURN, "turn/start", given)
+    return rpc.request(number, "turn/start", given)

@@ -45,6 +45,7 @@ class CodexExecDriver:
     )
     tested: tuple[str, ...] = TESTED
     install = f"npm install -g @openai/codex@{TESTED[-1]}"
+    takes_turns = False
 
     def launch(self, brief: Brief, program: str) -> Launch:
         """Say how to begin it."""

@@ -42,6 +42,12 @@ def launch(brief: Brief, program: str) -> Launch:
     return Launch(argv=(program, "app-server", *words(brief)), environment=environment, files=files)
 
 
+def interactive(brief: Brief, program: str) -> Launch:
+    """Say how to begin it for a person: its own screen and its own questions, our provider and no other."""
+    files, environment = credentials(brief)
+    return Launch(argv=(program, *words(brief)), environment=environment, files=files)
+
+
 def words(brief: Brief) -> tuple[str, ...]:
     """Give the settings of a run as words of the command line, which win over every file."""
     if not brief.model:

@@ -25,6 +25,8 @@ Events = Iterable[AgentEvent]
 
 BEGIN, THREAD, TURN = 1, 2, 3
 """The numbers of what we ask of it."""
+MORE = "more-"
+"""How the names begin of what we tell it after a turn."""
 MORE_LEAVE = ("grantRoot", "additionalPermissions", "permissions")
 """What in a question of its would widen its own sandbox beyond the one call."""
 
@@ -36,7 +38,9 @@ class Reader:
         self.conversation = ""
         self.turn = ""
         self.result: Message | None = None
-        """The turn, once it is over."""
+        """The turn, once it is over; none after it was told more."""
+        self.over = 0
+        """How many turns of ours are over."""
         self.refused: str | None = None
         """Why it would not even begin."""
         self.limit: LimitMet | None = None
@@ -113,15 +117,16 @@ class Reader:
 
     def _answer(self, message: Message) -> Events:
         number, result = message.get("id"), content(message, "result")
-        if "error" in message and number in (BEGIN, THREAD, TURN):
+        if "error" in message and (number in (BEGIN, THREAD, TURN) or str(number).startswith(MORE)):
             self.refused = str(content(message, "error").get("message") or "It did not say why.")
         elif number == BEGIN:
             self._version = str(result.get("userAgent", "")).partition("/")[2].partition(" ")[0]
         elif number == THREAD:
             self.conversation = str(result["thread"]["id"])
             yield RunBegan(conversation=self.conversation, model=str(result.get("model") or ""), version=self._version)
-        elif number == TURN:
+        elif number == TURN or str(number).startswith(MORE):
             self.turn = str(result["turn"]["id"])
+            self.result = None
 
     def _ours(self, given: Message) -> bool:
         return given.get("threadId") == self.conversation
@@ -199,6 +204,7 @@ class Reader:
     def _over(self, given: Message) -> Events:
         if self._ours(given):
             self.result = given["turn"]
+            self.over += 1
         return ()
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from midwatch.terms.agents import Errand
+from midwatch.terms.agents import Errand, FormerTry
 from midwatch.terms.jobs import Plan
 
 
@@ -64,13 +64,23 @@ class PromptFacts:
     own: str = ""
     """The brain's own prompt: it replaces the body, never the limits (O7)."""
     telling: str = ""
-    """How the agent reaches us while it works; empty until there is a way."""
+    """The folder through which the agent reaches us while it works; empty where there is no way."""
+    turns: bool = True
+    """Whether an answer comes as its next turn; else as a file."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """What it asked before, and what it was told."""
+    pieces: bool = True
+    """Whether it is to commit in pieces, or once at the end."""
     signals: tuple[str, ...] = ()
     priorities: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    """The same work in other repositories."""
     commits: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
     interrupted: bool = False
     """Whether it goes on in a checkout it has worked in before."""
+    former: FormerTry | None = None
+    """The last try at this, if that failed."""
     quoted: tuple[Quoted, ...] = ()
     """Issues, pages and other strangers' text."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from midwatch.crew.prompting.facts import PromptFacts
 from midwatch.crew.prompting.fences import cut, fenced, lines
 from midwatch.errors import Corrupt
+from midwatch.terms.agents import FormerTry
 from midwatch.terms.jobs import Plan
 from midwatch.views.plain import clean
 
@@ -21,10 +22,11 @@ MOST: Final = 40_000
 """Longest prompt, in characters."""
 _SCALES: Final = (1.0, 0.5, 0.25, 0.1, 0.03)
 _VERSION: Final = re.compile(r"\{# version: (\d+) #\}\n")
-_PARTS: Final = ("context", "limits", "ending")
+_PARTS: Final = ("context", "limits", "telling", "ending")
 _FENCED_LISTS: Final = {
     "signals": "what was last heard of this project",
     "priorities": "what is pressing",
+    "together": "the same work in other repositories",
     "commits": "subjects of the last commits",
     "memory": "what was noted on earlier nights",
 }
@@ -101,6 +103,7 @@ def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
         "objective": clean(facts.objective[: longest * 8], longest * 2),
         "limits": facts.limits,
         "interrupted": facts.interrupted,
+        "former": _former(facts.former, scale),
         "project": {
             field.name: clean(getattr(facts.project, field.name)[:2000], longest) for field in fields(facts.project)
         },
@@ -109,10 +112,28 @@ def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
         if facts.former_plan
         else "",
         "failure": _block(facts.failure, "what the checks printed", int(12_000 * scale), keep_end=True),
+        "telling": clean(facts.telling, 400),
+        "turns": facts.turns,
+        "pieces": facts.pieces,
+        "answers": _block(_answers(facts), "what you asked, and the answers", int(8_000 * scale)),
         "quoted": [one for one in quoted if one],
         **texts,
         **foreign,
         **{name: lines(getattr(facts, name), most, longest) for name in _LISTS},
+    }
+
+
+def _former(former: FormerTry | None, scale: float) -> dict[str, Any] | None:
+    """What the last try said is data; what to do differently are our own words."""
+    if former is None:
+        return None
+    return {
+        "tries": former.tries,
+        "stage": clean(former.stage, 40),
+        "cause": clean(former.cause, 200),
+        "differently": clean(former.differently, 400),
+        "said": _block(former.said, "how the last try ended", int(2_000 * scale)),
+        "tail": _block(former.tail, "the end of its output", int(6_000 * scale), keep_end=True),
     }
 
 
@@ -121,13 +142,16 @@ _OURS: Final = {
     "said": "what the person said",
     "own": "the task",
     "wish": "what is wanted of the plan",
-    "telling": "how to reach us",
 }
 
 
 def _block(text: str, what: str, most: int, *, keep_end: bool = False) -> str:
     kept = cut(text, most, keep_end=keep_end)
     return fenced(kept, what) if kept.strip() else ""
+
+
+def _answers(facts: PromptFacts) -> str:
+    return "\n".join(f"You asked: {asked}\nThe answer: {answer}" for asked, answer in facts.answers)
 
 
 def _plan_text(plan: Plan) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
+from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
 from midwatch.journal.events.house import HouseEvent
 from midwatch.journal.events.jobs import JobEvent
@@ -12,12 +13,22 @@ from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.preflight import PreflightEvent
 from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 
-Around = PeopleEvent | WorkshopEvent | CrewEvent | NoticeEvent | PreflightEvent
-"""What happens around the work."""
-
-Event = HouseEvent | SessionEvent | JobEvent | MorningEvent | Around
+Event = (
+    HouseEvent
+    | SessionEvent
+    | JobEvent
+    | MorningEvent
+    | PeopleEvent
+    | WorkshopEvent
+    | CrewEvent
+    | NoticeEvent
+    | BoxEvent
+    | SignalEvent
+    | PreflightEvent
+)
 
 TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 """Reads an event by its tag. `Event` itself stays plain so that `match` can be exhaustive."""

@@ -16,3 +16,11 @@ class PullRequestChanged(Happening):
     there: int
     draft: bool
     checks: Checks
+
+
+class PullRequestReworded(Happening):
+    """What a pull request belongs together with has changed, and so has its text."""
+
+    kind: Literal["pull_request.reworded"] = "pull_request.reworded"
+    pull_request: str
+    body: str

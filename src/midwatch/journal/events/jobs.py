@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from midwatch.journal.events.forges import PullRequestChanged
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.happening import Happening
 from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.terms.forges import Checks
@@ -12,7 +12,7 @@ from midwatch.terms.trust import Isolation
 
 
 class JobCreated(Happening):
-    """A job was given to an agent."""
+    """A job was given to an agent; by hand, where a person types into its program and nobody plans."""
 
     kind: Literal["job.created"] = "job.created"
     job: str
@@ -26,6 +26,7 @@ class JobCreated(Happening):
     retry_of: str = ""
     stage: Stage = Stage.MIRROR
     """Later than the first when it goes on where the job it follows ended, in the checkout that was kept."""
+    by_hand: bool = False
 
 
 class JobClaimed(Happening):
@@ -162,6 +163,8 @@ class JobStumbled(Happening):
     attempt: int
     cause: str
     error: str
+    output_blob: str = ""
+    """The last words of whoever worked, if any were kept."""
 
 
 class JobWaits(Happening):
@@ -219,6 +222,10 @@ class JobEnded(Happening):
     state: Literal["done", "failed", "stopped", "declined"]
     why: str
     cause: str = ""
+    output_blob: str = ""
+    """The last words of whoever worked, where it failed or was stopped."""
+    head: str = ""
+    """The commit its checkout was at."""
 
 
 class PullRequestOpened(Happening):
@@ -238,6 +245,7 @@ class PullRequestOpened(Happening):
     body: str
     forge: str = "local"
     draft: bool = False
+    """Its checks stayed red, and it says so."""
     url: str = ""
     there: int = 0
     """What the forge calls it."""
@@ -289,6 +297,7 @@ JobEvent = (
     | JobStopRequested
     | JobEnded
     | PullRequestOpened
+    | PullRequestReworded
     | PullRequestMerged
     | PullRequestClosed
     | PullRequestChanged

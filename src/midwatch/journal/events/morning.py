@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from midwatch.journal.events.happening import Happening
+from midwatch.journal.events.stack import StackEvent
 from midwatch.terms.report import Assumption, Brief, Claim, Evidence, Recommendation, Review, ScoreParts
 
 
@@ -98,4 +99,5 @@ MorningEvent = (
     | RunScored
     | ReviewSubmitted
     | ReviewTimedOut
+    | StackEvent
 )

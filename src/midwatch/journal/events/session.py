@@ -16,12 +16,13 @@ from midwatch.terms.trust import Level, Verdict
 
 
 class SessionOpened(Happening):
-    """A briefing began."""
+    """A briefing began; ad hoc for one command of a person, which stands beside any night."""
 
     kind: Literal["session.opened"] = "session.opened"
     session: str
     orders: Orders
     source: str = ""
+    ad_hoc: bool = False
 
 
 class OrdersChanged(Happening):

@@ -9,6 +9,7 @@ from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
 from midwatch.store.projectors import (
     asks,
+    boxes,
     crew,
     forges,
     held_up,
@@ -21,13 +22,17 @@ from midwatch.store.projectors import (
     preflight,
     runs,
     sessions,
+    signals,
+    stacks,
     steps,
+    waiting,
     workshop,
 )
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
     "asks",
+    "boxes",
     "crew",
     "forges",
     "held_up",
@@ -41,7 +46,10 @@ __all__ = [
     "project",
     "runs",
     "sessions",
+    "signals",
+    "stacks",
     "steps",
+    "waiting",
     "workshop",
 ]
 

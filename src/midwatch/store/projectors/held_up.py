@@ -6,22 +6,34 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.jobs import GOING, NOT_OVER, by_epoch, timer_of
 from midwatch.store.projectors.rows import change, clear_timer, on, row, set_timer
+from midwatch.store.projectors.waiting import box_timer_of, failures_with, rested
 from midwatch.store.tables import jobs
 from midwatch.terms.jobs import JobState
 
 
 @on(ev.JobStumbled)
-def job_stumbled(c: sa.Connection, _: Entry, event: ev.JobStumbled) -> None:
+def job_stumbled(c: sa.Connection, entry: Entry, event: ev.JobStumbled) -> None:
     """It will be tried again."""
-    stumbles = row(c, jobs, event.job)["stumbles"] + 1
-    by_epoch(c, event.job, event.epoch, event.stage, stumbles=stumbles, attempt=event.attempt + 1, cause=event.cause)
+    now = row(c, jobs, event.job)
+    tried = {"stage": event.stage.value, "attempt": event.attempt, "cause": event.cause, "said": event.error}
+    by_epoch(
+        c,
+        event.job,
+        event.epoch,
+        event.stage,
+        stumbles=now["stumbles"] + 1,
+        attempt=event.attempt + 1,
+        cause=event.cause,
+        failures=failures_with(now, entry.at, **tried, output_blob=event.output_blob),
+    )
 
 
 @on(ev.JobWaits)
-def job_waits(c: sa.Connection, _: Entry, event: ev.JobWaits) -> None:
+def job_waits(c: sa.Connection, entry: Entry, event: ev.JobWaits) -> None:
     """Somebody or some hour wakes it; one that is to stop meanwhile stays to be stopped."""
     now = row(c, jobs, event.job)
     failed = event.attempt > now["attempt"]
+    tried = {"stage": event.stage.value, "attempt": now["attempt"], "cause": event.cause, "said": event.why}
     by_epoch(
         c,
         event.job,
@@ -33,6 +45,8 @@ def job_waits(c: sa.Connection, _: Entry, event: ev.JobWaits) -> None:
         waits_for=event.why,
         wakes_at=event.until,
         stumbles=now["stumbles"] + (1 if failed else 0),
+        failures=failures_with(now, entry.at, **tried) if failed else now["failures"],
+        **rested(c, now, entry.at),
     )
     change(c, jobs, {"id": event.job, "state": (*GOING, JobState.STOPPING.value)}, state=_waiting(now["state"]))
     if event.until is not None:
@@ -69,4 +83,5 @@ def job_granted(c: sa.Connection, _: Entry, event: ev.JobGranted) -> None:
 def job_stop_requested(c: sa.Connection, _: Entry, event: ev.JobStopRequested) -> None:
     """Whoever works on it is woken by this entry."""
     clear_timer(c, timer_of(event.job))
+    clear_timer(c, box_timer_of(event.job))
     change(c, jobs, {"id": event.job, "state": NOT_OVER}, state=JobState.STOPPING, why=event.why)

@@ -5,8 +5,10 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
+from midwatch.journal.events.forges import PullRequestReworded
 from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row
 from midwatch.store.projectors.sessions import call_round
+from midwatch.store.projectors.waiting import failures_with, rested
 from midwatch.store.tables import jobs, plans, pull_requests, sessions
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
@@ -57,6 +59,11 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
         granted_requests=0,
         waits=0,
         waits_for="",
+        failures=(),
+        boxes=0,
+        box_seconds=0,
+        output_blob="",
+        last_head="",
         why="",
         cause="",
         created_at=entry.at,
@@ -195,12 +202,18 @@ def job_delivered(c: sa.Connection, _: Entry, event: ev.JobDelivered) -> None:
 @on(ev.JobEnded)
 def job_ended(c: sa.Connection, entry: Entry, event: ev.JobEnded) -> None:
     """Over; worth a thought."""
+    now = row(c, jobs, event.job)
     by_epoch(c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at)
-    change(c, jobs, {"id": event.job}, waits_for="", wakes_at=None, agent_began_at=None)
+    change(c, jobs, {"id": event.job}, waits_for="", wakes_at=None, agent_began_at=None, **rested(c, now, entry.at))
+    change(c, jobs, {"id": event.job}, output_blob=event.output_blob, last_head=event.head)
+    if event.state == "failed":
+        failure = {"stage": now["stage"], "attempt": now["attempt"], "cause": event.cause, "said": event.why}
+        failed = failures_with(now, entry.at, **failure, output_blob=event.output_blob)
+        change(c, jobs, {"id": event.job}, failures=failed)
     fate = "rejected" if event.state == "declined" else "none"
     adjust(c, plans, {"job": event.job, "fate": "open"}, fate=fate, said=event.why, settled_at=entry.at)
     clear_timer(c, timer_of(event.job))
-    session = row(c, jobs, event.job)["session"]
+    session = now["session"]
     change(c, sessions, {"id": session}, last_moved_at=entry.at)
     call_round(c, session, entry.at)
 
@@ -227,6 +240,12 @@ def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpe
     )
     if now["stage"] == Stage.PULL_REQUEST.value:
         by_epoch(c, event.job, event.epoch, stage=Stage.NOTICE, attempt=1)
+
+
+@on(PullRequestReworded)
+def pull_request_reworded(c: sa.Connection, _: Entry, event: PullRequestReworded) -> None:
+    """While somebody may still read it."""
+    change(c, pull_requests, {"id": event.pull_request, "state": "open"}, body=event.body)
 
 
 @on(ev.PullRequestMerged)

@@ -6,6 +6,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.jobs import GOING, by_epoch
 from midwatch.store.projectors.rows import adjust, change, insert, on, row
+from midwatch.store.projectors.waiting import rested
 from midwatch.store.tables import jobs, plans
 from midwatch.terms.jobs import JobState, Stage
 
@@ -32,6 +33,7 @@ def job_planned(c: sa.Connection, entry: Entry, event: ev.JobPlanned) -> None:
         event.job,
         event.epoch,
         Stage.PLAN,
+        **rested(c, row(c, jobs, event.job), entry.at),
         plan=event.plan,
         plan_version=event.version,
         plan_hash=event.plan_hash,

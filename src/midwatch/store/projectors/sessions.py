@@ -26,24 +26,17 @@ def call_round(c: sa.Connection, session: str, at: datetime) -> None:
 
 
 def _next_round(c: sa.Connection, session: str, at: datetime) -> None:
+    if row(c, sessions, session)["ad_hoc"]:
+        return  # a command has one thing to do; nobody thinks about what else there might be
     adjust(c, sessions, {"id": session}, next_round_at=at, round_wanted=False)
     set_timer(c, f"round:{session}", "round", session, at)
 
 
 @on(ev.SessionOpened)
 def session_opened(c: sa.Connection, entry: Entry, event: ev.SessionOpened) -> None:
-    """One session at a time is on stage; a second is refused."""
-    busy = c.execute(sa.select(sessions.c.number).where(sessions.c.state.in_([SessionState.AUTONOMOUS.value]))).scalar()
-    if busy is not None:
-        raise Refused(f"Night {busy} is under way.", hint="End it first: midwatch stop")
-    adjust(
-        c,
-        sessions,
-        {"state": SessionState.BRIEFING},
-        state=SessionState.ENDED,
-        reason="replaced by a newer briefing",
-        ended_at=entry.at,
-    )
+    """One night at a time is on stage; a second is refused. A person's own command stands beside it."""
+    if not event.ad_hoc:
+        _clear_the_stage(c, entry)
     insert(
         c,
         sessions,
@@ -53,6 +46,7 @@ def session_opened(c: sa.Connection, entry: Entry, event: ev.SessionOpened) -> N
         paused=False,
         why_paused="",
         orders=event.orders,
+        ad_hoc=event.ad_hoc,
         source=event.source,
         level=event.orders.level,
         signed_by="",
@@ -67,6 +61,22 @@ def session_opened(c: sa.Connection, entry: Entry, event: ev.SessionOpened) -> N
         reason="",
         last_moved_at=entry.at,
         created_at=entry.at,
+    )
+
+
+def _clear_the_stage(c: sa.Connection, entry: Entry) -> None:
+    under_way = sa.select(sessions.c.number).where(
+        sessions.c.state == SessionState.AUTONOMOUS.value, sessions.c.ad_hoc.is_(False)
+    )
+    if (busy := c.execute(under_way).scalar()) is not None:
+        raise Refused(f"Night {busy} is under way.", hint="End it first: midwatch stop")
+    adjust(
+        c,
+        sessions,
+        {"state": SessionState.BRIEFING, "ad_hoc": False},
+        state=SessionState.ENDED,
+        reason="replaced by a newer briefing",
+        ended_at=entry.at,
     )
 
 

@@ -11,6 +11,7 @@ from fastapi.responses import PlainTextResponse
 
 from midwatch.compose import House
 from midwatch.errors import Unknown
+from midwatch.journal.events.signals import MilestoneReached
 from midwatch.night import commands
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
@@ -20,9 +21,9 @@ from midwatch.surfaces.api.standing import line_shown
 from midwatch.surfaces.job_lines import lines_of
 from midwatch.surfaces.job_stories import prompt_of, story_of
 from midwatch.surfaces.log_reading import read_on
-from midwatch.terms.records import ConnectionRow, JobRow, PlanRow, PullRequestRow, StepRow
+from midwatch.terms.records import ConnectionRow, JobRow, PlanRow, PullRequestRow, SignalRow, StepRow
 from midwatch.terms.term import Term
-from midwatch.views.plain import harmless
+from midwatch.views.plain import clean, harmless
 from midwatch.views.plan_versions import versions_shown
 from midwatch.views.steps import steps_shown
 from midwatch.workshop import shells
@@ -31,6 +32,7 @@ router = APIRouter()
 NEXT, OVER = "midwatch-next", "midwatch-over"
 """Where to go on reading a log, and whether anything more can come."""
 LOOK_SECONDS = 0.3
+LONGEST_STORY = 10_000
 Offset = Annotated[int | None, Query(alias="from", ge=0, le=2**62, description="Whole lines from this byte on.")]
 Epoch = Annotated[int, InPath(ge=0, le=2**31, description="Of the errand, as /errands tells it.")]
 Wait = Annotated[float, Query(ge=0, description="Seconds to wait for more, if there is none yet.")]
@@ -48,7 +50,16 @@ async def job(house: TheHouse, name: str) -> Shown:
     row = await house.records.get(JobRow, name)
     pull_requests = await house.records.find(PullRequestRow, job=row.id)
     line = (await lines_of(house, [row]))[row.id]
-    return shown(row) | {"pull_requests": [shown(one) for one in pull_requests], "line": line_shown(line)}
+    more = {"pull_requests": [shown(one) for one in pull_requests], "line": line_shown(line)}
+    signals = sorted(await house.records.find(SignalRow, job=row.id), key=lambda one: one.number)
+    return shown(row) | more | {"signals": [shown(one) for one in signals], "milestones": await _stones(house, row.id)}
+
+
+async def _stones(house: House, job: str) -> list[str]:
+    """Give what a job passed on its way, oldest first."""
+    entries = await house.journal.entries(limit=LONGEST_STORY, kinds=("milestone.reached",))
+    events = [one.event for one in entries if isinstance(one.event, MilestoneReached)]
+    return [clean(event.text, 300) for event in events if event.job == job]
 
 
 @router.get("/jobs/{name}/log", dependencies=[Reads], response_class=PlainTextResponse)

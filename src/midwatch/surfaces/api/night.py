@@ -89,7 +89,7 @@ class Why(Term):
 
 
 async def _current(house: TheHouse) -> SessionRow:
-    under_way = await house.records.find(SessionRow, state=SessionState.AUTONOMOUS)
+    under_way = await house.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=False)
     if not under_way:
         raise Refused("No night is under way.", hint="Begin one: midwatch start")
     return under_way[-1]
@@ -204,5 +204,6 @@ def _entry(entry: Entry, names: Names) -> dict[str, Any]:
         "actor": entry.actor,
         "because": list(entry.because),
         "kind": entry.event.kind,
+        "job": str(getattr(entry.event, "job", "")),
         "text": describe(entry.event, names),
     }

@@ -113,9 +113,11 @@ def open_port(host: str, port: int) -> socket.socket:
     )
 
 
-async def serve(house: House, *, api: bool = True, say: Callable[[str], None] = print) -> None:
-    """Serve until told to stop: the API on the socket, the pages on their port."""
-    stop = asyncio.Event()
+async def serve(
+    house: House, *, api: bool = True, say: Callable[[str], None] = print, stop: asyncio.Event | None = None
+) -> None:
+    """Serve until told to stop, by a signal or by `stop`: the API on the socket, the pages on their port."""
+    stop = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)

@@ -23,7 +23,7 @@ ACTIVE = tuple(state for state in JobState if not state.over)
 async def status(house: TheHouse) -> Shown:
     """Tell how things stand, in one object."""
     records = house.records
-    sessions = await records.find(SessionRow)
+    sessions = await records.find(SessionRow, ad_hoc=False)
     last = sessions[-1] if sessions else None
     running = await records.find(JobRow, state=ACTIVE)
     asks = await records.find(AskRow, state=AskState.OPEN)

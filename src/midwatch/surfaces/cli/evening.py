@@ -70,7 +70,8 @@ def show_sheet(session: dict[str, Any]) -> None:
         line(goal, first="  goal: ")
     for item in orders["work"]:
         scope = f" in {', '.join(item['paths'])}" if item["paths"] else ""
-        line(f"{item['project']}: {item['title']}{scope} ({item['agent']})", first="  work: ")
+        where = ", ".join(item.get("projects") or [item["project"]])
+        line(f"{where}: {item['title']}{scope} ({item['agent']})", first="  work: ")
     typer.echo(
         f"  limits: {limits['minutes']} min, {limits['usd']:g} USD, {limits['tokens']:,} tokens, "
         f"{limits['rounds']} rounds"

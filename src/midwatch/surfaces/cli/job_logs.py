@@ -45,10 +45,10 @@ def _print(text: str, *, raw: bool) -> None:
         typer.echo(text, nl=False)
         return
     for told in text.splitlines():
-        line(_said(told), indent="")
+        line(said_in(told), indent="")
 
 
-def _said(told: str) -> str:
+def said_in(told: str) -> str:
     """Take the words out of one line of a log; what is no such line is shown as it is."""
     try:
         return str(json.loads(told)["text"])

@@ -59,6 +59,7 @@ def show(
     if row["why"]:
         line(row["why"])
     _show_work(row)
+    _show_way(row)
     for errand in row["errands"]:
         job_errands.show_errand(row, errand, prompts=prompts)
 
@@ -89,12 +90,30 @@ def _standing(pr: dict[str, Any]) -> str:
     return f"{'draft' if pr['draft'] and pr['state'] == 'open' else pr['state']}{checks}"
 
 
+def _show_way(row: dict[str, Any]) -> None:
+    for stone in row["milestones"]:
+        line(stone, first="  milestone: ")
+    for signal in row["signals"]:
+        line(signal["refused"] or signal["text"], first=f"  {signal['says']}: ")
+        if signal["answer"]:
+            line(f"{signal['answer']} ({signal['answered_by']})", first="    answer: ")
+
+
 def _show_proof(proof: dict[str, Any] | None) -> None:
     if not proof:
         return
     typer.echo(f"  proof: {proof['verdict'].replace('_', ' ')}")
     for check in proof["delivered"]:
-        typer.echo(f"    exit {check['exit_code']} in {check['seconds']:.1f} s: {check['command']}")
+        flaky = ", flaky" if check["flaky"] else ""
+        typer.echo(f"    exit {check['exit_code']}{flaky} in {check['seconds']:.1f} s: {check['command']}")
+    for doubt in proof["doubts"]:
+        line(doubt["text"], first="    doubt: " if doubt["grave"] else "    note: ")
+    for note in proof["notes"]:
+        line(note, first="    note: ")
+    if proof["new_tests"] == "fail_on_base":
+        typer.echo("    new tests fail without the change and pass with it")
+    if covered := proof["coverage"]:
+        typer.echo(f"    {covered['covered']} of {covered['measurable']} changed lines that can be measured ran")
 
 
 @app.command()

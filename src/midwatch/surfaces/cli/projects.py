@@ -56,7 +56,7 @@ def add(
     path: str = typer.Argument(..., help="A git repository: a folder on this machine, or an https or ssh URL."),
     name: str = typer.Option("", help="What to call it; the folder's name by default."),
     purpose: str = typer.Option("", help="Why it exists."),
-    check: list[str] = typer.Option([], help="A command that must pass; repeat for more."),
+    check: list[str] = typer.Option([], help="A command that must pass; repeat for more, or: none"),
     setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
     forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
 ) -> None:
@@ -75,8 +75,9 @@ def add(
     row = client.send("POST", "/projects", body)
     typer.echo(f"Project {row['name']} is on the books (branch {row['branch']}).")
     if not row["checks"]:
-        typer.echo("It has no checks yet, so nothing can be proven. Add one:")
+        typer.echo("It names no checks yet: those found in it are run, such as make test. Name your own, or none:")
         typer.echo(f'  midwatch project change {row["name"]} --check "python -m pytest -q"')
+        typer.echo(f"  midwatch project change {row['name']} --check none")
 
 
 @app.command()
@@ -108,7 +109,7 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
 def change(
     name: str,
     purpose: str | None = typer.Option(None, help="Why it exists."),
-    check: list[str] | None = typer.Option(None, help="The commands that must pass, all of them anew."),
+    check: list[str] | None = typer.Option(None, help="The commands that must pass, all of them anew; or: none, found"),
     priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
     setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" takes it away.'),
     forge: str | None = typer.Option(None, help='Where pull requests are opened; "" leaves it to the address.'),

@@ -34,9 +34,28 @@ def attach_living(row: dict[str, Any]) -> bool:
 
 async def _attach_living(row: dict[str, Any]) -> bool:
     held = await shells.living(client.home(), row["id"])
+    if held is None and row["by_hand"] and row["stage"] == "execute":
+        held = await shells.seated(client.home(), row["id"], row["epoch"])
     if held is not None:
         await _stay(held, row["number"])
     return held is not None
+
+
+def sit(row: dict[str, Any]) -> bool:
+    """Stay with the program a person types into; tell whether it has ended, or False where none is there yet."""
+    return asyncio.run(_sit(row))
+
+
+async def _sit(row: dict[str, Any]) -> bool:
+    held = await shells.seated(client.home(), row["id"], row["epoch"])
+    if held is None:
+        return False
+    with raw():
+        ending = await bridge(held, sys.stdin.fileno(), sys.stdout.fileno())
+    if ending is None:
+        raise KeyboardInterrupt  # Ctrl-]: it goes on without us
+    typer.echo(ending.sentence(), err=True)
+    return True
 
 
 def open_shell(row: dict[str, Any], argv: tuple[str, ...]) -> None:
@@ -109,7 +128,8 @@ async def bridge(held: Held, keys: int, screen: int) -> Ending | None:
             left.set()
 
     loop.add_reader(keys, press)
-    loop.add_signal_handler(signal.SIGWINCH, lambda: pressed.put_nowait(b""))
+    with contextlib.suppress(ValueError, RuntimeError):  # beside a server of our own, signals are the server's
+        loop.add_signal_handler(signal.SIGWINCH, lambda: pressed.put_nowait(b""))
     pressed.put_nowait(b"")  # the first thing to tell is how large this screen is
     try:
         async with asyncio.TaskGroup() as group:
@@ -122,7 +142,8 @@ async def bridge(held: Held, keys: int, screen: int) -> Ending | None:
         return await held.wait() if over else None
     finally:
         loop.remove_reader(keys)
-        loop.remove_signal_handler(signal.SIGWINCH)
+        with contextlib.suppress(ValueError, RuntimeError):
+            loop.remove_signal_handler(signal.SIGWINCH)
 
 
 async def _show(held: Held, screen: int) -> None:

@@ -56,8 +56,8 @@ def show_status(now: dict[str, Any]) -> None:
         typer.echo(f"No night yet; {counted(now['projects'], 'project')}.")
         begin = "midwatch brief --example > orders.toml" if now["projects"] else "midwatch project add PATH"
         typer.echo(f"  Begin: {begin}")
-        return
-    _show_night(night)
+    else:
+        _show_night(night)
     for job in now["jobs"]:
         line(job_line(job))
     for fuel in now["fuel"]:
@@ -67,7 +67,7 @@ def show_status(now: dict[str, Any]) -> None:
         typer.echo(f"    on {pr['branch']}")
     if now["headline"]:
         line(now["headline"])
-    if night["state"] in NEXT:
+    if night and night["state"] in NEXT:
         typer.echo(wanted(f"  {NEXT[night['state']]}"))
 
 

@@ -27,6 +27,7 @@ from midwatch.views.morning_items import pull_of
 from midwatch.views.names import names_after
 from midwatch.views.plain import clean
 from midwatch.views.plan_versions import versions_shown
+from midwatch.views.proof_told import told
 from midwatch.views.steps import steps_shown
 from midwatch.views.walls import connections_shown, reach_of
 from midwatch.views.wanted import plan_shown
@@ -111,6 +112,7 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
         "row": row,
         "approved_by": clean(row.approved_by, 60),
         "plan": plan_shown(row),
+        "proof": told(row.proof) if row.proof else (),
         "versions": versions_shown(await house.records.find(PlanRow, job=row.id)),
         "steps": steps_shown(await house.records.find(StepRow, job=row.id), house.clock.now()),
         "delivered": [pull_of(one, row) for one in delivered],

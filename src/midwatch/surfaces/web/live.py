@@ -42,7 +42,7 @@ ThePainter = Annotated[Painter, Depends(_painter)]
 async def first(house: TheHouse) -> RedirectResponse:
     """Go to the page that fits the hour: the night under way, the report that waits, or tonight."""
     for state, there in ((SessionState.AUTONOMOUS, "/live"), (SessionState.DEBRIEF, "/morning")):
-        if await house.records.find(SessionRow, state=state):
+        if await house.records.find(SessionRow, state=state, ad_hoc=False):
             return RedirectResponse(there, status_code=303)
     return RedirectResponse("/tonight", status_code=303)
 
@@ -126,7 +126,7 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 async def _current(house: TheHouse) -> SessionRow:
-    under_way = await house.records.find(SessionRow, state=SessionState.AUTONOMOUS)
+    under_way = await house.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=False)
     if not under_way:
         raise Refused("No night is under way.", hint="Begin one on the Tonight page.")
     return under_way[-1]

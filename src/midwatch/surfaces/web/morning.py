@@ -108,6 +108,11 @@ async def _page(house: House, night: str) -> tuple[MorningPage, tuple[int, ...]]
     return morning_page(rows, await _entries(house)), nights
 
 
+async def page_of(house: House, night: str) -> MorningPage:
+    """Put one night's page together."""
+    return (await _page(house, night))[0]
+
+
 async def _entries(house: House) -> tuple[Entry, ...]:
     return await every_entry(house, kinds=KINDS)
 
@@ -131,4 +136,5 @@ async def night_rows(house: House, night: str = "") -> NightRows:
         assumptions=await find(rec.AssumptionRow, run=mine),
         evaluations=await find(rec.EvaluationRow, session=session.id),
         outcomes=await find(rec.OutcomeRow, session=session.id),
+        stacks=await find(rec.StackRow, session=session.id),
     )

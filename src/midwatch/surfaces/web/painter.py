@@ -103,7 +103,9 @@ class Painter:
 
     async def _session(self) -> SessionRow | None:
         """The night under way or the one that waits for its review; otherwise whichever was opened last."""
-        found = await self._house.records.find(SessionRow, state=LATEST) or await self._house.records.find(SessionRow)
+        find = self._house.records.find
+        nights = await find(SessionRow, state=LATEST, ad_hoc=False)
+        found = nights or await find(SessionRow, state=LATEST) or await find(SessionRow)
         return found[-1] if found else None
 
     async def _shown(self, wanted: Sequence[str]) -> dict[str, Any]:
@@ -112,21 +114,29 @@ class Painter:
         asks = await find(AskRow, state=AskState.OPEN)
         asked = await find(AskRow, session=session.id) if session else ()
         jobs = await find(JobRow, session=session.id) if session and {"jobs", "asks", "gauges"} & set(wanted) else ()
-        projects = {row.id: row for row in await find(ProjectRow)} if jobs or asks else {}
+        beside = await self._commanded(session) if "jobs" in wanted else ()
+        projects = {row.id: row for row in await find(ProjectRow)} if jobs or beside or asks else {}
         began = session.started_at if session else None
         attention = self._house.loaded.settings.notices.daily_budget
-        lines = await lines_of(self._house, jobs) if "jobs" in wanted else {}
+        lines = await lines_of(self._house, (*jobs, *beside)) if "jobs" in wanted else {}
         about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
         return {
             "night": night_shown(session, **await self._said(session)),
             "gauges": gauges(session, jobs, now, asks=len(asked), attention=attention) if session and began else (),
             "fuel": fuel_shown(await find(FuelRow), now) if "gauges" in wanted else (),
             "asks": asks_shown(asks, about, projects),
-            "jobs": jobs_shown(jobs, projects, now, lines),
+            "jobs": jobs_shown((*jobs, *beside), projects, now, lines),
             "notices": await self._notices(session) if "notices" in wanted else (),
             "timeline": self._picture(session) if "timeline" in wanted else "",
             "began": began,
         }
+
+    async def _commanded(self, shown: SessionRow | None) -> tuple[JobRow, ...]:
+        """Fetch the jobs of commands that are under way beside the night."""
+        find = self._house.records.find
+        under_way = await find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True)
+        others = tuple(row.id for row in under_way if shown is None or row.id != shown.id)
+        return await find(JobRow, session=others) if others else ()
 
     async def _notices(self, session: SessionRow | None) -> tuple[NoticeShown, ...]:
         if session is None:

@@ -13,7 +13,7 @@ from midwatch.surfaces.api.app import PREFIX, fit
 from midwatch.surfaces.api.once import OnlyOnce
 from midwatch.surfaces.api.problems import problem
 from midwatch.surfaces.api.written import AsciiJson
-from midwatch.surfaces.web import entering, feed, hooks, live, morning, tonight
+from midwatch.surfaces.web import entering, feed, hooks, live, morning, stacks, tonight
 from midwatch.surfaces.web.feed import Feed
 from midwatch.surfaces.web.guard import Guard
 from midwatch.surfaces.web.page import STATIC, fragment, page
@@ -31,7 +31,7 @@ class Site:
         app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
         fit(app, house, told)
         app.state.feed, app.state.painter = self.feed, painter
-        for part in (entering, tonight, live, morning, feed, hooks):
+        for part in (entering, tonight, live, morning, stacks, feed, hooks):
             app.include_router(part.router)
         app.mount("/static", StaticFiles(directory=STATIC))
         app.add_api_route("/favicon.ico", _favicon, include_in_schema=False)

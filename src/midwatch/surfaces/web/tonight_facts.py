@@ -8,6 +8,7 @@ from midwatch.evening import house as by_day
 from midwatch.evening import preflight as looks
 from midwatch.evening import signing
 from midwatch.rules.asks import draft_terms, silence_in_words
+from midwatch.rules.found_checks import NONE
 from midwatch.rules.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.matrix import MATRIX
 from midwatch.surfaces import channels, preflights
@@ -34,7 +35,7 @@ def plainly(text: str) -> str:
 
 async def seen(house: House) -> Shown:
     """Fetch everything the page shows."""
-    sessions = await house.records.find(SessionRow)
+    sessions = await house.records.find(SessionRow, ad_hoc=False)
     night = next((row for row in sessions if row.state is SessionState.AUTONOMOUS), None)
     draft = next((row for row in sessions if row.state is SessionState.BRIEFING), None) if night is None else None
     projects = await house.records.find(ProjectRow, removed=False)
@@ -100,7 +101,7 @@ async def _facts(
     minutes, silence = draft_terms(
         AskKind.APPROVE_PLAN, orders.level, inside_scopes=True, silence_approves=orders.permissions.silence_approves
     )
-    named = {work.project for work in orders.work}
+    named = {name for work in orders.work for name in work.where}
     walls = house.night.machine.isolation()
     return SheetFacts(
         orders=orders,
@@ -130,7 +131,7 @@ async def _project(house: House, row: ProjectRow) -> ProjectSeen:
         uncommitted = len((await house.evening.inspector.inspect(row.path)).dirty)
     except MidwatchError:  # said among the obstacles, in its own words
         uncommitted = 0
-    return ProjectSeen(name=row.name, flags=flags, has_checks=bool(row.checks), uncommitted=uncommitted)
+    return ProjectSeen(name=row.name, flags=flags, has_checks=row.checks != (NONE,), uncommitted=uncommitted)
 
 
 def _past(sessions: tuple[SessionRow, ...]) -> tuple[PastNight, ...]:
@@ -147,7 +148,7 @@ async def _ready(house: House, projects: tuple[ProjectRow, ...], orders: Orders)
     ids = tuple(row.id for row in projects)
     work = await house.records.find(WorkRow, project=ids, status=READY) if ids else ()
     goals = await house.records.find(GoalRow, project=ids, current=True, status="open") if ids else ()
-    taken = {(one.project, one.title) for one in orders.work}
+    taken = {(one.project, one.title) for one in orders.pieces()}
     names = {row.id: row.name for row in projects}
     ranked = sorted(work, key=lambda row: (row.status is WorkStatus.BACKLOG, row.priority, row.number))
     return {

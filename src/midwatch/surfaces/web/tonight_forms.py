@@ -149,11 +149,15 @@ def without(orders: Orders, item: str, was: str) -> Orders:
 def _work(orders: Orders, sent: FormData, item: str) -> list[dict[str, Any]]:
     texts = {name: _one(sent, name) for name in ("project", "title", "agent") if _one(sent, name)}
     filled = {"title": ""} | texts | {name: _split(sent, name) for name in ("checks", "paths")}
+    if "project" not in texts:
+        raise FilledInWrong({"project": "Project: Field required."})
     work = [one.model_dump() for one in orders.work]
     if not item.isdecimal():
         return [*work, filled]
     _same(work_at(orders, item), _one(sent, "was"))
-    work[int(item)] = filled
+    # What the form has no field for stays as it was written.
+    kept = {name: work[int(item)][name] for name in ("projects", "parts", "usd", "minutes") if name in work[int(item)]}
+    work[int(item)] = filled | kept | ({"project": ""} if "projects" in kept else {})
     return work
 
 

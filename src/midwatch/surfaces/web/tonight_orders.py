@@ -111,7 +111,7 @@ async def take(house: TheHouse, person: Person, item: str) -> HTMLResponse:
     project = await house.records.get(ProjectRow, row.project)
     before = await _draft(house)
     orders = before.orders if before else forms.valid(Orders().model_dump(exclude={"limits"}))
-    if not any((one.project, one.title) == (project.name, row.title) for one in orders.work):
+    if not any((one.project, one.title) == (project.name, row.title) for one in orders.pieces()):
         work = (*orders.work, OrderedWork(project=project.name, title=row.title))
         await signing.draft(house.evening, orders.model_copy(update={"work": work}), by=person, source=SOURCE)
     return await answer(house, *(("work", *FOLLOWING, "projects") if before else ("body",)))

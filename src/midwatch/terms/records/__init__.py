@@ -27,6 +27,8 @@ from midwatch.terms.records.night import (
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
 from midwatch.terms.records.preflight import PreflightLineRow, PreflightRow
+from midwatch.terms.records.signals import SignalRow
+from midwatch.terms.records.stack import StackRow
 from midwatch.terms.records.work import (
     ConnectionRow,
     FuelRow,
@@ -71,6 +73,8 @@ __all__ = [
     "RunRow",
     "SessionRow",
     "SettingsRow",
+    "SignalRow",
+    "StackRow",
     "StandingRow",
     "StepRow",
     "TimerRow",

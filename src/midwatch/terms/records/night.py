@@ -24,6 +24,8 @@ class SessionRow(Term):
     paused: bool
     why_paused: str
     orders: Orders
+    ad_hoc: bool
+    """Opened by one command of a person, beside any night (`midwatch code`)."""
     source: str
     level: Level
     signed_by: str
@@ -45,6 +47,19 @@ class SessionRow(Term):
     ends_at: datetime | None
     debrief_at: datetime | None
     ended_at: datetime | None
+
+    def works(self) -> tuple[frozenset[str], ...]:
+        """Give the items of each ordered work: one, or one for each repository it is for."""
+        found: dict[int, set[str]] = {}
+        groups = self.orders.groups()
+        for place, item in enumerate(self.items):
+            found.setdefault(groups[place] if place < len(groups) else place, set()).add(item["work_item"])
+        return tuple(frozenset(items) for items in found.values())
+
+    @property
+    def called(self) -> str:
+        """What people call it."""
+        return f"{'Command' if self.ad_hoc else 'Night'} {self.number}"
 
 
 class MessageRow(Term):

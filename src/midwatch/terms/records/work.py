@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from midwatch.terms.contract import RunContract
-from midwatch.terms.jobs import Bundle, Change, Done, JobState, Plan, Proof, RepositoryFacts, Stage
+from midwatch.terms.jobs import Bundle, Change, Done, Failure, JobState, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation
 
@@ -51,6 +51,8 @@ class JobRow(Term):
     work_item: str
     title: str
     agent: str
+    by_hand: bool
+    """A person types into the agent's own program (A14)."""
     act: str
     retry_of: str
     state: JobState
@@ -100,6 +102,21 @@ class JobRow(Term):
     waits_for: str
     """What it waits for now; nothing, while it does not."""
     wakes_at: datetime | None
+    failures: tuple[Failure, ...]
+    """Every try that failed, oldest first."""
+    boxes: int
+    """Which time box of its work this is; 0 where none was opened, because a person began it."""
+    box_seconds: int
+    """How much of its box it used before it last waited."""
+    box_began_at: datetime | None
+    """Since when its box runs; nothing, while it waits."""
+    box_warned_at: datetime | None
+    boxed_at: datetime | None
+    """When its box was over and it was told to stop."""
+    output_blob: str
+    """Its last words, kept when it failed or was stopped."""
+    last_head: str
+    """The commit its checkout was at then."""
     why: str
     cause: str
     created_at: datetime
@@ -197,6 +214,7 @@ class PullRequestRow(Term):
     there: int
     """What its forge calls it; 0 where it has no number there."""
     draft: bool
+    """Only a draft: its checks stayed red, or its forge was told to open drafts."""
     checks: str
     remarks: tuple[str, ...]
     """What the forge would not do, such as a reviewer it refused."""

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.forges import PullRequestChanged
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -41,6 +41,8 @@ PROVEN = {
     "no_checks": "no check could say whether it is right",
     "worse": "the checks got worse",
     "red_when_restored": "the checks pass only with the agent's own changes to them",
+    "doubted": "it goes against the checks that should prove it",
+    "flaky": "the checks end differently each time",
 }
 CHECKS = {
     "none": "with no checks there",
@@ -138,6 +140,7 @@ def _proving(event: Proving, name: str) -> str:
             text = f"{name} passed quarantine: {_change(change)}"
         case JobVerified(proof=proof, repair=repair):
             text = f"{name} was checked: {PROVEN.get(proof.verdict, spaced(proof.verdict))}"
+            text += "".join(f". {clean(doubt.text).removesuffix('.')}" for doubt in proof.grave[:2])
             text += "; it goes back for repair" if repair else ""
         case JobDelivered(branch=branch):
             text = f"{name} lies on {clean(branch)} at {clean(event.head)[:12]}"
@@ -156,7 +159,11 @@ def _closing(event: Closing, names: Names) -> str:
             text = f"{_name(event.job, names)} is {event.state}{cause}: {clean(event.why)}"
         case PullRequestOpened():
             name = _name(event.pull_request, names) if event.pull_request in names.things else "A pull request"
-            text = f"{name} is ready on {clean(event.branch)}: {clean(event.title)}"
+            text = (
+                f"{name} is {'only a draft' if event.draft else 'ready'} on {clean(event.branch)}: {clean(event.title)}"
+            )
+        case PullRequestReworded():
+            text = f"{_pull_request(event.pull_request, names)} says how its counterparts stand"
         case PullRequestMerged(by=by, sha=sha):
             text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
         case PullRequestChanged(checks=checks):

@@ -13,16 +13,20 @@ from midwatch.journal.events.morning import (
     ReviewTimedOut,
     RunScored,
 )
+from midwatch.journal.events.stack import StackEvent
 from midwatch.terms.report import Review
 from midwatch.views.groups import Receipts, Reviewing
 from midwatch.views.names import Names
 from midwatch.views.plain import clean, counted, spaced
+from midwatch.views.words import stack
 
 
 def told(event: MorningEvent, names: Names) -> str:
     """Say what the morning is made of."""
     if isinstance(event, Receipts):
         return _receipts(event)
+    if isinstance(event, StackEvent):
+        return stack.told(event, names)
     return _reviewing(event, names)
 
 

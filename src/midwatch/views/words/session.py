@@ -51,9 +51,9 @@ SILENCE = {
 def told(event: SessionEvent, names: Names) -> str:
     """Say what happened in the session."""
     if isinstance(event, Briefing):
-        return _briefing(event)
+        return _briefing(event, names)
     if isinstance(event, Course):
-        return _course(event)
+        return _course(event, _whose(names, event.session))
     if isinstance(event, Asking):
         return _asking(event, names)
     if isinstance(event, Reaching):
@@ -61,8 +61,15 @@ def told(event: SessionEvent, names: Names) -> str:
     return _thinking(event, names)
 
 
-def _briefing(event: Briefing) -> str:
+def _whose(names: Names, session: str) -> str:
+    called = names.of(session, "")
+    return called.capitalize() if called.startswith("command ") else "The night"
+
+
+def _briefing(event: Briefing, names: Names) -> str:
     match event:
+        case SessionOpened(orders=orders, ad_hoc=True):
+            text = f"A command was given: {_orders(orders)}"
         case SessionOpened(orders=orders):
             text = f"A briefing began: {_orders(orders)}"
         case OrdersChanged(orders=orders):
@@ -71,9 +78,8 @@ def _briefing(event: Briefing) -> str:
             text = f"{clean(by)} signed the orders"
         case SessionStarted():
             work = counted(len(event.items), "item")
-            text = (
-                f"The night began at level {event.level.value}: {work}, until {event.ends_at:%H:%M} UTC at the latest"
-            )
+            began = f"{_whose(names, event.session)} began at level {event.level.value}"
+            text = f"{began}: {work}, until {event.ends_at:%H:%M} UTC at the latest"
         case _:
             assert_never(event)
     return text
@@ -84,14 +90,14 @@ def _orders(orders: Orders) -> str:
     return f"{work}; level {orders.level.value}"
 
 
-def _course(event: Course) -> str:
+def _course(event: Course, whose: str) -> str:
     match event:
         case SessionPaused(why=why):
-            text = f"The night holds: {clean(why) or 'no reason given'}"
+            text = f"{whose} holds: {clean(why) or 'no reason given'}"
         case SessionResumed():
-            text = "The night goes on"
+            text = f"{whose} goes on"
         case SessionDebriefing(reason=reason):
-            text = f"The night is over: {clean(reason)}"
+            text = f"{whose} is over: {clean(reason)}"
         case SessionEnded(reason=reason):
             text = f"The session is closed: {clean(reason)}"
         case MessageSaid(by=by, text=said):

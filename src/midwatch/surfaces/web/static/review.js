@@ -1,4 +1,4 @@
-// The review one item at a time: A E R D judge, J K move. Verdicts stay in the form until it is handed in.
+// The review one item at a time: A E R D judge, J K move, M merges the stack. Verdicts stay in the form until it is handed in.
 (() => {
   let at = 1;
   const page = () => document.querySelector(".morning-page");
@@ -63,6 +63,14 @@
     else document.querySelector(".rating input")?.focus();
   }
 
+  function merge() {
+    const button = [...document.querySelectorAll(".pile [data-key=M]")].find((one) => one.offsetParent);
+    if (!button) return;
+    button.closest(".pile").scrollIntoView({ block: "nearest" });
+    if ("proven" in button.closest(".pile").dataset) button.click();
+    else button.focus(); // what no check has proven takes a second key
+  }
+
   function keys() {
     const shown = document.getElementById("keys");
     if (!shown) return;
@@ -83,6 +91,7 @@
     else if (letter === "J") go(at + 1, true);
     else if (letter === "K") go(at - 1, true);
     else if (letter === "S") items()[at - 1]?.querySelector(".diff-split")?.click();
+    else if (letter === "M" && !event.repeat) merge();
     else if (event.key === "?") keys();
     else return;
     event.preventDefault();

@@ -6,8 +6,8 @@ Effect on a running system: two new tables and one small column; no row is rewri
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0008"
-down_revision = "0007"
+revision = "0012"
+down_revision = "0011"
 branch_labels = None
 depends_on = None
 

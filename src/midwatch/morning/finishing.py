@@ -1,0 +1,46 @@
+"""When a run is over, and how it ended: one job for each repository it works in, counted together (X16)."""
+
+from collections.abc import Sequence
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.runs import RunFinished
+from midwatch.journal.events.session import SessionDebriefing
+from midwatch.morning.roles import Morning
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
+
+STATUS = {JobState.DONE: "completed", JobState.STOPPED: "stopped", JobState.DECLINED: "stopped"}
+
+
+async def finish(morning: Morning, run_id: str) -> list[Event]:
+    """Say that a run is over, once all of its jobs are; a command is over with its run."""
+    run = await morning.records.get(RunRow, run_id)
+    session = await morning.records.get(SessionRow, run.session)
+    jobs = await morning.records.find(JobRow, run=run.id)
+    begun = {job.work_item for job in jobs}
+    missing = [part for part in run.contract.parts if part.work_item not in begun]
+    going = any(not job.state.over for job in jobs)
+    if run.status != "running" or going or (missing and session.state is SessionState.AUTONOMOUS):
+        return []
+    names = {row.id: row.name for row in await morning.records.find(ProjectRow)}
+    told = [jobs[0].why] if len(jobs) == 1 and not missing else [f"{names[job.project]}: {job.why}" for job in jobs]
+    told += [f"{names[part.project_id]}: not begun" for part in missing]
+    status = status_of([job.state for job in jobs], missing=len(missing))
+    summary = "; ".join(told)
+    over: list[Event] = [
+        RunFinished.model_validate({"run": run.id, "session": run.session, "status": status, "summary": summary})
+    ]
+    if session.ad_hoc and session.state is SessionState.AUTONOMOUS:
+        over.append(SessionDebriefing(session=session.id, reason="what was commanded is settled"))
+    return over
+
+
+def status_of(states: Sequence[JobState], *, missing: int = 0) -> str:
+    """All done is completed, some done is partial; else what a person stopped is stopped and anything else failed."""
+    done = states.count(JobState.DONE)
+    if done:
+        return "completed" if done == len(states) and not missing else "partial"
+    if states and all(state in STATUS for state in states):
+        return "stopped"
+    return "failed"

@@ -1,0 +1,246 @@
+"""The stack at dawn: begun when a night is over, made from its open pull requests, and never in the brief's way."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from midwatch.errors import MidwatchError, Stale, Unknown
+from midwatch.journal.events.stack import StackBegun, StackMade
+from midwatch.morning.roles import Morning
+from midwatch.morning.trials import Question, Trials, UsedUp
+from midwatch.rules.stacking import Branch, reason
+from midwatch.terms.counting import some
+from midwatch.terms.jobs import Proof
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow, StackRow, WorkRow
+from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict
+
+GRACE = timedelta(minutes=2)
+"""Whoever makes a stack stops by himself; only where he is gone, the timer gives it up so much later."""
+VERDICTS = {"green": StackVerdict.GREEN, "still_red": StackVerdict.STILL_RED}
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """An open pull request and the job behind it."""
+
+    row: PullRequestRow
+    job: JobRow
+    priority: int
+
+    @property
+    def lines(self) -> int:
+        """How much it changes."""
+        return self.job.change.insertions + self.job.change.deletions if self.job.change else 0
+
+
+async def begin_at_dawn(morning: Morning, session: SessionRow) -> bool:
+    """Begin a stack in each project with two open pull requests; tell whether one is still being made."""
+    if morning.settings().stack.at_dawn:
+        for project in await _projects(morning, session):
+            key = f"stack:{session.id}:{project.id}"
+            if await morning.journal.known(key) is None and len(await offers(morning, project, session.id)) > 1:
+                with contextlib.suppress(Stale):  # another worker began it
+                    await morning.journal.record(_begun(morning, project, session.id, "midwatch"), key=key)
+    return bool(await morning.records.find(StackRow, session=session.id, state=StackState.MAKING))
+
+
+async def begin_anew(morning: Morning, name: str, *, by: str) -> StackRow:
+    """Have a project's stack made now, whether or not there was one; one that is being made is that one."""
+    project = await morning.records.get(ProjectRow, name)
+    if making := await morning.records.find(StackRow, project=project.id, state=StackState.MAKING):
+        return making[-1]
+    opened = await morning.records.find(PullRequestRow, project=project.id, state="open")
+    if not opened:
+        raise Unknown(f"{project.name} has no open pull request of ours.", hint="See: midwatch job list")
+    session = (await morning.records.get(RunRow, opened[-1].run)).session
+    begun = _begun(morning, project, session, by)
+    await morning.journal.record(begun, actor=by)
+    return await morning.records.get(StackRow, begun.stack)
+
+
+def _begun(morning: Morning, project: ProjectRow, session: str, by: str) -> StackBegun:
+    longest = timedelta(minutes=morning.settings().stack.max_minutes) + GRACE
+    pace = morning.clock.real_seconds(1.0) or 1.0  # checks take real time, however fast the house's clock runs
+    return StackBegun(
+        stack=morning.ids.new("stk"),
+        session=session,
+        project=project.id,
+        into=project.branch,
+        by=by,
+        due_at=morning.clock.now() + longest / pace,
+    )
+
+
+async def _projects(morning: Morning, session: SessionRow) -> tuple[ProjectRow, ...]:
+    runs = tuple(run.id for run in await morning.records.find(RunRow, session=session.id))
+    concerned = {row.project for row in await morning.records.find(PullRequestRow, run=runs, state="open")}
+    return await morning.records.find(ProjectRow, id=tuple(sorted(concerned)), removed=False)
+
+
+async def offers(morning: Morning, project: ProjectRow, session: str) -> tuple[Offered, ...]:
+    """List the open pull requests that a stack is made of: the night's, and older ones where settings say so."""
+    opened = await morning.records.find(PullRequestRow, project=project.id, state="open")
+    if not morning.settings().stack.include_older:
+        runs = {run.id for run in await morning.records.find(RunRow, session=session)}
+        opened = tuple(row for row in opened if row.run in runs)
+    jobs = {job.id: job for job in await morning.records.find(JobRow, id=tuple(row.job for row in opened))}
+    items = await morning.records.find(WorkRow, id=tuple(job.work_item for job in jobs.values()))
+    priority = {item.id: item.priority for item in items}
+    return tuple(
+        Offered(row, jobs[row.job], priority.get(jobs[row.job].work_item, 0)) for row in opened if row.job in jobs
+    )
+
+
+async def make(morning: Morning, stack_id: str) -> None:
+    """Make a stack that was begun, once; what came too late changes nothing."""
+    row = await morning.records.get(StackRow, stack_id)
+    if row.state is not StackState.MAKING:
+        return
+    project = await morning.records.get(ProjectRow, row.project)
+    offered = await offers(morning, project, row.session)
+    try:
+        made = await _made(morning, row, project, offered)
+    finally:
+        with contextlib.suppress(MidwatchError):
+            await morning.bench.discard(row.id, force=True)
+    with contextlib.suppress(Stale):  # given up meanwhile, or made by another worker
+        await morning.journal.record(made, key=f"stack:{row.id}:made")
+
+
+async def _made(morning: Morning, row: StackRow, project: ProjectRow, offered: tuple[Offered, ...]) -> StackMade:
+    stack = morning.settings().stack
+    ends = asyncio.get_running_loop().time() + stack.max_minutes * 60
+    fitting = tuple(one for one in offered if one.row.into == row.into)
+    base = await morning.bench.refresh(project.id, project.path, row.into)
+    asked = await _question(morning, row, project, base, fitting)
+    trials = Trials(morning, asked, most_runs=stack.max_check_runs, ends=ends)
+    used_up = False
+    try:
+        order = await trials.settle()
+    except UsedUp:
+        used_up = True
+        order = trials.best or (trials.candidate if frozenset(trials.candidate) not in trials.proofs else ())
+    proof = trials.proofs.get(frozenset(order), Proof())
+    if order:
+        await morning.joiner.keep(project.id, row.id, trials.commit(order))
+    return StackMade(
+        stack=row.id,
+        session=row.session,
+        project=row.project,
+        verdict=_verdict(order, proof, asked.checks, used_up=used_up),
+        base=base,
+        tip=trials.commit(order),
+        order=_steps(trials, order, fitting),
+        left_out=_left_out(trials, order, offered),
+        checks=proof.delivered,
+        check_runs=trials.runs,
+        why=_why(trials, used_up=used_up),
+    )
+
+
+async def _question(
+    morning: Morning, row: StackRow, project: ProjectRow, base: str, offered: Sequence[Offered]
+) -> Question:
+    runs = await morning.records.find(RunRow, id=tuple(one.job.run for one in offered))
+    checks = [check for run in runs for check in run.contract.checks]
+    paths = {path for run in runs for path in run.contract.paths}
+    keys = [one.job.setup_key for one in offered if one.job.setup_key]
+    return Question(
+        stack=row.id,
+        project=project,
+        base=base,
+        branches=tuple([await _branch(morning, project.id, one, offered) for one in offered]),
+        heads={one.row.id: one.row.head for one in offered},
+        titles={one.row.id: one.row.title.strip() or f"Merge {one.row.branch}" for one in offered},
+        checks=tuple(dict.fromkeys((*checks, *project.checks))),
+        paths=tuple(sorted(paths)),
+        setup_key=keys[-1] if keys else "",
+    )
+
+
+async def _branch(morning: Morning, project: str, one: Offered, offered: Sequence[Offered]) -> Branch:
+    holds = morning.joiner.holds
+    others = [each.row for each in offered if each.row.head != one.row.head]
+    return Branch(
+        id=one.row.id,
+        priority=one.priority,
+        proved=one.job.proof is not None and one.job.proof.verdict == "green",
+        size=one.lines,
+        opened=one.row.number,
+        after=frozenset([row.id for row in others if await holds(project, row.head, one.row.head)]),
+    )
+
+
+def _verdict(order: Sequence[str], proof: Proof, checks: Sequence[str], *, used_up: bool) -> StackVerdict:
+    if proof.verdict in VERDICTS and order:
+        return VERDICTS[proof.verdict]
+    if used_up:
+        return StackVerdict.UNFINISHED
+    if not order:
+        return StackVerdict.NOTHING
+    return StackVerdict.NO_CHECKS if not checks else StackVerdict.UNFINISHED
+
+
+def _why(trials: Trials, *, used_up: bool) -> str:
+    told = []
+    if used_up:
+        told.append(f"Time or check runs ended after {some(trials.runs, 'check run')}.")
+    if trials.other_setup:
+        told.append("The merged tree needs another setup than the one that was made; it was checked with that.")
+    return " ".join(told)
+
+
+def _steps(trials: Trials, order: Sequence[str], offered: Sequence[Offered]) -> tuple[StackStep, ...]:
+    by_id = {one.row.id: one for one in offered}
+    return tuple(_step(by_id[name], trials.commit(tuple(order[:place]))) for place, name in enumerate(order, 1))
+
+
+def _step(one: Offered, commit: str) -> StackStep:
+    row = one.row
+    return StackStep(
+        pull_request=row.id,
+        number=row.number,
+        job=row.job,
+        branch=row.branch,
+        title=row.title,
+        head=row.head,
+        commit=commit,
+        files=len(one.job.change.files) if one.job.change else 0,
+        lines=one.lines,
+    )
+
+
+def _left_out(trials: Trials, order: Sequence[str], offered: Sequence[Offered]) -> tuple[LeftOut, ...]:
+    numbers = {one.row.id: one.row.number for one in offered}
+    facts = {one.id: one for one in trials.asked.branches}
+    found = []
+    for row in (one.row for one in offered if one.row.id not in order):
+        why, others, files = _reason(trials, order, facts.get(row.id))
+        found.append(
+            LeftOut(
+                pull_request=row.id,
+                number=row.number,
+                job=row.job,
+                branch=row.branch,
+                title=row.title,
+                why=why,
+                others=tuple(sorted(numbers[name] for name in others)),
+                files=files,
+            )
+        )
+    return tuple(found)
+
+
+def _reason(
+    trials: Trials, order: Sequence[str], branch: Branch | None
+) -> tuple[LeftOutWhy, frozenset[str], tuple[str, ...]]:
+    if branch is None:
+        return LeftOutWhy.ELSEWHERE, frozenset(), ()
+    if clash := reason(branch, order, trials.clashes):
+        why = LeftOutWhy.CHECKS if clash.by_checks else LeftOutWhy.CONFLICT
+        return why, clash.members - {branch.id}, clash.files
+    if missing := branch.after - set(order):
+        return LeftOutWhy.NEEDS, missing, ()
+    return LeftOutWhy.UNPROVEN, frozenset(), ()

@@ -1,0 +1,142 @@
+"""What a person does with a stack: merge it as one, have it told where its pull requests are kept, take it back."""
+
+from midwatch.errors import Refused, Stale, Unavailable, Unknown
+from midwatch.journal.events import Event
+from midwatch.journal.events.house import WorkChanged
+from midwatch.journal.events.jobs import PullRequestMerged
+from midwatch.journal.events.stack import StackCommented, StackMerged, StackUndone
+from midwatch.morning.roles import Advance, Commenter, Effect, Morning
+from midwatch.terms.house import WorkStatus
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, StackRow
+from midwatch.terms.stack import StackState
+from midwatch.terms.trust import Outcome, Reason, Verdict
+from midwatch.views.stack import comment, headline, offered
+
+LOCAL = "local"
+ANEW = "Check again which branches go together: midwatch stack check --project {project}"
+
+
+async def newest(morning: Morning, project: str = "") -> StackRow:
+    """Find the newest stack of a project; without a name, of the only project that has one."""
+    rows = await morning.records.find(StackRow)
+    if project:
+        named = await morning.records.get(ProjectRow, project)
+        rows = tuple(row for row in rows if row.project == named.id)
+    if not rows:
+        raise Unknown("There is no stack yet.", hint="Make one: midwatch stack check --project NAME")
+    if len({row.project for row in rows}) > 1:
+        known = await morning.records.find(ProjectRow, id=tuple({row.project for row in rows}))
+        names = ", ".join(sorted(row.name for row in known))
+        raise Refused(f"There are stacks in {names}.", hint="Say which: --project NAME")
+    return rows[-1]
+
+
+async def take(morning: Morning, name: str, *, by: str) -> StackRow:
+    """Merge the verified order in one piece, or tell it at each pull request that is kept elsewhere."""
+    row, project = await _found(morning, name)
+    anew = ANEW.format(project=project.name)
+    if row.state in {StackState.MERGED, StackState.COMMENTED}:
+        raise Refused(f"Stack {row.number} is {row.state.value} already, by {row.settled_by}.")
+    if not offered(row):
+        raise Refused(f"Stack {row.number} cannot be merged: {headline(row)} {row.why}".strip(), hint=anew)
+    pulls = await _pulls(morning, row)
+    if settled := [pull for pull in pulls if pull.state != "open"]:
+        raise Stale(f"Pull request {settled[0].number} is {settled[0].state} since the stack was made.", hint=anew)
+    if pulls[0].forge != LOCAL:
+        return await _tell(morning, row, pulls, by=by)
+    return await _merge(morning, row, project, pulls, by=by)
+
+
+async def _merge(
+    morning: Morning, row: StackRow, project: ProjectRow, pulls: tuple[PullRequestRow, ...], *, by: str
+) -> StackRow:
+    """Move the branch first, write down after: cut off between the two, the next try finds it moved."""
+    moved = await morning.forge.advance(_advance(row, project))
+    events: list[Event] = [StackMerged(stack=row.id, by=by, sha=row.tip, undo=moved.undo)]
+    for step, pull in zip(row.order, pulls, strict=True):
+        undo = f"git -C {project.path} revert -m 1 {step.commit}"
+        events.append(PullRequestMerged(pull_request=pull.id, sha=step.commit, by=by, undo=(undo,)))
+    why = f"merged by {by} with stack {row.number}"
+    events += await _work(morning, row, WorkStatus.DONE, why)
+    return await _recorded(morning, row, events, by=by)
+
+
+async def _tell(morning: Morning, row: StackRow, pulls: tuple[PullRequestRow, ...], *, by: str) -> StackRow:
+    forge = morning.comments
+    if forge is None:
+        raise Unavailable(
+            f"Nobody here can leave a comment at {pulls[0].forge}.", hint="Merge them there: midwatch stack"
+        )
+    for pull in pulls:
+        await _comment(morning, forge, row, pull, by=by)
+    told = StackCommented(stack=row.id, by=by, pull_requests=tuple(pull.id for pull in pulls))
+    return await _recorded(morning, row, [told], by=by)
+
+
+async def _comment(morning: Morning, forge: Commenter, row: StackRow, pull: PullRequestRow, *, by: str) -> None:
+    async def judge() -> Verdict:
+        text = f"{by} wants the order told."
+        return Verdict(outcome=Outcome.EXECUTE, reasons=(Reason(code="person.command", text=text),))
+
+    async def act() -> dict[str, str]:
+        await forge.comment(pull, comment(row))
+        return {"pull_request": pull.id}
+
+    effect = Effect(
+        key=f"stack:{row.id}:{pull.id}:comment",
+        tool="forge_comment",
+        session=row.session,
+        run=pull.run,
+        job=pull.job,
+        request={"pull_request": pull.id, "stack": row.id, "by": by},
+    )
+    await morning.door.pass_through(effect, judge, act)
+
+
+async def undo(morning: Morning, name: str, *, by: str) -> StackRow:
+    """Take a merged stack back, if its branch still stands where the stack left it; its pull requests open again."""
+    row, project = await _found(morning, name)
+    if row.state is not StackState.MERGED:
+        raise Refused(f"Stack {row.number} is {row.state.value}; there is nothing to take back.")
+    await morning.forge.take_back(_advance(row, project))
+    pulls = tuple(step.pull_request for step in row.order)
+    undone = StackUndone(stack=row.id, by=by, sha=row.base, pull_requests=pulls)
+    work = await _work(morning, row, WorkStatus.IN_PROGRESS, f"taken back by {by} with stack {row.number}")
+    return await _recorded(morning, row, [undone, *work], by=by)
+
+
+async def _found(morning: Morning, name: str) -> tuple[StackRow, ProjectRow]:
+    row = await morning.records.get(StackRow, name)
+    return row, await morning.records.get(ProjectRow, row.project)
+
+
+def _advance(row: StackRow, project: ProjectRow) -> Advance:
+    return Advance(project=project.id, source=project.path, into=row.into, stack=row.id, old=row.base, new=row.tip)
+
+
+async def _pulls(morning: Morning, row: StackRow) -> tuple[PullRequestRow, ...]:
+    """The pull requests in merging order."""
+    found = {pull.id: pull for pull in await morning.records.find(PullRequestRow, project=row.project)}
+    return tuple(found[step.pull_request] for step in row.order)
+
+
+async def _work(morning: Morning, row: StackRow, status: WorkStatus, why: str) -> list[WorkChanged]:
+    jobs = {job.id: job for job in await morning.records.find(JobRow, id=tuple(step.job for step in row.order))}
+    open_again = status is not WorkStatus.DONE
+    return [
+        WorkChanged(
+            item=jobs[step.job].work_item,
+            status=status,
+            next_step=f"Look at pull request {step.number}: midwatch job diff {jobs[step.job].number}"
+            if open_again
+            else "",
+            owner="human" if open_again else None,
+            why=why,
+        )
+        for step in row.order
+    ]
+
+
+async def _recorded(morning: Morning, row: StackRow, events: list[Event], *, by: str) -> StackRow:
+    await morning.journal.record(*events, actor=by)
+    return await morning.records.get(StackRow, row.id)

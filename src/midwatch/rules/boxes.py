@@ -1,0 +1,50 @@
+"""Time boxes (RULES 3): when a job a brain started is warned and stopped, and whether going on is worth it."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from midwatch.terms.jobs import JobState, Proof, Stage
+from midwatch.terms.records import JobRow
+
+AT_WORK: Final = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
+"""Stages in which an agent works; a box opens with the first of them."""
+
+
+def due_at(job: JobRow, now: datetime, box: timedelta, extra: timedelta) -> datetime:
+    """When a job is to be warned, or stopped if it was warned; what it waited is not counted."""
+    whole = box + extra if job.box_warned_at is not None else box
+    return now + max(timedelta(0), whole - timedelta(seconds=job.box_seconds))
+
+
+def used(job: JobRow, now: datetime) -> timedelta:
+    """How much of its box a job has used."""
+    running = now - job.box_began_at if job.box_began_at is not None else timedelta(0)
+    return timedelta(seconds=job.box_seconds) + max(timedelta(0), running)
+
+
+def boxed(job: JobRow) -> bool:
+    """Whether a job was stopped because its box was over."""
+    return job.state is JobState.STOPPED and job.boxed_at is not None
+
+
+def progressed(job: JobRow, former: JobRow | None) -> bool:
+    """Whether a box came to something: there are new commits, or fewer checks are red than before."""
+    base = former.last_head if former is not None and former.last_head else _base(job)
+    moved = bool(job.last_head) and job.last_head != base
+    before = former.proof if former is not None else None
+    return moved or _nearer(before, job.proof)
+
+
+def _base(job: JobRow) -> str:
+    return job.repository.head if job.repository is not None else ""
+
+
+def _nearer(before: Proof | None, now: Proof | None) -> bool:
+    if now is None:
+        return False
+    known = _red(before) if before is not None else None
+    return known is not None and _red(now) < known
+
+
+def _red(proof: Proof) -> int:
+    return sum(max(1, check.failures or 0) for check in proof.delivered if not check.green)

@@ -1,0 +1,101 @@
+"""What runs of checks say: one command over several runs, and a change over its base."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from midwatch.terms.jobs import CheckResult, Proof
+from midwatch.terms.proof import Doubt
+
+NOT_DELIVERABLE = frozenset({"worse", "red_when_restored", "doubted"})
+"""Verdicts that go back for repair, and may leave only as a draft that says so."""
+
+Results = tuple[CheckResult, ...]
+
+
+def judge_runs(runs: Sequence[int]) -> Literal["green", "red", "flaky"]:
+    """Judge the exit codes of one command on one tree; what ends both ways is neither green nor red."""
+    if not runs:
+        return "red"  # what nobody saw pass has not passed
+    if any(runs) and not all(runs):
+        return "flaky"
+    return "red" if any(runs) else "green"
+
+
+def with_reruns(result: CheckResult, codes: Sequence[int]) -> CheckResult:
+    """Add later runs of the same command on the same tree to its result."""
+    reruns = (*result.reruns, *codes)
+    flaky = judge_runs((result.exit_code, *reruns)) == "flaky"
+    return result.model_copy(update={"reruns": reruns, "flaky": flaky})
+
+
+def to_rerun(before: Results, after: Results) -> tuple[str, ...]:
+    """Name the red checks whose redness is news: run again, they may turn out to be flaky."""
+    earlier = {one.command: one for one in before}
+    return tuple(one.command for one in after if one.red and _is_news(earlier.get(one.command), one))
+
+
+def to_rerun_on_base(before: Results, after: Results) -> tuple[str, ...]:
+    """Name the checks for which it matters whether the base is flaky alike.
+
+    That is where the work is flaky and the base looked green, and where red turned green: luck looks the same.
+    """
+    earlier = {one.command: one for one in before}
+    asked = []
+    for one in after:
+        base = earlier.get(one.command)
+        if base is not None and not base.reruns and ((one.flaky and base.green) or (one.green and base.red)):
+            asked.append(one.command)
+    return tuple(asked)
+
+
+def _is_news(before: CheckResult | None, after: CheckResult) -> bool:
+    return before is None or before.green or redder(before, after)
+
+
+def redder(before: CheckResult | None, after: CheckResult) -> bool:
+    """Whether a check got worse; what nobody saw red before was not red."""
+    if after.green:
+        return False
+    if before is None or before.green:
+        return True
+    if before.flaky or after.flaky or before.failures is None:
+        return False
+    # Fewer failures with a higher exit code is a run that broke off, as pytest's 2 after its 1.
+    return after.failures is None or after.failures > before.failures or after.exit_code > before.exit_code
+
+
+def failing(proof: Proof) -> Results:
+    """Give the results that keep a change from being delivered, each command once, the telling run of it."""
+    earlier = {one.command: one for one in proof.before}
+    delivered = {one.command: one for one in proof.delivered}
+    found = {one.command: one for one in proof.delivered if redder(earlier.get(one.command), one)}
+    for one in proof.restored:
+        as_delivered = delivered.get(one.command)
+        only_delivered = one.red and (as_delivered is None or as_delivered.green)
+        if only_delivered or redder(earlier.get(one.command), one):
+            found.setdefault(one.command, one)
+    return tuple(found.values())
+
+
+def judge_proof(before: Results, delivered: Results, restored: Results, doubts: Iterable[Doubt] = ()) -> Proof:
+    """Say what three runs prove; green only as delivered, not with the base's own check files, counts as red."""
+    told = tuple(doubts)
+    proof = Proof(before=before, delivered=delivered, restored=restored, doubts=told)
+    return proof.model_copy(update={"verdict": _verdict(proof)})
+
+
+def _verdict(proof: Proof) -> str:
+    runs = (*proof.delivered, *proof.restored)
+    earlier = {result.command: result for result in proof.before}
+    passes = bool(proof.delivered) and all(result.green for result in proof.delivered)
+    if passes and (not proof.restored or any(result.red for result in proof.restored)):
+        return "red_when_restored"
+    if any(redder(earlier.get(result.command), result) for result in runs):
+        return "worse"
+    if proof.grave:
+        return "doubted"
+    if not proof.delivered:
+        return "no_checks"
+    if all(result.green for result in runs):
+        return "green"
+    return "still_red" if any(result.red for result in runs) else "flaky"

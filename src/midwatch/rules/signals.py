@@ -1,0 +1,65 @@
+"""How an agent's signal file is read: strictly, bounded, and as nothing but text."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from midwatch.terms.signals import Signal, SignalKind, Unreadable
+
+MOST_BYTES: Final = 64 * 1024
+LONGEST_TEXT: Final = 2_000
+LONGEST_DETAIL: Final = 8_000
+LONGEST_OPTION: Final = 200
+MOST_OPTIONS: Final = 8
+MOST_SIGNALS: Final = 40
+"""Of one job; what comes after that is not looked at."""
+MOST_QUESTIONS: Final = 10
+"""Of one job; a person has other things to do as well."""
+
+_FIELDS: Final = {
+    SignalKind.NEEDS_INPUT: ("question", "context"),
+    SignalKind.ERROR: ("error", "detail"),
+    SignalKind.COMPLETED: ("summary", ""),
+}
+
+
+def read_signal(kind: SignalKind, raw: bytes) -> Signal | Unreadable:
+    """Read a signal; fields nobody knows are passed over, anything else that is wrong refuses it."""
+    if len(raw) > MOST_BYTES:
+        return _wrong(kind, f"it has more than {MOST_BYTES // 1024} KiB")
+    try:
+        given = json.loads(raw.decode())
+    except (ValueError, RecursionError):
+        return _wrong(kind, "it is not JSON")
+    if not isinstance(given, dict):
+        return _wrong(kind, "it is not a JSON object")
+    main, more = _FIELDS[kind]
+    fault = _fault(given, main, LONGEST_TEXT) or (more and _fault(given, more, LONGEST_DETAIL)) or _options(kind, given)
+    if not fault and not given.get(main, "").strip():
+        fault = f"{main} is missing"
+    if fault:
+        return _wrong(kind, fault)
+    options = tuple(given.get("options") or ()) if kind is SignalKind.NEEDS_INPUT else ()
+    return Signal(kind=kind, text=given[main].strip(), detail=(given.get(more) or "").strip(), options=options)
+
+
+def _fault(given: Mapping[str, Any], name: str, longest: int) -> str:
+    value = given.get(name)
+    if value is not None and not isinstance(value, str):
+        return f"{name} is not a text"
+    return f"{name} has more than {longest:,} characters" if value and len(value) > longest else ""
+
+
+def _options(kind: SignalKind, given: Mapping[str, Any]) -> str:
+    options = given.get("options") or []
+    if kind is not SignalKind.NEEDS_INPUT:
+        return ""
+    if not isinstance(options, list) or not all(isinstance(one, str) and one.strip() for one in options):
+        return "options is not a list of texts"
+    if len(options) > MOST_OPTIONS:
+        return f"options has more than {MOST_OPTIONS} items"
+    return "an option is too long" if max(map(len, options), default=0) > LONGEST_OPTION else ""
+
+
+def _wrong(kind: SignalKind, why: str) -> Unreadable:
+    return Unreadable(kind=kind, why=f"{kind.file} was not taken: {why}.")

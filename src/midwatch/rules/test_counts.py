@@ -1,0 +1,87 @@
+"""How many tests ran, passed, failed and were skipped, as the tools' own summaries say it."""
+
+import re
+from collections.abc import Callable
+
+from midwatch.terms.proof import Counted
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_PYTEST = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s", re.MULTILINE)
+_PYTEST_NONE = re.compile(r"^=*\s*no tests ran in [\d.]+s", re.MULTILINE)
+_UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n\s*\n?(?:FAILED|OK|NO TESTS RAN)(?: \((.*)\))?$", re.MULTILINE)
+_NODE = re.compile(r"^(?:#|\u2139) (tests|pass|fail|cancelled|skipped|todo) (\d+)$", re.MULTILINE)
+_JEST = re.compile(r"^\s*Tests:?\s+((?:\d+ [a-z]+(?:, | \| )?)+)\s*(?:\(\d+\))?\s*$", re.MULTILINE)
+_CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE)
+_WORDS = re.compile(r"(\d+) ([a-z]+)")
+_PAIRS = re.compile(r"([a-z ]+)=(\d+)")
+_MEANS = {
+    **dict.fromkeys(("passed", "xpassed", "pass"), "passed"),
+    **dict.fromkeys(("failed", "error", "errors", "fail", "cancelled", "failures"), "failed"),
+    **dict.fromkeys(("skipped", "deselected", "todo", "pending", "ignored"), "skipped"),
+    "xfailed": "expected",
+}
+
+
+def count_tests(output: str) -> Counted | None:
+    """Read the last summary of pytest, unittest, node, jest, vitest or cargo; None where there is none."""
+    plain = _COLOURS.sub("", output)
+    for read in _READERS:
+        if (found := read(plain)) is not None:
+            return found
+    return None
+
+
+def count_failures(output: str) -> int | None:
+    """Read the number of failed tests from a summary; None where there is no such line."""
+    counted = count_tests(output)
+    return counted.failed if counted else None
+
+
+def _named(pairs: list[tuple[str, str]]) -> Counted:
+    sums = dict.fromkeys(("passed", "failed", "skipped", "expected"), 0)
+    for number, word in pairs:
+        if word in _MEANS:
+            sums[_MEANS[word]] += int(number)
+    return Counted.model_validate(sums)
+
+
+def _pytest(text: str) -> Counted | None:
+    found = _PYTEST.findall(text)
+    if found:
+        return _named(_WORDS.findall(found[-1]))
+    return Counted() if _PYTEST_NONE.search(text) else None
+
+
+def _unittest(text: str) -> Counted | None:
+    found = _UNITTEST.findall(text)
+    if not found:
+        return None
+    ran, said = found[-1]
+    marks = {word.strip(): int(number) for word, number in _PAIRS.findall(said)}
+    failed = marks.get("failures", 0) + marks.get("errors", 0) + marks.get("unexpected successes", 0)
+    skipped, expected = marks.get("skipped", 0), marks.get("expected failures", 0)
+    passed = max(0, int(ran) - failed - skipped - expected)
+    return Counted(passed=passed, failed=failed, skipped=skipped, expected=expected)
+
+
+def _node(text: str) -> Counted | None:
+    found = dict(_NODE.findall(text))
+    if "tests" not in found:
+        return None
+    return _named([(number, word) for word, number in found.items()])
+
+
+def _jest(text: str) -> Counted | None:
+    found = _JEST.findall(text)
+    return _named(_WORDS.findall(found[-1])) if found else None
+
+
+def _cargo(text: str) -> Counted | None:
+    found = _CARGO.findall(text)
+    if not found:
+        return None
+    passed, failed, skipped = (sum(int(one[place]) for one in found) for place in range(3))
+    return Counted(passed=passed, failed=failed, skipped=skipped)
+
+
+_READERS: tuple[Callable[[str], Counted | None], ...] = (_pytest, _unittest, _node, _jest, _cargo)

@@ -1,0 +1,31 @@
+"""The route of a person's own command: one sentence, one session of its own, a job for each repository."""
+
+from fastapi import APIRouter
+
+from midwatch.night.commanding import Commanded, command
+from midwatch.surfaces.api.access import Operates, Person, TheHouse
+from midwatch.surfaces.api.day import Shown
+from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
+from midwatch.views.commanded import allows
+
+router = APIRouter()
+
+
+@router.post("/code", dependencies=[Operates])
+async def code(house: TheHouse, person: Person, wanted: Commanded) -> Shown:
+    """Begin at once what a person wants; it is signed by being sent."""
+    jobs = await command(house.night, wanted, by=person)
+    session = await house.records.get(SessionRow, jobs[0].session)
+    run = await house.records.get(RunRow, jobs[0].run)
+    names = {row.id: row.name for row in await house.records.find(ProjectRow)}
+    return {
+        "session": session.id,
+        "number": session.number,
+        "run": run.number,
+        "jobs": [_job(job, names[job.project]) for job in jobs],
+        "allows": allows(run.contract, [names[job.project] for job in jobs], session.level, by_hand=wanted.by_hand),
+    }
+
+
+def _job(job: JobRow, project: str) -> Shown:
+    return {"id": job.id, "number": job.number, "project": project, "agent": job.agent, "title": job.title}

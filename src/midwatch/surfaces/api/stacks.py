@@ -1,0 +1,79 @@
+"""Routes of the stacks: which branches go together, made anew, taken as one, taken back."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from midwatch.compose import House
+from midwatch.errors import Unknown
+from midwatch.morning import stacking, taking
+from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.day import Shown, shown
+from midwatch.surfaces.api.paging import ThePage
+from midwatch.terms.records import ProjectRow, PullRequestRow, StackRow
+from midwatch.terms.term import Term
+from midwatch.views.stack import StackShown, stack_shown
+
+router = APIRouter()
+Project = Annotated[str, Query(description="A project's name or id; any by default.")]
+
+
+class Wanted(Term):
+    """In which project branches are to be put together."""
+
+    project: str
+
+
+async def in_words(house: House, row: StackRow) -> StackShown:
+    """Put a stack into words, with the names of things around it."""
+    projects = await house.records.find(ProjectRow, id=row.project)
+    pulls = await house.records.find(PullRequestRow, id=tuple(step.pull_request for step in row.order[:1]))
+    elsewhere = any(pull.forge != taking.LOCAL for pull in pulls)
+    return stack_shown(row, projects[0].name if projects else row.project, elsewhere=elsewhere)
+
+
+async def _told(house: House, row: StackRow) -> Shown:
+    words = await in_words(house, row)
+    said = {one.number: one.why for one in words.out}
+    left_out = [shown(one) | {"said": said[one.number]} for one in row.left_out]
+    more = {"project_name": words.project, "headline": words.headline, "offered": words.offered}
+    return shown(row) | more | {"elsewhere": words.elsewhere, "left_out": left_out}
+
+
+@router.get("/stacks", dependencies=[Reads])
+async def stacks(house: TheHouse, page: ThePage, project: Project = "") -> list[Shown]:
+    """List the stacks, oldest first."""
+    wanted = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
+    return [await _told(house, row) for row in page.of(await house.records.find(StackRow, **wanted))]
+
+
+@router.get("/stacks/newest", dependencies=[Reads])
+async def newest(house: TheHouse, project: Project = "") -> Shown:
+    """Show the newest stack of a project; without a name, of the only project that has one."""
+    return await _told(house, await taking.newest(house.morning, project))
+
+
+@router.get("/stacks/{name}", dependencies=[Reads])
+async def stack(house: TheHouse, name: str) -> Shown:
+    """Show one stack: its order, what is left out and why, what the checks said."""
+    return await _told(house, await house.records.get(StackRow, name))
+
+
+@router.post("/stacks", dependencies=[Operates])
+async def make(house: TheHouse, person: Person, wanted: Wanted) -> Shown:
+    """Have a project's open branches merged and checked together now; it is made meanwhile."""
+    if not wanted.project.strip():
+        raise Unknown("No project is named.", hint="List them: midwatch project")
+    return await _told(house, await stacking.begin_anew(house.morning, wanted.project, by=person))
+
+
+@router.post("/stacks/{name}/merge", dependencies=[Operates])
+async def merge(house: TheHouse, person: Person, name: str) -> Shown:
+    """Merge the verified order as one, or have it told where its pull requests are kept: a person's act, always."""
+    return await _told(house, await taking.take(house.morning, name, by=person))
+
+
+@router.post("/stacks/{name}/undo", dependencies=[Operates])
+async def undo(house: TheHouse, person: Person, name: str) -> Shown:
+    """Take a merged stack back, if its branch still stands where the stack left it."""
+    return await _told(house, await taking.undo(house.morning, name, by=person))

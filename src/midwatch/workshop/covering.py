@@ -1,0 +1,41 @@
+"""Finds what coverage tools left in a tree after the checks, and counts the changed lines in it."""
+
+import asyncio
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from midwatch.rules.covered import REPORTS, covered_of
+from midwatch.terms.proof import Coverage
+from midwatch.workshop import careful
+from midwatch.workshop.checks import Checking
+
+MOST_BYTES = 16 * 1024**2
+WALL = timedelta(minutes=1)
+_PYTHON = re.compile(r"(?:^|[\s;&|])(\S*python[\d.]*)\s")
+_CONVERT = (
+    "p={python}; [ -x .venv/bin/python ] && p=.venv/bin/python; $p -m coverage json -q -o .midwatch-coverage.json"
+)
+"""A .coverage file is a database somebody else wrote: its own tool opens it, inside the walls."""
+
+
+async def measured(
+    checking: Checking, changed: Mapping[str, frozenset[int]], commands: Iterable[str]
+) -> Coverage | None:
+    """Tell how many of the changed lines ran, where the project measures that; it never fails a job."""
+    tree = checking.walls.tree
+    if await asyncio.to_thread(careful.read, tree, ".coverage", most=MOST_BYTES):
+        log = checking.log.with_name("coverage.log")
+        converting = replace(checking, log=log, wall=WALL)
+        named = [match[1] for command in commands if (match := _PYTHON.search(command))]
+        command = _CONVERT.format(python=shlex.quote(named[0] if named else "python3"))
+        await converting.enclosure.run(
+            converting.walls, ["/bin/sh", "-c", command], log=log, wall=WALL, stop=checking.stop
+        )
+    for report in REPORTS:
+        content = await asyncio.to_thread(careful.read, tree, report, most=MOST_BYTES)
+        if content and (found := covered_of(changed, report, content.decode(errors="replace"))):
+            return found
+    return None

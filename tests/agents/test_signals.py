@@ -1,0 +1,137 @@
+"""Real agents that ask in the middle of their work, wait, hear the answer and go on with it (O16)."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from midwatch.journal.events.crew import AgentBegan, ToolCallDecided
+from midwatch.journal.events.signals import SignalPassed
+from midwatch.night import jobs, settling
+from midwatch.terms.asks import AskKind
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, PullRequestRow, SignalRow
+from midwatch.terms.signals import SignalState
+from tests.agents.conftest import need
+from tests.agents.model import Read, Say, Shell, Step, Use
+from tests.agents.nights import PLAN, AgentNight, agent_night
+from tests.nights.house import git
+from tests.nights.test_first_night import all_is_well
+
+BOX = "/home/agent/signals"
+SIGNAL = json.dumps({"question": "Which greeting?", "options": ["evening", "night"]})
+TIDY = '[execution]\nallowed_tools = ["Read", "Glob", "Grep", "Edit", "Write", "Bash(git *)", "Bash(echo *)"]\n'
+ECHO = f"echo '{SIGNAL}' > {BOX}/needs-input.json"
+WAIT = f"while [ ! -e {BOX}/answer.json ]; do sleep 0.05; done; cat {BOX}/answer.json; rm {BOX}/answer.json"
+WRITES = "echo 'evening = True' > sample/evening.py"
+BY: dict[str, tuple[Step, ...]] = {
+    "claude": (
+        Say(do=(Read("sample/greet.py"),)),
+        Say(do=(Use("StructuredOutput", PLAN),)),
+        Say(do=(Use("Write", {"file_path": f"{BOX}/needs-input.json", "content": SIGNAL}),)),
+        Say("I asked, and wait."),
+        Say(do=(Use("Write", {"file_path": "/ws/sample/evening.py", "content": "evening = True\n"}),)),
+        Say("Said good evening."),
+    ),
+    "codex": (
+        Say(do=(Shell("cat sample/greet.py"),)),
+        Say(json.dumps(PLAN)),
+        Say(do=(Shell(ECHO),)),
+        Say("I asked, and wait."),
+        Say(do=(Shell(WRITES),)),
+        Say("Said good evening."),
+    ),
+    "opencode": (
+        Say(do=(Read("sample/greet.py"),)),
+        Say(json.dumps(PLAN)),
+        Say(do=(Shell(ECHO),)),
+        Say("I asked, and wait."),
+        Say(do=(Shell(WRITES),)),
+        Say("Said good evening."),
+    ),
+    "command": (
+        Say(json.dumps(PLAN)),
+        Say(do=(Shell(ECHO),)),
+        Say(do=(Shell(WAIT),)),
+        Say(do=(Shell(WRITES),)),
+        Say("Said good evening."),
+    ),
+}
+
+
+async def asked(night: AgentNight, running: asyncio.Task[None]) -> AskRow:
+    async with asyncio.timeout(90):
+        while not (rows := await night.house.house.records.find(AskRow, kind=AskKind.GUIDANCE_UNCERTAIN)):
+            assert not running.done(), (running.exception(), (await night.job()).why, await night.log())
+            await asyncio.sleep(0.05)
+    (row,) = rows
+    return row
+
+
+async def heard_once(night: AgentNight, how: str) -> None:
+    job, house = await night.job(), night.house.house
+    assert job.state is JobState.DONE, (job.why, await night.log())
+    (row,) = await house.records.find(SignalRow)
+    assert (row.state, row.answer, row.answered_by) == (SignalState.PASSED, "evening", "ann")
+    events = await night.events()
+    assert [event.how for event in events if isinstance(event, SignalPassed)] == [how]
+    assert len([event for event in events if isinstance(event, AgentBegan)]) == 2, "one plans, one does both parts"
+    assert len(await house.records.find(AskRow, kind=AskKind.GUIDANCE_UNCERTAIN)) == 1
+    assert len(await house.records.find(PullRequestRow)) == 1
+    assert git(night.source, "show", f"agent/{job.id}:sample/evening.py") == "evening = True"
+    changed = git(night.source, "diff", "--name-only", f"main...agent/{job.id}").splitlines()
+    assert changed == ["sample/evening.py"]
+    if how == "turn":
+        bodies = [json.dumps(asked.body) for asked in night.model.requests()]
+        told = [body for body in bodies if "The answer, by ann: evening" in body]
+        assert told, "the model read the answer"
+        assert all(body.count("The answer, by ann: evening") == 1 for body in told)
+    await all_is_well(night.house)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "command", pytest.param("opencode", marks=pytest.mark.sweep)])
+async def test_an_agent_asks_waits_hears_the_answer_and_goes_on(tmp_path: Path, agent: str) -> None:
+    if agent != "command":
+        need(agent)
+    async with agent_night(tmp_path, agent, BY[agent], more=TIDY) as night:
+        await night.order()
+        running = asyncio.create_task(night.house.pass_time(hours=1))
+        ask = await asked(night, running)
+        assert (ask.question.partition("\n")[2], ask.options) == ("Which greeting?", ("evening", "night"))
+        await settling.answer(night.house.house.night, ask.id, "evening", by="ann", shown=ask.shown_hash)
+        await running
+        await heard_once(night, "file" if agent == "command" else "turn")
+        wrote = [event for event in await night.events() if isinstance(event, ToolCallDecided) and BOX in event.shown]
+        assert {event.verdict for event in wrote} == (set() if agent == "command" else {"allow"})
+
+
+@pytest.mark.parametrize(
+    ("agent", "answered_first"),
+    [
+        ("claude", True),
+        ("codex", False),
+        pytest.param("claude", False, marks=pytest.mark.sweep),
+        pytest.param("codex", True, marks=pytest.mark.sweep),
+    ],
+)
+async def test_a_server_killed_while_an_agent_waits_asks_once_and_answers_once(
+    tmp_path: Path, agent: str, answered_first: bool
+) -> None:
+    need(agent)
+    async with agent_night(tmp_path, agent, BY[agent], more=TIDY) as night:
+        await night.order()
+        house = night.house.house
+        running = asyncio.create_task(night.house.pass_time(hours=1))
+        ask = await asked(night, running)
+        running.cancel()
+        await asyncio.wait([running])
+        job = await night.job()
+        again = asyncio.create_task(jobs.attempt_stage(house.night, job.id, Stage.EXECUTE, 1))
+        if not answered_first:
+            while (await night.job()).epoch == job.epoch:  # noqa: ASYNC110 - the server is another task
+                await asyncio.sleep(0.02)
+        await settling.answer(house.night, ask.id, "evening", by="ann")
+        await again
+        await night.house.to_the_brief()
+        await heard_once(night, "turn")

@@ -1,0 +1,141 @@
+"""The stack on the morning's page: a picture of the order, one key or one button, and the way back."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from playwright.async_api import Page, async_playwright, expect
+
+from midwatch.surfaces.web import stacks
+from midwatch.terms.people import Role
+from midwatch.terms.records import OutcomeRow, PullRequestRow, StackRow
+from midwatch.terms.stack import StackState
+from tests.browser.looker import SCRIPTS
+from tests.chromium import FLAGS, chromium
+from tests.nights.house import TestHouse, git
+from tests.nights.scripted import write
+from tests.nights.stacked import EIGHT, a_dawn_of, ends
+from tests.surfaces.test_morning_page import app_for
+
+EVIL = "<img src=x onerror=alert(1)>"
+FIVE = {name: EIGHT[name] for name in ("Alpha", "Beta", "Amend", "New name", "Old name")}
+
+
+@asynccontextmanager
+async def web(house: TestHouse, role: Role = Role.OWNER) -> AsyncIterator[httpx.AsyncClient]:
+    app = app_for(house.house, role)
+    app.include_router(stacks.router)
+    way = httpx.ASGITransport(app)
+    headers = {"Accept": "text/html", "HX-Request": "true"}
+    async with httpx.AsyncClient(transport=way, base_url="http://house", headers=headers) as client:
+        yield client
+
+
+async def test_the_panel_names_the_order_and_every_conflict_and_merging_changes_the_pull_requests_too(
+    tmp_path: Path,
+) -> None:
+    edits = {"Alpha": EIGHT["Alpha"], "Beta": EIGHT["Beta"], EVIL: write("c.txt", "c\n")}
+    async with a_dawn_of(tmp_path, edits, checks=("true",)) as (house, source):
+        await ends(house)
+        async with web(house, Role.APPROVER) as approver:
+            assert (await approver.post("/morning/stack/1/merge")).status_code == 403
+        async with web(house) as client:
+            text = (await client.get("/morning")).text
+            assert "2 of 3 branches merge together; checks green together." in text
+            assert "Conflicts with pull request 1 in a.txt." in text
+            assert "<img" not in text
+            assert "Merge all 2 into main" in text
+            merged = await client.post("/morning/stack/1/merge")
+            assert 'hx-target="#pull-1"' in merged.text
+            assert "Merged by ann." in merged.text
+            assert "reset --keep" in merged.text
+            (row,) = await house.house.records.find(StackRow)
+            assert git(source, "rev-parse", "main") == row.tip
+            assert {one.outcome for one in await house.house.records.find(OutcomeRow)} == {"pending"}
+            assert "Merge all 2 into main" in (await client.post("/morning/stack/1/undo")).text
+            again = await client.post("/morning/stack/1/check")
+            assert 'hx-trigger="load delay:1s"' in again.text
+            await house.settle()
+            assert "Merge all 2 into main" in (await client.get("/morning/stack/2")).text
+
+
+@asynccontextmanager
+async def browsed(house: TestHouse, width: int) -> AsyncIterator[tuple[Page, list[str]]]:
+    """A real browser on the page, with everything it complains about."""
+    app = app_for(house.house)
+    app.include_router(stacks.router)
+    door = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
+    running = asyncio.create_task(server.serve(sockets=[door]))
+    wrong: list[str] = []
+    try:
+        async with async_playwright() as play:
+            browser = await play.chromium.launch(executable_path=chromium(), args=FLAGS)
+            view = await browser.new_page(
+                viewport={"width": width, "height": 900}, reduced_motion="reduce", bypass_csp=True
+            )
+            view.on("console", lambda message: wrong.append(message.text))
+            view.on("pageerror", lambda error: wrong.append(str(error)))
+            await view.goto(f"http://127.0.0.1:{door.getsockname()[1]}/morning")
+            yield view, wrong
+            await browser.close()
+    finally:
+        server.should_exit = True
+        await running
+
+
+async def shoots(view: Page, name: str) -> None:
+    """Look at it in both themes; nothing may run out of the page, be hard to read or stray into amber."""
+    for script in SCRIPTS if not await view.evaluate("'looks' in window") else ():
+        await view.evaluate(script.read_text())
+    for theme in ("light", "dark"):
+        await view.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+        assert await view.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert await view.evaluate("looks.axe()") == []
+        assert (await view.evaluate("looks.amber()"))["strays"] == []
+        if "STACK_SHOTS" in os.environ:
+            await view.screenshot(path=f"{os.environ['STACK_SHOTS']}/{name}-{theme}.png")
+
+
+@pytest.mark.slow
+async def test_one_key_merges_the_verified_order(tmp_path: Path) -> None:
+    async with a_dawn_of(tmp_path, FIVE) as (house, source):
+        await ends(house)
+        async with browsed(house, 1280) as (view, wrong):
+            await expect(view.locator(".pile .chain li")).to_have_count(5)
+            await view.keyboard.press("?")
+            await expect(view.locator("#keys")).to_contain_text("merge the stack")
+            await view.keyboard.press("?")
+            await shoots(view, "stack-wide")
+            await view.keyboard.press("m")
+            await expect(view.locator(".pile")).to_contain_text("Merged by ann.")
+            await expect(view.locator(".item:visible .pull")).to_contain_text("is merged into")
+            await shoots(view, "stack-merged-wide")
+            (row,) = await house.house.records.find(StackRow)
+            assert git(source, "rev-parse", "main") == row.tip
+            assert wrong == []
+
+
+@pytest.mark.slow
+async def test_a_thumb_merges_and_takes_back_and_no_key_merges_what_is_unproven(tmp_path: Path) -> None:
+    async with a_dawn_of(tmp_path, {name: FIVE[name] for name in ("Alpha", "Beta", "Amend")}, checks=()) as (house, _):
+        await ends(house)
+        async with browsed(house, 390) as (view, wrong):
+            await shoots(view, "stack-narrow")
+            await view.keyboard.press("m")
+            button = view.get_by_role("button", name="Merge all 2 into main")
+            await expect(button).to_be_focused()
+            assert (await house.house.records.find(StackRow))[0].state is StackState.MADE
+            await button.click()
+            await expect(view.locator(".pile")).to_contain_text("Merged by ann.")
+            await shoots(view, "stack-merged-narrow")
+            await view.get_by_role("button", name="Take it back").click()
+            await expect(view.get_by_role("button", name="Merge all 2 into main")).to_be_visible()
+            assert {row.state for row in await house.house.records.find(PullRequestRow)} == {"open"}
+            assert wrong == []
