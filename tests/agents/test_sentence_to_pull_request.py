@@ -1,4 +1,4 @@
-"""From a sentence to a pull request with real agents: plan, edit, silence, red, repaired, green, handed over (A1-A9)."""
+"""From a sentence to a pull request with real agents: plan, edit, silence, red, repaired, green, delivered (A1-A9)."""
 
 import json
 from collections.abc import AsyncIterator

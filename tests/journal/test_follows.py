@@ -12,6 +12,7 @@ from midwatch.journal.events import jobs as ev
 from midwatch.journal.events import session as night
 from midwatch.journal.events.boxes import JobBoxed
 from midwatch.journal.events.notices import PushBegun
+from midwatch.journal.events.preflight import PreflightBegun
 from midwatch.journal.follows import follows
 from midwatch.journal.port import Work
 from midwatch.terms.asks import Tier
@@ -45,6 +46,7 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
     (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),
     (JobBoxed, {"job": "j"}, Work("halt", {"job": "j"})),
+    (PreflightBegun, {"preflight": "p"}, Work("preflight", {"preflight": "p"})),
     (PushBegun, {"push": "p"}, Work("push", {"push": "p"})),
     (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, Work("tell", {"notice": "n"})),
 ]

@@ -32,6 +32,7 @@ WRITES = [
     ("GET", "/tonight/orders/text/example"),
     ("POST", "/tonight/begin"),
     ("POST", "/tonight/start"),
+    ("POST", "/tonight/ready"),
     ("POST", "/tonight/orders/goals"),
     ("POST", "/tonight/orders/work/0/drop"),
     ("POST", "/tonight/work/1/take"),
@@ -132,6 +133,11 @@ async def test_from_an_empty_house_to_a_started_night(tmp_path: Path) -> None:
         await browser.post("/tonight/work/1/take")
         text = await browser.get()
         assert "disabled" not in signing_button(text)
+        looked = await browser.post("/tonight/start", role=Role.OPERATOR, shown=fresh_hash(text))
+        assert f'hx-get="/tonight/ready?sign={fresh_hash(text)}"' in looked
+        assert "Do not sign yet" in looked
+        await browser.at.settle()
+        assert 'hx-trigger="load, submit"' in await browser.get(f"/tonight/ready?sign={fresh_hash(text)}")
         got = await browser.client.post(
             "/tonight/start", data={"shown": fresh_hash(text)}, headers={"x-role": Role.OPERATOR.value}
         )
@@ -263,6 +269,26 @@ async def test_the_page_refuses_exactly_what_signing_refuses(tmp_path: Path) -> 
         with pytest.raises(MidwatchError) as raised:
             await signing.start(browser.at.house.evening, by="ann")
         assert raised.value.message in text
+
+
+async def test_over_a_red_line_a_signature_takes_a_second_press_of_another_button(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        await by_day.change_project(browser.at.house.evening, "sample", by="ann", checks=("nosuchtool --all",))
+        shown = fresh_hash(await browser.get())
+        await browser.post("/tonight/start", shown=shown)
+        await browser.at.settle()
+        text = await browser.get(f"/tonight/ready?sign={shown}")
+        assert "load, submit" not in text
+        assert "1 thing is not ready. Mend it and check again, or sign all the same." in text
+        assert ">Sign anyway<" in text
+        await browser.post("/tonight/start", shown=shown)  # not the button that was shown: it is looked at again
+        assert (await browser.at.house.records.find(SessionRow))[-1].state is SessionState.BRIEFING
+        await browser.at.settle()
+        found = re.search(r'name="anyway" value="(\w+)"', await browser.get())
+        assert found
+        await browser.post("/tonight/start", shown=shown, anyway=found[1])
+        night = (await browser.at.house.records.find(SessionRow))[-1]
+        assert (night.state, night.preflight) == (SessionState.AUTONOMOUS, found[1])
 
 
 async def test_what_was_not_shown_is_not_signed(tmp_path: Path) -> None:

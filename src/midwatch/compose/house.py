@@ -17,6 +17,7 @@ from midwatch.channels.by_apprise import AppriseOutlet
 from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
 from midwatch.compose.forges import Comments, Forges, Keyring
+from midwatch.compose.preflight import Preflights
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.errors import MidwatchError
@@ -147,6 +148,7 @@ class House:
             self.night,
             close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+            evening=Preflights(self),
             stack=lambda journal, stack: stacking.make(replace(self.morning, journal=journal), stack),
         )
 

@@ -25,7 +25,8 @@ from midwatch.settings.zone import local_time
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import RepositoryFacts
 from midwatch.terms.orders import Orders
-from midwatch.terms.records import ProjectRow, SessionRow, WorkRow
+from midwatch.terms.preflight import PreflightState
+from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow, WorkRow
 
 LONGEST_TITLE = 300
 Part = Literal["goals", "work", "until", "day"]
@@ -83,10 +84,11 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
     return await evening.records.get(SessionRow, session.id)
 
 
-async def obstacles(evening: Evening, orders: Orders) -> tuple[Obstacle, ...]:
+async def obstacles(evening: Evening, orders: Orders, *, with_repositories: bool = True) -> tuple[Obstacle, ...]:
     """Tell all that keeps these orders from being signed now, without signing them."""
     found: list[Obstacle] = []
-    looks: tuple[tuple[Part, Check], ...] = (*CHECKS, ("work", _inspected))
+    repositories: tuple[tuple[Part, Check], ...] = (("work", _inspected),) if with_repositories else ()
+    looks = (*CHECKS, *repositories)
     for part, check in looks:
         try:
             await check(evening, orders)
@@ -109,7 +111,8 @@ async def _events(
     if orders.until is not None:
         ends_at = min(ends_at, orders.until)
     items, added = await _items(evening, orders, projects)
-    before = await current_level(evening)
+    before, signed = await current_level(evening), orders_hash(orders)
+    known = await evening.records.find(PreflightRow, session=session.id, orders_hash=signed, state=PreflightState.ENDED)
     earlier = await evening.records.find(SessionRow, state=SessionState.DEBRIEF)
     return [
         *(
@@ -118,7 +121,7 @@ async def _events(
             for event in (ReviewTimedOut(session=one.id), SessionEnded(session=one.id, reason="the next night began"))
         ),
         *added,
-        OrdersSigned(session=session.id, orders_hash=orders_hash(orders), by=by),
+        OrdersSigned(session=session.id, orders_hash=signed, by=by, preflight=known[-1].id if known else ""),
         LevelChanged(level=orders.level, previous=before, forced=True, reason="signed orders"),
         SessionStarted(session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories),
     ]

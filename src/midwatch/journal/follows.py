@@ -21,6 +21,7 @@ from midwatch.journal.events.jobs import (
     PullRequestOpened,
 )
 from midwatch.journal.events.notices import PushBegun
+from midwatch.journal.events.preflight import PreflightBegun
 from midwatch.journal.events.runs import RunFinished
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
 from midwatch.journal.events.stack import StackBegun, StackMade
@@ -82,6 +83,8 @@ def _after_job(event: Event) -> tuple[Work, ...]:
             return (Work("halt", {"job": job}),)
         case JobEnded(job=job):
             return (Work("close", {"job": job}),)
+        case PreflightBegun(preflight=preflight):
+            return (Work("preflight", {"preflight": preflight}),)
         case _:
             return _after_stage(event)
 

@@ -18,6 +18,7 @@ from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, Tier
 from midwatch.terms.counting import four_digits
 from midwatch.terms.notices import DeliveryState
+from midwatch.terms.preflight import LineState
 from midwatch.terms.records import (
     ActRow,
     AskRow,
@@ -27,6 +28,8 @@ from midwatch.terms.records import (
     EvidenceRow,
     JobRow,
     NoticeRow,
+    PreflightLineRow,
+    PreflightRow,
     ProjectRow,
     PullRequestRow,
     RunRow,
@@ -34,6 +37,7 @@ from midwatch.terms.records import (
     StackRow,
 )
 from midwatch.terms.report import Claim, Evidence, Recommendation, ScoreParts
+from midwatch.views.preflight import signed_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ class Ledger:
     assumptions: tuple[AssumptionRow, ...]
     unsent: tuple[tuple[str, str], ...] = ()
     """Channels with notices they did not take, however often they were tried."""
+    signed_with: str = ""
+    """What was known to be wrong when the orders were signed."""
     stacks: tuple[StackRow, ...] = ()
 
 
@@ -106,6 +112,7 @@ async def open_ledger(morning: Morning, session: SessionRow) -> Ledger:
         claims=await records.find(ClaimRow, run=mine),
         assumptions=await records.find(AssumptionRow, run=mine),
         unsent=await _unsent(morning, session),
+        signed_with=await _signed_with(morning, session),
     )
 
 
@@ -113,6 +120,14 @@ async def _unsent(morning: Morning, session: SessionRow) -> tuple[tuple[str, str
     rows = await morning.records.find(DeliveryRow, session=session.id, state=DeliveryState.FAILED)
     told = {one.id: one.text for one in await morning.records.find(NoticeRow, session=session.id)} if rows else {}
     return tuple((row.channel, told[row.notice]) for row in rows)
+
+
+async def _signed_with(morning: Morning, session: SessionRow) -> str:
+    looks = await morning.records.find(PreflightRow, id=session.preflight) if session.preflight else ()
+    if not looks:
+        return ""
+    bad = await morning.records.find(PreflightLineRow, preflight=session.preflight, state=LineState.BAD)
+    return signed_with(bad, error=looks[0].error)
 
 
 def _report(morning: Morning, ledger: Ledger) -> tuple[Event, ...]:

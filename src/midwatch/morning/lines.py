@@ -141,7 +141,7 @@ def _recommended(place: int, one: Recommendation) -> str:
 
 
 def _risks(ledger: "Ledger") -> list[str]:
-    found = []
+    found = [ledger.signed_with] if ledger.signed_with else []
     for facts in ledger.session.repositories:
         if facts.dirty:
             shown = ", ".join(facts.dirty[:3])

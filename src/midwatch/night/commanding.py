@@ -176,6 +176,7 @@ def _provisional(night: Night, orders: Orders, items: tuple[OrderedItem, ...], b
         why_paused="",
         orders=orders,
         ad_hoc=True,
+        preflight="",
         source=SOURCE,
         level=orders.level,
         signed_by=by,

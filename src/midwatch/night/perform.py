@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Protocol
 
 from pydantic import JsonValue
 
@@ -24,11 +25,24 @@ PAUSES = (0.2, 1.0, 5.0, 15.0)
 Morning = Callable[[Journal, str], Awaitable[None]]
 
 
+class Evening(Protocol):
+    """Looks, before a night is signed, whether it will have all it needs."""
+
+    async def look(self, journal: Journal, preflight: str) -> None:
+        """Go through a preflight, or on with it."""
+        ...
+
+    async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
+        """End one that cannot go on."""
+        ...
+
+
 class Performer:
     """Knows who does which work. Every piece may come twice and is harmless the second time."""
 
-    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning, stack: Morning) -> None:
+    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning, stack: Morning, evening: Evening) -> None:
         self._night = night
+        self._evening = evening
         self._mornings = {"close": close_job, "debrief": debrief, "stack": stack}
         self._under_way = 0
         self._at_rest = asyncio.Event()
@@ -89,6 +103,8 @@ class Performer:
                 await settling.settle(night, args["ask"])
             case "tell" | "push":
                 await outbox.carry_out(night, **args)
+            case "preflight":
+                await self._evening.look(night.journal, args["preflight"])
             case _:
                 (subject,) = args.values()
                 await self._mornings[name](night.journal, subject)
@@ -107,6 +123,8 @@ class Performer:
         """Leave nothing hanging: a round that broke ends, a stage that broke fails its job, a stack is given up."""
         if isinstance(error, jobs.StageBroke):
             await jobs.give_up(self._night, error)
+        if name == "preflight":
+            await self._evening.give_up(self._night.journal, args["preflight"], str(error))
         if name == "stack":
             await stacks.give_up(self._night, args["stack"], str(error))
         if name == "round":

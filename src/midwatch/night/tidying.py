@@ -10,7 +10,8 @@ from midwatch.night.assigning import grace
 from midwatch.night.roles import Night
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.jobs import JobState
-from midwatch.terms.records import JobRow, StackRow
+from midwatch.terms.preflight import PreflightState
+from midwatch.terms.records import JobRow, PreflightRow, StackRow
 from midwatch.terms.stack import StackState
 
 log = logging.getLogger("midwatch.tidying")
@@ -60,8 +61,9 @@ async def collect_checkouts(night: Night) -> int:
     sandbox = night.settings().sandbox
     working = [job.id for job in await night.records.find(JobRow) if not job.state.over]
     checked = [stack.id for stack in await night.records.find(StackRow, state=StackState.MAKING)]
+    looking = [row.id for row in await night.records.find(PreflightRow, state=PreflightState.RUNNING)]
     removed = await night.bench.tidy(
-        keep=(*working, *checked),
+        keep=(*working, *checked, *looking),
         older_than=timedelta(days=sandbox.keep_days),
         disk_share=sandbox.keep_disk_share,
         now=night.clock.now(),

@@ -51,6 +51,15 @@ class Asks(Section):
     """Priority of an ask that names none; 10 is the most urgent."""
 
 
+class Preflight(Section):
+    """The look at everything a night will need, before it is signed."""
+
+    max_minutes: Minutes = 10
+    """Longest clone, setup or run of checks while a person waits to sign; the night itself gives them longer."""
+    fresh_minutes: Minutes = 30
+    """How long a preflight that found nothing bad counts for the same orders."""
+
+
 class Notices(Section):
     """How often and when a person is told something."""
 

@@ -3,7 +3,7 @@
 from midwatch.settings.channels import Channels
 from midwatch.settings.crew import Agents, Prices
 from midwatch.settings.forges import Forges
-from midwatch.settings.house import Asks, Database, History, Notices, Review, Scores, Secrets, Server
+from midwatch.settings.house import Asks, Database, History, Notices, Preflight, Review, Scores, Secrets, Server
 from midwatch.settings.night import Autonomous, Brain, Checkins, Council, Gate, Limits, Projects, Rounds
 from midwatch.settings.section import Section
 from midwatch.settings.work import Execution, Jobs, Planning, Stack, Triggers
@@ -27,6 +27,7 @@ class Settings(Section):
     execution: Execution = Execution()
     stack: Stack = Stack()
     sandbox: Sandbox = Sandbox()
+    preflight: Preflight = Preflight()
     triggers: Triggers = Triggers()
     projects: Projects = Projects()
     review: Review = Review()

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.compose import House
+from midwatch.compose.hellos import chats, say_hello
 from midwatch.crew.programs import judged, version_of
 from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
 from midwatch.errors import Unknown
 from midwatch.gateway.greeting import Greeting
-from midwatch.gateway.hello import hello
-from midwatch.gateway.metering import Upstream
 from midwatch.gateway.secrets import Vault
 from midwatch.settings import Settings
 from midwatch.settings.crew import AgentSetup
@@ -67,7 +66,7 @@ async def greet(house: House, name: str) -> Shown:
     if one.access is None or one.missing:
         return _unasked(name, one.missing or "It asks no model.", ready=one.ready)
     house.vault.forget(one.access.secret)
-    return await _said(house, name, one.access, house.vault, chats=_chats(name, setup))
+    return await _said(house, name, one.access, house.vault, chatting=chats(name, setup))
 
 
 async def try_out(house: House, name: str, reference: SecretReference, given: ModelAccess) -> Shown:
@@ -75,15 +74,11 @@ async def try_out(house: House, name: str, reference: SecretReference, given: Mo
     setup, _ = await asyncio.to_thread(found, house.loaded.settings, name)
     # Told to the redactor first, like every secret: what is tried is as secret as what is kept.
     vault = Vault({given.secret: reference}, told=house.redactor.know)
-    return await _said(house, name, given, vault, chats=_chats(name, setup))
+    return await _said(house, name, given, vault, chatting=chats(name, setup))
 
 
-async def _said(house: House, name: str, access: ModelAccess, vault: Vault, *, chats: bool) -> Shown:
-    upstream = Upstream()
-    try:
-        greeting = await hello(access, vault, upstream, house.clock, chat=chats)
-    finally:
-        await upstream.close()
+async def _said(house: House, name: str, access: ModelAccess, vault: Vault, *, chatting: bool) -> Shown:
+    greeting = await say_hello(access, vault, house.clock, chats=chatting)
     return {"name": name, "ready": True} | _greeting(house, greeting)
 
 
@@ -121,11 +116,6 @@ def _unasked(name: str, sentence: str, *, ready: bool) -> Shown:
         "limits": [],
         "resets_at": None,
     }
-
-
-def _chats(name: str, setup: AgentSetup) -> bool:
-    kind = kind_of(name, setup)
-    return kind is None or kind.chats
 
 
 def _stands(name: str, setup: AgentSetup, secrets: Mapping[str, str]) -> Shown:

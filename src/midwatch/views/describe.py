@@ -10,13 +10,26 @@ from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
+from midwatch.journal.events.preflight import PreflightEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.marks import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.names import Names
 from midwatch.views.plain import clean
-from midwatch.views.words import boxes, crew, house, jobs, morning, notices, people, session, signals, workshop
+from midwatch.views.words import (
+    boxes,
+    crew,
+    house,
+    jobs,
+    morning,
+    notices,
+    people,
+    preflight,
+    session,
+    signals,
+    workshop,
+)
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
@@ -52,7 +65,7 @@ def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: N
     assert_never(event)
 
 
-def _around(event: PeopleEvent | NoticeEvent | BoxEvent, names: Names) -> str:
+def _around(event: PeopleEvent | NoticeEvent | BoxEvent | PreflightEvent, names: Names) -> str:
     """Say what happened around the work: who came, how long it may take, how somebody was told."""
     if isinstance(event, PeopleEvent):
         return people.told(event)
@@ -60,4 +73,6 @@ def _around(event: PeopleEvent | NoticeEvent | BoxEvent, names: Names) -> str:
         return boxes.told(event, names)
     if isinstance(event, NoticeEvent):
         return notices.told(event, names)
+    if isinstance(event, PreflightEvent):
+        return preflight.told(event)
     assert_never(event)

@@ -4,10 +4,12 @@ from typing import Final, Literal
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, JobVerified
+from midwatch.journal.events.preflight import PreflightChecked, PreflightEnded
 from midwatch.journal.events.session import ActEnded, AskExpired, CheckInMade, RoundEnded, ToolFinished
 from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.terms.asks import Silence
+from midwatch.terms.preflight import LineState
 from midwatch.terms.stack import StackVerdict
 
 Phase = Literal["evening", "sense", "plan", "act", "job", "ask", "morning", "house"]
@@ -18,7 +20,8 @@ _KINDS: Final[dict[Phase, str]] = {
         settings.proposed settings.applied settings.discarded level.changed
         person.added person.changed person.removed person.invited person.entered person.left person.refused
         token.issued token.revoked""",
-    "evening": "session.opened orders.changed orders.signed session.started",
+    "evening": """session.opened orders.changed preflight.begun preflight.checked preflight.ended orders.signed
+        session.started""",
     "sense": "round.called message.said",
     "plan": "round.planned council.spoke",
     "act": """act.judged act.ended round.ended checkin.made session.paused session.resumed
@@ -119,6 +122,7 @@ def _went_wrong(event: Event) -> bool:
             JobEnded(state="failed")
             | ActEnded(end="failed")
             | CheckInMade(type="alert")
+            | PreflightChecked(state=LineState.BAD)
             | StackMade(verdict=StackVerdict.FAILED)
         ):
             return True
@@ -126,7 +130,7 @@ def _went_wrong(event: Event) -> bool:
             return status != "ok"
         case ConnectionSeen(verdict=verdict):
             return verdict != "allowed"
-        case RoundEnded(error=error):
+        case RoundEnded(error=error) | PreflightEnded(error=error):
             return bool(error)
         case JobVerified(proof=proof):
             return proof.verdict in {"worse", "red_when_restored", "doubted"}

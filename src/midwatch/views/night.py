@@ -21,6 +21,7 @@ from midwatch.journal.events.morning import (
 )
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
+from midwatch.journal.events.preflight import PreflightEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.stack import StackEvent, StackUndone
@@ -66,13 +67,14 @@ def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
 
 
 def _around(
-    view: NightView, event: BoxEvent | NoticeEvent | PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent
+    view: NightView,
+    event: BoxEvent | NoticeEvent | PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent | PreflightEvent,
 ) -> NightView:
     if isinstance(event, BoxEvent):
         return night_jobs.boxed(view, event)
     if isinstance(event, NoticeEvent):
         return night_told.happened(view, event)
-    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent):
+    if isinstance(event, PeopleEvent | WorkshopEvent | CrewEvent | SignalEvent | PreflightEvent):
         return view
     assert_never(event)
 

@@ -111,6 +111,12 @@ class Prover:
         found = {"new_tests": said, "new_test_files": tuple(sorted(tests)), "coverage": coverage, "notes": notes}
         return proof.model_copy(update={**found, "head": work.head})
 
+    async def baseline(self, work: Work, plan: CheckPlan, *, stop: asyncio.Event | None = None) -> Results:
+        """Ask the base alone, before anybody works."""
+        court = _Court(self, work, plan, stop)
+        results, _ = await court.of_base(await court.checks())
+        return results
+
 
 def _as_before(proof: Proof) -> tuple[NamedCheck, ...]:
     return tuple(NamedCheck(one.command, one.source) for one in proof.before)

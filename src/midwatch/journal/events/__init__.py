@@ -11,6 +11,7 @@ from midwatch.journal.events.jobs import JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
+from midwatch.journal.events.preflight import PreflightEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
@@ -26,6 +27,7 @@ Event = (
     | NoticeEvent
     | BoxEvent
     | SignalEvent
+    | PreflightEvent
 )
 
 TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

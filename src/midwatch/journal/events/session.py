@@ -48,6 +48,7 @@ class OrdersSigned(Happening):
     session: str
     orders_hash: str
     by: str
+    preflight: str = ""  # what was known about these very orders
 
 
 class SessionStarted(Happening):
@@ -179,7 +180,7 @@ class ActEnded(Happening):
     act: str
     end: Literal["done", "said", "refused", "dropped", "failed"]
     text: str
-    code: str = ""
+    code: str = ""  # of the reason, where the end was decided later than the verdict
     result: str = ""
 
 

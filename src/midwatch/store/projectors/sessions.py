@@ -50,6 +50,7 @@ def session_opened(c: sa.Connection, entry: Entry, event: ev.SessionOpened) -> N
         source=event.source,
         level=event.orders.level,
         signed_by="",
+        preflight="",
         items=(),
         repositories=(),
         rounds=0,
@@ -93,7 +94,7 @@ def orders_signed(c: sa.Connection, entry: Entry, event: ev.OrdersSigned) -> Non
     if digest(canonical(now["orders"])) != event.orders_hash:
         raise Stale("The orders were changed while they were being signed.", hint="Read them again: midwatch brief")
     where = {"id": event.session, "state": SessionState.BRIEFING}
-    change(c, sessions, where, signed_by=event.by, last_moved_at=entry.at)
+    change(c, sessions, where, signed_by=event.by, preflight=event.preflight, last_moved_at=entry.at)
 
 
 @on(ev.SessionStarted)

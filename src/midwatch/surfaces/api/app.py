@@ -13,7 +13,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from midwatch.compose import House
 from midwatch.errors import MidwatchError, Misuse, Unknown
-from midwatch.surfaces.api import agents, channels, commanding, day, jobs, morning, night, people, stacks, standing
+from midwatch.surfaces.api import (
+    agents,
+    channels,
+    commanding,
+    day,
+    jobs,
+    morning,
+    night,
+    people,
+    preflight,
+    stacks,
+    standing,
+)
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.api.once import OnlyOnce
 from midwatch.surfaces.api.problems import RESPONSES, problem, unforeseen
@@ -34,7 +46,7 @@ def make_app(house: House) -> ASGIApp:
 def fit(app: FastAPI, house: House, tell: Teller) -> None:
     """Put the API's routes on an application, and one way to tell every error."""
     app.state.house = house
-    for part in (day, standing, night, commanding, jobs, morning, stacks, people, agents, channels):
+    for part in (day, standing, night, commanding, jobs, morning, stacks, people, agents, channels, preflight):
         app.include_router(part.router, prefix=PREFIX, responses=RESPONSES)
 
     async def ours(request: Request, error: Exception) -> Response:

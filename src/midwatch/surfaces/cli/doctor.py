@@ -21,6 +21,7 @@ def doctor(
     *,
     verify: bool = typer.Option(False, "--verify", help="Walk the hash chain and compare records with a rebuild."),
     invariants: bool = typer.Option(False, "--invariants", help="Check what must always hold."),
+    project: str = typer.Option("", "--project", help="Only try everything that work on this project needs."),
     agents: bool = typer.Option(False, "--agents", help="Say hello to every agent's model; about a token each."),
     as_json: bool = JSON_FLAG,
 ) -> None:
@@ -28,12 +29,7 @@ def doctor(
 
     Example: midwatch doctor --verify --invariants
     """
-    from midwatch.surfaces.cli.doctor_agents import agent_findings  # noqa: PLC0415  heavy
-    from midwatch.surfaces.cli.doctor_channels import channel_findings  # noqa: PLC0415
-    from midwatch.surfaces.cli.doctor_forges import forge_findings  # noqa: PLC0415
-
-    reaching = [*agent_findings(hello=agents), *channel_findings(), *forge_findings()]
-    found = [*_machine(), *_folder(), *_walls(), *_secrets(), *reaching, *_sleep()]
+    found = _tried(project) if project else _here(hello=agents)
     if verify:
         found += _verified()
     if invariants:
@@ -50,6 +46,27 @@ def doctor(
         raise Corrupt(broken[0]["text"], hint="Stop the server, and restore from a backup or a copy.")
     if broken:
         raise typer.Exit(5)
+
+
+def _here(*, hello: bool) -> list[Finding]:
+    """Look at everything this machine has, as it is."""
+    from midwatch.surfaces.cli.doctor_agents import agent_findings  # noqa: PLC0415  heavy
+    from midwatch.surfaces.cli.doctor_channels import channel_findings  # noqa: PLC0415
+    from midwatch.surfaces.cli.doctor_forges import forge_findings  # noqa: PLC0415
+
+    reaching = [*agent_findings(hello=hello), *channel_findings(), *forge_findings()]
+    return [*_machine(), *_folder(), *_walls(), *_secrets(), *reaching, *_sleep()]
+
+
+def _tried(project: str) -> list[Finding]:
+    """Try what a night would need for one project, with everyone who could be given work in it."""
+    from midwatch.surfaces.cli.preflight import followed  # noqa: PLC0415  only this flag needs it
+
+    told = followed(client.send("POST", "/preflight", {"project": project}), None)
+    found = [
+        _finding(one["state"], f"{one['subject']}, {one['what']}: {one['text']}", one["fix"]) for one in told["lines"]
+    ]
+    return [*found, _finding("bad", told["said"], "Try it again.")] if told["error"] else found
 
 
 def _finding(state: str, text: str, hint: str = "", *, corrupt: bool = False) -> Finding:

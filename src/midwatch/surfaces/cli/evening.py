@@ -87,11 +87,24 @@ def show_sheet(session: dict[str, Any]) -> None:
     line(REFUSED, first="  will not: ")
 
 
-def start(*, as_json: bool = JSON_FLAG) -> None:
-    """Sign the orders and begin the night: the one confirmation it needs.
+def start(
+    *,
+    anyway: bool = typer.Option(False, "--anyway", help="Sign although something is not ready."),
+    no_preflight: bool = typer.Option(False, "--no-preflight", help="Sign without looking whether all is ready."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Look whether everything is ready, sign the orders and begin the night: the one confirmation it needs.
 
     Example: midwatch start
     """
+    if not no_preflight:
+        from midwatch.surfaces.cli.preflight import followed, refuse_unready, show_line  # noqa: PLC0415  this verb's
+
+        found = followed(
+            client.send("POST", "/preflight", {"to_sign": True, "anyway": anyway}), None if as_json else show_line
+        )
+        if not anyway:
+            refuse_unready(found)
     session = client.send("POST", "/sessions/start")
     if as_json:
         show_json(session)

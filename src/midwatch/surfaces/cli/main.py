@@ -20,6 +20,7 @@ VERBS = {
     "goal": ("goals", "What the projects are for."),
     "work": ("goals", "Work items."),
     "brief": ("evening", "Write tonight's orders."),
+    "preflight": ("preflight", "Try everything tonight's orders need."),
     "start": ("evening", "Sign the orders and begin the night."),
     "code": ("code", "One sentence to a pull request, now; no night needed."),
     "status": ("watching", "How things stand, in a few lines."),

@@ -5,16 +5,17 @@ from typing import Any
 from midwatch.compose import House
 from midwatch.errors import MidwatchError
 from midwatch.evening import house as by_day
+from midwatch.evening import preflight as looks
 from midwatch.evening import signing
 from midwatch.rules.asks import draft_terms, silence_in_words
 from midwatch.rules.found_checks import NONE
 from midwatch.rules.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.matrix import MATRIX
-from midwatch.surfaces import channels
+from midwatch.surfaces import channels, preflights
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import Flag, SessionState, WorkStatus
 from midwatch.terms.orders import Orders
-from midwatch.terms.records import AskRow, GoalRow, ProjectRow, SessionRow, WorkRow
+from midwatch.terms.records import AskRow, GoalRow, PreflightRow, ProjectRow, SessionRow, WorkRow
 from midwatch.terms.trust import Level
 from midwatch.views import tonight as words
 from midwatch.views.estimate import estimate
@@ -79,8 +80,18 @@ async def _sheet(
         "silence": words.silence_on_plans(facts),
         "worth_knowing": () if signed else words.worth_knowing(facts),
         "obstacles": () if signed else await signing.obstacles(house.evening, sheet.orders),
+        **await _preflight(house, sheet),
         "span": span(sheet.orders.limits.minutes),
     }
+
+
+async def _preflight(house: House, sheet: SessionRow) -> Shown:
+    """What a signed night was known to have, or what was last found about these very orders."""
+    if sheet.state is SessionState.BRIEFING:
+        row, fresh = await looks.standing(house.evening)
+    else:
+        row, fresh = next(iter(await house.records.find(PreflightRow, id=sheet.preflight)), None), False
+    return {"preflight": await preflights.whole(house, row) if row else None, "preflight_fresh": fresh}
 
 
 async def _facts(

@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from midwatch.compose import House
 from midwatch.errors import MidwatchError, Unknown
+from midwatch.evening import preflight as looks
 from midwatch.evening import signing
 from midwatch.evening.orders_file import EXAMPLE
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
@@ -119,9 +120,38 @@ async def take(house: TheHouse, person: Person, item: str) -> HTMLResponse:
 @router.post("/tonight/start", dependencies=[Operates])
 async def start(house: TheHouse, person: Person, request: Request) -> Response:
     """Sign exactly the sheet that was shown, begin the night and go to where it can be watched."""
-    shown = str((await request.form()).get("shown", ""))
+    sent = await request.form()
+    shown = str(sent.get("shown", ""))
     try:
+        if not await _may_rest(house, shown, str(sent.get("anyway", ""))):
+            await looks.begin(house.evening, by=person, to_sign=True)
+            return await answer(house, "head", "ready", "sign", form=forms.Form("signing", item=shown))
         await signing.start(house.evening, by=person, shown=shown or "nothing")
     except MidwatchError as error:
         return await answer(house, "body", form=forms.Form("start", errors={"": _told(error)}), status=error.status)
     return Response(headers={"HX-Redirect": "/live"})
+
+
+async def _may_rest(house: House, shown: str, anyway: str) -> bool:
+    """Tell whether a signature needs no look first; a sheet that was not shown is refused by signing itself."""
+    draft = await signing.current_draft(house.evening)
+    return shown != signing.orders_hash(draft.orders) or await looks.may_sign(house.evening, anyway=anyway)
+
+
+@router.post("/tonight/ready", dependencies=[Operates])
+async def look(house: TheHouse, person: Person) -> HTMLResponse:
+    """Look whether everything is ready."""
+    await house.reload_settings()
+    try:
+        await looks.begin(house.evening, by=person)
+    except MidwatchError as error:
+        return await answer(house, "body", form=forms.Form("start", errors={"": _told(error)}), status=error.status)
+    return await answer(house, "head", "ready", "sign")
+
+
+@router.get("/tonight/ready", dependencies=[Reads])
+async def looked(house: TheHouse, sign: str = "") -> HTMLResponse:
+    """Show what was found so far; whoever waits with a signature gives it once nothing is bad."""
+    return await answer(
+        house, "head", "ready", "sign", form=forms.Form("signing", item=sign) if sign else None, unasked=True
+    )

@@ -18,21 +18,25 @@ REGIONS: Final = {
     "permissions": ("orders-permissions", "_orders_permissions.html"),
     "text": ("orders-text", "_orders_text.html"),
     "wont": ("orders-wont", "_orders_wont.html"),
+    "ready": ("orders-ready", "_orders_ready.html"),
     "estimate": ("orders-estimate", "_orders_estimate.html"),
     "sign": ("orders-sign", "_orders_sign.html"),
     "projects": ("projects", "_project_list.html"),
     "level": ("tonight-level", "_tonight_level.html"),
 }
 """By name: where it stands on the page, and its template."""
-FOLLOWING: Final = ("head", "wont", "estimate", "sign")
+FOLLOWING: Final = ("head", "wont", "estimate", "sign", "ready")
 """What is said anew whenever the orders or the projects change."""
 
 
-async def answer(house: House, *names: str, form: Form | None = None, status: int = 200) -> HTMLResponse:
-    """Send these regions as they are now, and take an earlier problem off the page."""
+async def answer(
+    house: House, *names: str, form: Form | None = None, status: int = 200, unasked: bool = False
+) -> HTMLResponse:
+    """Send these regions as they are now, and take an earlier problem off the page, unless nobody pressed anything."""
     shown = await seen(house)
     parts = [partial(name, shown, form) for name in dict.fromkeys(names) if _stands(name, shown)]
-    return HTMLResponse("\n".join((*parts, fragment("_tonight_no_problem.html"))), status_code=status)
+    rest = () if unasked else (fragment("_tonight_no_problem.html"),)
+    return HTMLResponse("\n".join((*parts, *rest)), status_code=status)
 
 
 def partial(name: str, shown: Shown, form: Form | None) -> str:

@@ -26,6 +26,7 @@ from midwatch.terms.records.night import (
     TimerRow,
 )
 from midwatch.terms.records.people import PersonRow, TokenRow
+from midwatch.terms.records.preflight import PreflightLineRow, PreflightRow
 from midwatch.terms.records.signals import SignalRow
 from midwatch.terms.records.stack import StackRow
 from midwatch.terms.records.work import (
@@ -62,6 +63,8 @@ __all__ = [
     "PastAct",
     "PersonRow",
     "PlanRow",
+    "PreflightLineRow",
+    "PreflightRow",
     "ProjectRow",
     "PullRequestRow",
     "PushRow",

@@ -29,6 +29,8 @@ class SessionRow(Term):
     source: str
     level: Level
     signed_by: str
+    preflight: str
+    """What was known when it was signed; nothing where nobody had looked."""
     items: tuple[dict[str, str], ...]
     repositories: tuple[RepositoryFacts, ...]
     rounds: int

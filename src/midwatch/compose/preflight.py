@@ -1,0 +1,115 @@
+"""Fits a preflight into the house: it does with projects, agents and channels what the night will do with them."""
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from midwatch.compose import hellos
+from midwatch.evening import looking
+from midwatch.evening.preflight_roles import Lookout
+from midwatch.journal.port import Journal
+from midwatch.night.rooms import Place, Reach
+from midwatch.rules.preflight import Tried
+from midwatch.settings.meaning import channel_secret
+from midwatch.terms.jobs import CheckResult, RepositoryFacts
+from midwatch.terms.preflight import AgentSeen, ProjectTried, SleepSeen
+from midwatch.terms.records import ProjectRow
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.machine import sleep_risk
+from midwatch.workshop.proving import CheckPlan, Prover, Work
+
+if TYPE_CHECKING:
+    from midwatch.compose.house import House
+
+PING = "Midwatch will tell you here what happens tonight."
+
+
+class Preflights:
+    """Carries preflights out for this house."""
+
+    def __init__(self, house: "House") -> None:
+        self._out = Lookout(house.evening, _Yard(house), _Reach(house), _Machine(house))
+
+    async def look(self, journal: Journal, preflight: str) -> None:
+        """Go through a preflight, or on with it."""
+        await looking.look(looking.writing_to(self._out, journal), preflight)
+
+    async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
+        """End one that cannot go on."""
+        await looking.give_up(looking.writing_to(self._out, journal), preflight, error)
+
+
+class _Yard:
+    """The workshop and the forges, as a preflight uses them: under its own name instead of a job's."""
+
+    def __init__(self, house: "House") -> None:
+        self._house = house
+
+    async def clone(self, project: ProjectTried) -> RepositoryFacts:
+        bench = self._house.bench
+        facts = await bench.inspect(project.path)
+        head = await bench.refresh(project.id, project.path, project.branch)
+        return facts.model_copy(update={"branch": project.branch, "head": head})
+
+    async def set_up(self, preflight: str, project: ProjectTried, commit: str, wall: timedelta) -> tuple[str, bool]:
+        sandbox, night = self._house.loaded.settings.sandbox, self._house.night
+        reach = Reach(preflight, 0, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
+        place, doorman = Place(project=project.id, job=preflight, epoch=0), night.doorkeeping.doorman(reach)
+        key, reused, _ = await night.bench.set_up(place, commit, project.setup, wall, doorman, asyncio.Event())
+        return key, reused
+
+    async def check(
+        self, preflight: str, project: ProjectTried, commit: str, setup_key: str, wall: timedelta
+    ) -> tuple[CheckResult, ...]:
+        bench = self._house.bench
+        work = Work(project=project.id, job=preflight, base=commit, head=commit)
+        made = bench.setups.made(project.id, setup_key) if setup_key else None
+        prover = Prover(bench.checkouts, bench.enclosure, bench.log(preflight, "checks").parent)
+        # As at night: where the project names no checks, they are looked for.
+        plan = CheckPlan(commands=project.checks, wall=wall, made=made, finds=not project.checks)
+        return await prover.baseline(work, plan)
+
+    async def rehearse(self, project: ProjectTried) -> tuple[Tried, ...]:
+        row = await self._house.records.get(ProjectRow, project.id)
+        return await self._house.forges.of(row).rehearse(project.path, project.id)
+
+    async def clear_up(self, preflight: str) -> None:
+        await self._house.bench.discard(preflight, force=True)
+
+
+class _Reach:
+    """Agents' models and the person's channels, by the same credentials as at night."""
+
+    def __init__(self, house: "House") -> None:
+        self._house = house
+
+    async def greet(self, agent: str) -> AgentSeen:
+        house = self._house
+        return await hellos.seen(agent, house.crew, house.loaded.settings, house.clock, house.vault, house.redactor)
+
+    async def ping(self, channel: str) -> None:
+        self._house.vault.forget(channel_secret(channel))
+        await self._house.night.outlet.push(channel, "Midwatch", PING)
+
+
+class _Machine:
+    """The computer we stand on."""
+
+    def __init__(self, house: "House") -> None:
+        self._house = house
+
+    def free_memory(self) -> int:
+        return self._house.night.machine.free_memory()
+
+    def free_disk(self) -> int:
+        return self._house.night.machine.free_disk()
+
+    def isolation(self) -> Isolation:
+        return self._house.night.machine.isolation()
+
+    def walls(self) -> tuple[str, str]:
+        return self._house.standing.why, self._house.standing.fix
+
+    def sleep(self) -> SleepSeen:
+        risk = sleep_risk()
+        return SleepSeen(will=risk.will, why=" ".join(risk.why), fix=" ".join(risk.what_to_do))

@@ -1,0 +1,259 @@
+"""Going through a preflight: each thing the night will need is tried and told at once, and once, whatever crashes."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from midwatch.errors import MidwatchError, Stale
+from midwatch.evening.preflight_roles import Lookout
+from midwatch.journal.events.preflight import PreflightChecked, PreflightEnded
+from midwatch.journal.port import Journal
+from midwatch.rules import preflight as judge
+from midwatch.settings import gate_limits
+from midwatch.settings.zone import local_time
+from midwatch.terms.preflight import THIS_MACHINE, LineState, PreflightState, ProjectTried, Told, What
+from midwatch.terms.records import PreflightLineRow, PreflightRow
+from midwatch.views.plain import clean
+
+SHORT: Final = 45.0
+"""Real seconds a hello or a ping may take."""
+MARGIN: Final = 30.0
+"""Real seconds a command that is out of time has to be cleared away."""
+LONGEST: Final = 600
+Find = Callable[[], Awaitable[Told]]
+
+
+class Over(Exception):
+    """Nobody waits for this preflight any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One preflight that is gone through, and what it has told already."""
+
+    out: Lookout
+    row: PreflightRow
+    done: dict[tuple[What, str], PreflightLineRow]
+
+    async def line(self, what: What, subject: str, find: Find, *, seconds: float = 0.0, late: str = "") -> LineState:
+        """Find one thing out within its time, and tell it; what was told before a crash stays told."""
+        if known := self.done.get((what, subject)):
+            return known.state
+        begun, seconds = time.monotonic(), seconds or SHORT
+        try:
+            async with asyncio.timeout(seconds):
+                told = await find()
+        except TimeoutError:
+            told = (
+                judge.look(late) if late else judge.bad(f"No answer came within {seconds:g} seconds.", "Try it again.")
+            )
+        except MidwatchError as error:
+            told = judge.bad(error.message, error.hint)
+        await self.tell(what, subject, told, spent=time.monotonic() - begun)
+        return told.state
+
+    async def tell(self, what: What, subject: str, told: Told, *, spent: float = 0.0, commit: str = "") -> None:
+        """Record a line, once."""
+        if (what, subject) in self.done:
+            return
+        event = PreflightChecked(
+            preflight=self.row.id,
+            what=what,
+            subject=subject,
+            state=told.state,
+            text=clean(told.text, LONGEST),
+            fix=clean(told.fix, LONGEST),
+            seconds=round(spent, 1),
+            commit=commit,
+        )
+        try:
+            await self.out.evening.journal.record(event, key=f"{self.row.id}:{what}:{subject}")
+        except Stale as gone:
+            raise Over from gone
+
+    @property
+    def minutes(self) -> float:
+        """How long one line about a project may take."""
+        return self.out.evening.loaded().settings.preflight.max_minutes
+
+
+async def look(out: Lookout, preflight: str) -> None:
+    """Go through a preflight, or on with it; projects one after another, everyone else beside."""
+    row = await out.evening.records.get(PreflightRow, preflight)
+    if row.state is not PreflightState.RUNNING:
+        return
+    lines = await out.evening.records.find(PreflightLineRow, preflight=preflight)
+    turn = Turn(out, row, {(one.what, one.subject): one for one in lines})
+    try:
+        await _everything(turn)
+        with contextlib.suppress(Stale):
+            await out.evening.journal.record(PreflightEnded(preflight=preflight), key=f"{preflight}:ended")
+    except ExceptionGroup as group:
+        _, broken = group.split(Over)
+        if broken is not None:
+            raise broken.exceptions[0] from group
+    await out.yard.clear_up(preflight)
+
+
+async def _everything(turn: Turn) -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_projects(turn))
+        group.create_task(_machine(turn))
+        for agent in turn.row.plan.agents:
+            group.create_task(_agent(turn, agent))
+        for channel in turn.row.plan.channels:
+            group.create_task(_channel(turn, channel))
+
+
+async def give_up(out: Lookout, preflight: str, error: str) -> None:
+    """End one that cannot go on; what it told stays told."""
+    with contextlib.suppress(Stale):
+        ended = PreflightEnded(preflight=preflight, error=clean(error, LONGEST))
+        await out.evening.journal.record(ended, key=f"{preflight}:ended")
+    await out.yard.clear_up(preflight)
+
+
+def writing_to(out: Lookout, journal: Journal) -> Lookout:
+    """Record through another journal, such as one that knows why."""
+    return replace(out, evening=replace(out.evening, journal=journal))
+
+
+async def _projects(turn: Turn) -> None:
+    for project in turn.row.plan.projects:
+        await _project(turn, project)
+
+
+async def _project(turn: Turn, project: ProjectTried) -> None:
+    """Do what a job will do: clone, set up, check, deliver. What stands on something bad is not tried."""
+    commit = await _clone(turn, project)
+    if not commit:
+        return
+    key = await _setup(turn, project, commit)
+    if key is not None:
+        await _checks(turn, project, commit, key)
+    seconds = turn.minutes * 60
+
+    async def pushed() -> Told:
+        return judge.push_told(await turn.out.yard.rehearse(project))
+
+    await turn.line(What.PUSH, project.name, pushed, seconds=seconds)
+
+
+async def _clone(turn: Turn, project: ProjectTried) -> str:
+    if known := turn.done.get((What.CLONE, project.name)):
+        return known.commit
+    begun, seconds, commit = time.monotonic(), turn.minutes * 60, ""
+    try:
+        async with asyncio.timeout(seconds):
+            facts = await turn.out.yard.clone(project)
+        told, commit = judge.clone_told(facts), facts.head
+    except TimeoutError:
+        told = judge.bad(f"It was not cloned within {turn.minutes:g} min.", "Clone it once by hand, then try again.")
+    except MidwatchError as error:
+        told = judge.bad(error.message, error.hint)
+    await turn.tell(What.CLONE, project.name, told, spent=time.monotonic() - begun, commit=commit)
+    return commit
+
+
+async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
+    """Tell the setup's fingerprint; None where the checks cannot stand on it."""
+    if not project.setup:
+        return ""
+    made: list[str] = []
+    night, mine = turn.out.evening.loaded().settings.sandbox.setup_minutes, turn.minutes
+    wall = timedelta(minutes=min(night, mine))
+
+    async def ready() -> Told:
+        begun = time.monotonic()
+        try:
+            key, reused = await turn.out.yard.set_up(turn.row.id, project, commit, wall)
+        except MidwatchError:
+            if mine < night and time.monotonic() - begun >= wall.total_seconds():
+                return judge.look(f"It had not ended after {mine:g} min; the night gives it {night:g}.")
+            raise
+        made.append(key)
+        took = time.monotonic() - begun
+        return judge.ok("It is ready since earlier." if reused else f"`{project.setup}` ran ({took:.0f} s).")
+
+    if turn.done.get((What.SETUP, project.name)) is not None:
+        # Told before a crash: what it made is found again, and where it failed nothing stands on it.
+        with contextlib.suppress(MidwatchError):
+            await ready()
+    else:
+        await turn.line(What.SETUP, project.name, ready, seconds=wall.total_seconds() + MARGIN)
+    return made[0] if made else None
+
+
+async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str) -> None:
+    wall = timedelta(minutes=turn.minutes)
+
+    async def checked() -> Told:
+        results = await turn.out.yard.check(turn.row.id, project, commit, key, wall)
+        if not results:
+            fix = f'midwatch project change {project.name} --check "python -m pytest -q"'
+            return judge.look("It has no checks, so nothing proves its work.", fix)
+        return judge.checks_told(results, project, turn.minutes)
+
+    late = f"The checks had not ended after {turn.minutes:g} min, so nobody knows whether {project.branch} is green."
+    await turn.line(What.CHECKS, project.name, checked, seconds=wall.total_seconds() + MARGIN, late=late)
+
+
+async def _agent(turn: Turn, name: str) -> None:
+    """Say hello once; what is left of its limits comes with the answer."""
+    if (What.HELLO, name) in turn.done:
+        return
+    evening, plan = turn.out.evening, turn.row.plan
+    now = evening.clock.now()
+
+    async def greeted() -> Told:
+        seen = await turn.out.reach.greet(name)
+        left = judge.quota_told(seen, plan.limits, local_time(evening.loaded().settings, now))
+        if left is not None:
+            await turn.tell(What.QUOTA, name, left)
+        return judge.hello_told(seen, now + timedelta(minutes=plan.limits.minutes))
+
+    await turn.line(What.HELLO, name, greeted)
+
+
+async def _channel(turn: Turn, name: str) -> None:
+    """Send one quiet line; a channel that took one for this night already is left in peace."""
+
+    async def pinged() -> Told:
+        if await _took_one(turn, name):
+            return judge.ok("It took a line earlier this evening.")
+        await turn.out.reach.ping(name)
+        return judge.ok("It took one line. Look whether it arrived.")
+
+    await turn.line(What.PING, name, pinged)
+
+
+async def _took_one(turn: Turn, channel: str) -> bool:
+    records = turn.out.evening.records
+    earlier = tuple(row.id for row in await records.find(PreflightRow, session=turn.row.session))
+    lines = await records.find(PreflightLineRow, preflight=earlier, what=What.PING, subject=channel)
+    return any(one.state is LineState.OK for one in lines)
+
+
+async def _machine(turn: Turn) -> None:
+    machine, settings = turn.out.machine, turn.out.evening.loaded().settings
+    plan, limits = turn.row.plan, gate_limits(settings)
+
+    async def walls() -> Told:
+        why, fix = machine.walls()
+        forced = settings.gate.unisolated_agents
+        return judge.walls_told(plan.level, machine.isolation(), plan.agents, forced=forced, why=why, fix=fix)
+
+    async def room() -> Told:
+        free = (machine.free_memory(), machine.free_disk())
+        return judge.room_told(free, (limits.free_memory_bytes, limits.free_disk_bytes))
+
+    async def sleep() -> Told:
+        return judge.sleep_told(await asyncio.to_thread(machine.sleep))
+
+    await turn.line(What.WALLS, THIS_MACHINE, walls)
+    await turn.line(What.ROOM, THIS_MACHINE, room)
+    await turn.line(What.SLEEP, THIS_MACHINE, sleep)

@@ -1,0 +1,108 @@
+"""Asking whether tonight's orders have all they need, and what was last found about them (X10)."""
+
+from midwatch.evening import signing
+from midwatch.evening.roles import Evening
+from midwatch.journal.events.preflight import PreflightBegun
+from midwatch.rules.preflight import still_holds
+from midwatch.terms.house import SessionState
+from midwatch.terms.orders import Limits, Orders
+from midwatch.terms.preflight import PreflightPlan, PreflightState, ProjectTried
+from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow
+from midwatch.terms.trust import Level
+
+
+async def begin(evening: Evening, *, by: str, to_sign: bool = False, anyway: bool = False) -> PreflightRow:
+    """Look at everything the open draft needs; one that looks at the very same already is joined.
+
+    `to_sign` says first what would keep the orders from being signed whatever a preflight finds, and is content with
+    an earlier one that found nothing bad; `anyway` with any that is as new.
+    """
+    session = await signing.current_draft(evening)
+    await _refuse_unsignable(evening, session.orders, thoroughly=to_sign)
+    plan = await plan_of(evening, session.orders)
+    last = await latest(evening, session)
+    if last is not None and last.plan == plan and (_running(last) or (to_sign and holds(evening, last, anyway=anyway))):
+        return last
+    return await _begun(evening, plan, session.id, signing.orders_hash(session.orders), by)
+
+
+def _running(row: PreflightRow) -> bool:
+    return row.state is PreflightState.RUNNING
+
+
+async def begin_alone(evening: Evening, project: str, *, by: str) -> PreflightRow:
+    """Look at one project by itself, with everyone who could be given work in it."""
+    row = await evening.records.get(ProjectRow, project)
+    plan = PreflightPlan(
+        level=Level.CAUTIOUS, limits=Limits(), projects=(tried(row, row.checks),), agents=tuple(sorted(evening.agents))
+    )
+    return await _begun(evening, plan, "", "", by)
+
+
+async def _begun(evening: Evening, plan: PreflightPlan, session: str, orders_hash: str, by: str) -> PreflightRow:
+    name = evening.ids.new("pre")
+    begun = PreflightBegun(preflight=name, session=session, orders_hash=orders_hash, plan=plan)
+    await evening.journal.record(begun, actor=by)
+    return await evening.records.get(PreflightRow, name)
+
+
+async def _refuse_unsignable(evening: Evening, orders: Orders, *, thoroughly: bool) -> None:
+    for found in await signing.obstacles(evening, orders, with_repositories=thoroughly):
+        raise found.error
+
+
+async def latest(evening: Evening, session: SessionRow) -> PreflightRow | None:
+    """Find what was last looked at for exactly the orders as they are now."""
+    rows = await evening.records.find(PreflightRow, session=session.id)
+    same = [row for row in rows if row.orders_hash == signing.orders_hash(session.orders)]
+    return same[-1] if same else None
+
+
+async def standing(evening: Evening) -> tuple[PreflightRow | None, bool]:
+    """Tell what was last found about tonight's draft, and whether a signature may rest on it without looking again."""
+    drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
+    last = await latest(evening, drafts[-1]) if drafts else None
+    if last is None:
+        return None, False
+    same = last.plan == await plan_of(evening, drafts[-1].orders)
+    return (last if same else None), same and holds(evening, last)
+
+
+def holds(evening: Evening, row: PreflightRow, *, anyway: bool = False) -> bool:
+    """Tell whether what was found, nothing bad unless `anyway`, is still new enough."""
+    minutes = evening.loaded().settings.preflight.fresh_minutes
+    ended_at = row.ended_at if row.state is PreflightState.ENDED else None
+    bad = bool(row.bad or row.error) and not anyway
+    return still_holds(ended_at, evening.clock.now(), minutes, bad=bad)
+
+
+async def plan_of(evening: Evening, orders: Orders) -> PreflightPlan:
+    """Name everything these orders need."""
+    projects: dict[str, ProjectTried] = {}
+    for work in orders.work:
+        found = await evening.records.find(ProjectRow, name=work.project, removed=False)
+        if found:
+            row, before = found[0], projects.get(found[0].id)
+            checks = (*(before.checks if before else ()), *(work.checks or row.checks))
+            projects[row.id] = tried(row, tuple(dict.fromkeys(checks)))
+    return PreflightPlan(
+        level=orders.level,
+        limits=orders.limits,
+        projects=tuple(projects.values()),
+        agents=tuple(dict.fromkeys(work.agent for work in orders.work)),
+        channels=tuple(evening.loaded().settings.channels.by_name()),
+    )
+
+
+def tried(row: ProjectRow, checks: tuple[str, ...]) -> ProjectTried:
+    """Take a project as it is now."""
+    return ProjectTried(id=row.id, name=row.name, path=row.path, branch=row.branch, setup=row.setup, checks=checks)
+
+
+async def may_sign(evening: Evening, *, anyway: str = "") -> bool:
+    """Tell whether a signature needs no look first: nothing bad was found lately, or the person has seen what was.
+
+    `anyway` names the preflight whose bad lines the person has seen.
+    """
+    last, rests = await standing(evening)
+    return rests or (last is not None and last.id == anyway and last.state is PreflightState.ENDED)

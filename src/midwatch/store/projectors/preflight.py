@@ -1,0 +1,61 @@
+"""Preflights, their lines, and how they ended."""
+
+import sqlalchemy as sa
+
+from midwatch.errors import Stale
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import preflight as ev
+from midwatch.store.projectors.rows import adjust, change, insert, on, row
+from midwatch.store.tables import preflight_lines, preflights
+from midwatch.terms.preflight import LineState, PreflightState
+
+
+@on(ev.PreflightBegun)
+def preflight_begun(c: sa.Connection, entry: Entry, event: ev.PreflightBegun) -> None:
+    """A night has one that counts: the newest."""
+    if event.session:
+        earlier = {"session": event.session, "state": PreflightState.RUNNING}
+        adjust(c, preflights, earlier, state=PreflightState.REPLACED, ended_at=entry.at)
+    insert(
+        c,
+        preflights,
+        id=event.preflight,
+        session=event.session,
+        orders_hash=event.orders_hash,
+        plan=event.plan,
+        state=PreflightState.RUNNING,
+        look=0,
+        bad=0,
+        error="",
+        asked_by=entry.actor,
+        created_at=entry.at,
+    )
+
+
+@on(ev.PreflightChecked)
+def preflight_checked(c: sa.Connection, entry: Entry, event: ev.PreflightChecked) -> None:
+    """Each thing is told once, and only while somebody waits for it."""
+    found = row(c, preflights, event.preflight)
+    if found["state"] != PreflightState.RUNNING.value:
+        raise Stale("This preflight is over.", hint="Look at the newest one.")
+    insert(
+        c,
+        preflight_lines,
+        id=line_id(event.preflight, event.what, event.subject),
+        created_at=entry.at,
+        **event.model_dump(exclude={"kind"}),
+    )
+    look, bad = (found[state.value] + (event.state is state) for state in (LineState.LOOK, LineState.BAD))
+    change(c, preflights, {"id": event.preflight}, look=look, bad=bad)
+
+
+def line_id(preflight: str, what: str, subject: str) -> str:
+    """One row for each thing of a preflight."""
+    return f"{preflight}.{what}.{subject}"
+
+
+@on(ev.PreflightEnded)
+def preflight_ended(c: sa.Connection, entry: Entry, event: ev.PreflightEnded) -> None:
+    """It says what it found, for good."""
+    running = {"id": event.preflight, "state": PreflightState.RUNNING}
+    change(c, preflights, running, state=PreflightState.ENDED, error=event.error, ended_at=entry.at)

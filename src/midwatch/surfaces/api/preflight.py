@@ -1,0 +1,52 @@
+"""Routes about preflights: look at everything the night will need, and read what was found."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from midwatch.errors import Unknown
+from midwatch.evening import preflight as looks
+from midwatch.surfaces import preflights
+from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.day import Shown
+from midwatch.terms.term import Term
+
+router = APIRouter()
+Count = Annotated[int, Query(ge=0, le=100_000)]
+Seconds = Annotated[float, Query(ge=0, le=60)]
+
+
+class NewPreflight(Term):
+    """What to look at: tonight's draft, or one project by itself."""
+
+    project: str = ""
+    to_sign: bool = False
+    """Be content with an earlier one that found nothing bad and is still fresh."""
+    anyway: bool = False
+    """Be content with a fresh one whatever it found."""
+
+
+@router.post("/preflight", dependencies=[Operates])
+async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
+    """Look whether everything is ready; lines come while it goes on."""
+    await house.reload_settings()
+    if new.project:
+        row = await looks.begin_alone(house.evening, new.project, by=person)
+    else:
+        row = await looks.begin(house.evening, by=person, to_sign=new.to_sign, anyway=new.anyway)
+    return await preflights.told(house, row)
+
+
+@router.get("/preflight", dependencies=[Reads])
+async def last(house: TheHouse) -> Shown:
+    """Show what was last found about the orders as they are now."""
+    row, _ = await looks.standing(house.evening)
+    if row is None:
+        raise Unknown("Nobody has looked at these orders yet.", hint="Look: midwatch preflight")
+    return await preflights.told(house, row)
+
+
+@router.get("/preflight/{name}", dependencies=[Reads])
+async def one(house: TheHouse, name: str, seen: Count = 0, wait: Seconds = 0) -> Shown:
+    """Show one; with `wait`, as soon as it has more lines than were seen, or is over."""
+    return await preflights.after(house, name, seen, wait)

@@ -1,0 +1,46 @@
+"""Preflights for every surface: as a whole, with their lines, and followed until something new is told."""
+
+import asyncio
+import contextlib
+from typing import Any
+
+from midwatch.compose import House
+from midwatch.evening import preflight
+from midwatch.terms.preflight import PreflightState
+from midwatch.terms.records import PreflightLineRow, PreflightRow
+from midwatch.views.preflight import PreflightShown, preflight_shown
+
+LONGEST_WAIT = 25.0
+Shown = dict[str, Any]
+
+
+async def whole(house: House, row: PreflightRow) -> PreflightShown:
+    """Read one with its lines."""
+    return preflight_shown(row, await house.records.find(PreflightLineRow, preflight=row.id))
+
+
+async def told(house: House, row: PreflightRow) -> Shown:
+    """Give one as JSON, and whether a signature may rest on it."""
+    shown = (await whole(house, row)).model_dump(mode="json")
+    ended = row.ended_at.isoformat() if row.ended_at else None
+    fresh = bool(row.session) and preflight.holds(house.evening, row)
+    return shown | {"state": row.state.value, "ended_at": ended, "fresh": fresh, "error": row.error}
+
+
+async def after(house: House, name: str, seen: int, wait: float) -> Shown:
+    """Give one when it has more lines than were seen, or is over, or nobody wants to wait any longer."""
+    head = await house.records.head()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(min(wait, LONGEST_WAIT)):
+            if not await _news(house, name, seen):
+                async for _ in house.journal.tail(after=head):
+                    if await _news(house, name, seen):
+                        break
+    return await told(house, await house.records.get(PreflightRow, name))
+
+
+async def _news(house: House, name: str, seen: int) -> bool:
+    row = await house.records.get(PreflightRow, name)
+    if row.state is not PreflightState.RUNNING:
+        return True
+    return len(await house.records.find(PreflightLineRow, preflight=name)) > seen

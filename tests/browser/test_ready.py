@@ -1,0 +1,55 @@
+"""The panel that says whether tonight is ready, in a real browser: both themes, wide and on a phone (X10)."""
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import Householder
+from tests.browser.looker import Looker, Seen
+from tests.browser.test_a_day import enters
+from tests.nights.house import CHECK, sample_repository
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def test_one_press_looks_first_and_signs_only_when_nothing_is_bad(browser: Browser, ann: Householder) -> None:
+    sample_repository(ann.repo)
+    link, seen = ann.starts(), Seen()
+    ann.types("project", "add", "repo", "--check", CHECK, "--check", "nosuchtool --all")
+    ann.orders()
+    looker = Looker(browser, link.partition("/welcome")[0], seen, bypass_csp=True)
+    page = looker.page
+    enters(page, link)
+    page.get_by_role("button", name="Sign and start the night").click()
+    anyway = page.get_by_role("button", name="Sign anyway")
+    expect(anyway).to_be_visible()
+    panel = page.locator("#orders-ready")
+    expect(panel.locator("li.line-bad")).to_contain_text("`nosuchtool --all` cannot run: nosuchtool is not there.")
+    expect(panel.locator("li.line-bad .fix")).to_contain_text("apt install nosuchtool")
+    assert page.url.endswith("/tonight"), "nothing is signed over a red line"
+    looker.looks("tonight-not-ready")
+    ann.types("project", "change", "repo", "--check", CHECK)
+    page.reload()
+    expect(panel).to_contain_text("Not looked at yet")
+    page.get_by_role("button", name="check now").click()
+    expect(panel).to_contain_text("Everything is ready.")
+    looker.looks("tonight-ready")
+    page.get_by_role("button", name="Sign and start the night").click()
+    page.wait_for_url("**/live")
+    looker.opens("/tonight")
+    expect(panel).to_contain_text("What was known when it was signed")
+    looker.looks("tonight-signed")
+    looker.context.close()
+    assert (seen.axe, seen.sideways, seen.amber, seen.focus, seen.strangers) == ([], [], [], [], [])
+
+
+def test_a_press_that_finds_everything_ready_signs_by_itself(browser: Browser, ann: Householder) -> None:
+    sample_repository(ann.repo)
+    link = ann.starts()
+    ann.types("project", "add", "repo", "--check", CHECK)
+    ann.orders()
+    page = browser.new_page()
+    enters(page, link)
+    page.get_by_role("button", name="Sign and start the night").click()
+    expect(page.locator("#orders-ready progress")).to_be_visible()
+    page.wait_for_url("**/live")
+    page.close()

@@ -1,0 +1,99 @@
+"""What a preflight's findings mean, for all findings there can be (X10)."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midwatch.rules import preflight as judge
+from midwatch.terms.jobs import CheckResult
+from midwatch.terms.orders import Limits
+from midwatch.terms.preflight import AgentSeen, LimitLeft, LineState, ProjectTried, SleepSeen
+from midwatch.terms.trust import Isolation, Level
+
+NOW = datetime(2026, 3, 1, 21, tzinfo=UTC)
+LENT = "[midwatch: /opt/c/bin/cargo is not inside the sandbox; add /opt/c to sandbox.toolchains]"
+SHOP = ProjectTried(id="p", name="shop", path="/shop", branch="main")
+
+
+def result(command: str, code: int, tail: str = "") -> CheckResult:
+    return CheckResult(command=command, exit_code=code, tail=tail, seconds=1.0)
+
+
+@given(st.lists(st.builds(result, st.sampled_from(["make", "npm test"]), st.integers(0, 255)), min_size=1, max_size=4))
+def test_checks_are_ready_if_and_only_if_all_are_green(results: list[CheckResult]) -> None:
+    told = judge.checks_told(results, SHOP, 10)
+    assert (told.state is LineState.OK) == all(one.green for one in results)
+    assert (told.state is LineState.OK) or told.fix
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "tail", "tool"),
+    [
+        ("ruff check", 127, "/bin/sh: 1: ruff: not found\n", "ruff"),
+        ("a && bash x", 127, "bash: line 1: jq: command not found\n", "jq"),
+        ("make test", 2, "make: pytest: No such file or directory\nmake: *** [test] Error 127\n", "pytest"),
+        ("python3 -m pytest -q", 1, "/usr/bin/python3: No module named pytest\n", "pytest"),
+        ("python3 -m pytest -q", 1, "ModuleNotFoundError: No module named 'shop'\n", ""),
+        ("./run", 126, "", "./run"),
+        ("cargo test", 127, LENT, "/opt/c/bin/cargo"),
+        ("pytest", 1, "grep: pattern: not found\n", ""),
+        ("", 127, "", "a program"),
+    ],
+)
+def test_a_program_that_is_not_there_is_told_from_one_that_fails(command: str, code: int, tail: str, tool: str) -> None:
+    assert judge.missing_tool(result(command, code, tail)) == tool
+
+
+def test_a_tool_the_person_has_and_jobs_have_not_is_lent_by_a_setting() -> None:
+    told = judge.checks_told([result("cargo test", 127, LENT)], SHOP, 10)
+    assert (told.state, "add /opt/c to sandbox.toolchains" in told.fix) == (LineState.BAD, True)
+
+
+@given(st.floats(0, 1), st.integers(0, 100))
+def test_a_limit_the_orders_keep_is_worth_a_look_and_never_bad(left: float, percent: int) -> None:
+    agent = AgentSeen(
+        name="claude", ready=True, provider="anthropic", limits=(LimitLeft(limit="5h", remaining=left),), good=True
+    )
+    told = judge.quota_told(agent, Limits(leave_percent=percent), NOW)
+    assert told is not None
+    kept = percent > 0 and round(left, 4) <= round(percent / 100, 4)
+    assert (told.state is LineState.LOOK) == (kept or left <= judge.LOW)
+    assert judge.quota_told(agent.model_copy(update={"limits": ()}), Limits(), NOW) is None
+
+
+@given(st.one_of(st.none(), st.integers(-500, 5000)))
+def test_a_used_up_limit_is_bad_only_where_the_night_cannot_outwait_it(minutes: int | None) -> None:
+    resets = None if minutes is None else NOW + timedelta(minutes=minutes)
+    agent = AgentSeen(name="claude", ready=True, heard="limit", sentence="Used up.", good=True, resets_at=resets)
+    told = judge.hello_told(agent, NOW + timedelta(minutes=600))
+    assert (told.state is LineState.LOOK) == (minutes is not None and minutes < 600)
+    assert told.fix
+
+
+@given(st.sampled_from(Level), st.sampled_from(Isolation), st.booleans())
+def test_the_housekeeper_is_never_held_by_walls(level: Level, isolation: Isolation, forced: bool) -> None:
+    told = judge.walls_told(level, isolation, ("housekeeper",), forced=forced, why="Why.", fix="Fix.")
+    assert (told.state is LineState.OK) == (isolation is not Isolation.NONE)
+    held = judge.walls_told(level, isolation, ("claude",), forced=forced, why="Why.", fix="Fix.")
+    assert held.state is not LineState.BAD
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 10**12))
+def test_room_is_judged_by_the_numbers_that_stop_jobs(memory: int, disk: int, least: int, least_disk: int) -> None:
+    told = judge.room_told((memory, disk), (least, least_disk))
+    assert (told.state is LineState.OK) == (memory >= least and disk >= least_disk)
+
+
+@given(st.integers(0, 100), st.booleans())
+def test_what_was_found_holds_for_its_minutes_and_only_if_nothing_was_bad(minutes: int, bad: bool) -> None:
+    then = NOW - timedelta(minutes=minutes)
+    assert judge.still_holds(then, NOW, 30, bad=bad) == (minutes <= 30 and not bad)
+    assert not judge.still_holds(None, NOW, 30, bad=False)
+
+
+def test_a_machine_that_may_sleep_is_worth_a_look() -> None:
+    told = judge.sleep_told(SleepSeen(will="likely", why="It runs on battery.", fix="Plug it in."))
+    assert (told.state, told.fix) == (LineState.LOOK, "Plug it in.")
+    assert judge.sleep_told(SleepSeen(will="no", why="It cannot.")).state is LineState.OK

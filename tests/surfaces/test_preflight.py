@@ -1,0 +1,67 @@
+"""Looking before signing, at a terminal: every line with its fix, a kill, one project by itself (X10)."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.nights.house import CHECK
+from tests.surfaces.person import Person, a_person, command
+
+
+@pytest.fixture
+def person() -> Iterator[Person]:
+    with a_person() as somebody:
+        somebody.adds_repo()
+        somebody.orders()
+        yield somebody
+
+
+def test_a_red_line_stops_the_signature_until_it_is_mended_or_signed_over(person: Person) -> None:
+    person.types("project", "change", "repo", "--check", "nosuchtool --all")
+    said = person.types("start", expect=3)
+    assert "bad  repo, checks: `nosuchtool --all` cannot run: nosuchtool is not there." in said.out
+    assert "apt install nosuchtool" in said.out
+    assert said.err.splitlines() == [
+        "midwatch: 1 thing is not ready.",
+        "  Mend it, or sign all the same: midwatch start --anyway",
+    ]
+    alone = person.types("preflight", "--json", expect=3).json
+    assert (alone["state"], alone["bad"], alone["fresh"]) == ("ended", 1, False)
+    found = person.types("doctor", "--project", "repo", "--json", expect=5).json
+    assert [one["text"] for one in found["findings"] if one["state"] == "bad"] == [
+        "repo, checks: `nosuchtool --all` cannot run: nosuchtool is not there."
+    ]
+    night = person.types("start", "--anyway", "--json").json
+    assert night["preflight"] == alone["id"], "what is as new is not tried again"
+    assert person.types("doctor", "--verify", "--json").json["ok"]
+
+
+def test_a_look_that_is_killed_goes_on_where_it_was(person: Person) -> None:
+    person.types("project", "change", "repo", "--check", "sleep 1", "--check", CHECK)
+    with (
+        person.watching() as watch,
+        subprocess.Popen(
+            command(("preflight",)), env=person.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as looking,
+    ):
+        watch.until("repo: Cloned.")
+        os.kill(int((person.home / "server.lock").read_text()), signal.SIGKILL)
+        assert looking.wait() != 0
+    person.types("up", "--detach")
+    night = person.types("start", "--json").json
+    entries = [one for one in person.types("replay", "--json").json if one.get("kind", "").startswith("preflight.")]
+    assert [one["kind"] for one in entries].count("preflight.begun") == 1
+    assert [one["kind"] for one in entries].count("preflight.ended") == 1
+    assert sum("repo: Cloned." in one["text"] for one in entries) == 1
+    assert night["preflight"]
+    assert person.types("doctor", "--verify", "--invariants", "--json").json["ok"]
+
+
+def test_a_look_can_be_left_out(person: Person) -> None:
+    person.types("project", "change", "repo", "--check", "nosuchtool --all")
+    said = person.types("start", "--no-preflight")
+    assert "nosuchtool" not in said.out
+    assert "Night 1 has begun" in said.out
