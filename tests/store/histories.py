@@ -7,7 +7,7 @@ from typing import Any
 
 from midwatch.errors import MidwatchError
 from midwatch.evening.signing import orders_hash
-from midwatch.journal.events import Event, jobs, morning, session
+from midwatch.journal.events import Event, boxes, jobs, morning, session
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, SessionRow
@@ -82,10 +82,10 @@ class Walk:
         way = self._dice.random()
         if way < 0.35 and (job := await self._newest_job()):
             return self._next_for(job)
-        if way < 0.55:
+        if way < 0.5:
             nights = await self.store.records.find(SessionRow)
             return self._next_for_night(nights[-1]) if nights else self._any(session.SessionOpened)
-        rare = min(self._dice.sample(sorted(KINDS), 8), key=lambda kind: self.accepted[kind])
+        rare = min(self._dice.sample(sorted(KINDS), 16), key=lambda kind: self.accepted[kind])
         return self._any(KINDS[rare])
 
     async def _newest_job(self) -> JobRow | None:
@@ -95,10 +95,14 @@ class Walk:
     def _next_for(self, job: JobRow) -> Event:
         if job.state is JobState.STOPPING and self._dice.random() < 0.5:
             return jobs.JobEnded(job=job.id, epoch=job.epoch, state="stopped", why="asked to")
+        if job.stage is not Stage.APPROVE and job.state is JobState.WAITING:
+            attempt = job.attempt
+            return jobs.JobWoken(job=job.id, epoch=job.epoch, stage=job.stage, attempt=attempt, by="its time")
         if job.stage is not Stage.APPROVE and (job.state is not JobState.RUNNING or self._dice.random() < 0.2):
             attempt, worker = job.attempt, f"w{job.epoch + 1}"
             return jobs.JobClaimed(job=job.id, stage=job.stage, attempt=attempt, epoch=job.epoch + 1, worker=worker)
-        kind = jobs.JobStumbled if self._dice.random() < 0.1 else FOR_STAGE[job.stage]
+        held_up = (jobs.JobStumbled, jobs.JobWaits, boxes.JobBoxOpened)
+        kind = self._dice.choice(held_up) if self._dice.random() < 0.2 else FOR_STAGE[job.stage]
         given: dict[str, Any] = {"job": job.id, "epoch": job.epoch, "stage": job.stage, "plan_hash": "shown"}
         given |= {"repair": self._dice.random() < 0.4, "pull_request": self._new("pr")}
         return sample(kind, **{name: value for name, value in given.items() if name in kind.model_fields})

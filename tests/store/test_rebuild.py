@@ -16,7 +16,7 @@ from tests.store import scenes
 from tests.store.histories import Walk
 from tests.store.opened import Store, opened
 
-STEPS = 350
+STEPS = 480
 
 
 def rebuilt(store: Store, upto: int | None = None) -> dict[str, str]:
