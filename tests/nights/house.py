@@ -12,9 +12,10 @@ from midwatch.engine.clocks import SteppedClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
+from midwatch.night import outbox
 from midwatch.terms.house import SessionState
 from midwatch.terms.orders import OrderedWork, Orders
-from midwatch.terms.records import ProjectRow, SessionRow, TimerRow
+from midwatch.terms.records import NoticeRow, ProjectRow, SessionRow, TimerRow
 from midwatch.terms.trust import Level
 
 EVENING = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
@@ -70,6 +71,11 @@ class TestHouse:
             await self.house.timers.serve_due()
             if not await self.engine.run_ready():
                 return
+
+    async def tell(self) -> None:
+        """Have every notice stand in the log: silence counts only from when somebody was told."""
+        for notice in await self.house.records.find(NoticeRow, sent_by=""):
+            await outbox.tell(self.house.night, notice.id)
 
     async def pass_time(self, **span: float) -> None:
         """Let time pass from one due moment to the next."""

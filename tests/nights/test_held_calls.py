@@ -118,6 +118,7 @@ async def test_silence_at_the_deadline_is_a_no(tmp_path: Path, source: Path) -> 
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         night, (ask,) = await held(house, source)
         assert ask.due_at is not None
+        await house.tell()
         house.clock.jump_to(ask.due_at)
         await house.house.timers.serve_due()
         await night
