@@ -84,6 +84,10 @@ def test_weakened_tests_are_named(before: str, after: str | None, path: str, kin
         (FileKind.CODE, "src/a.py", "", "print('3 passed in 0.2s')\n", "pretends"),
         (FileKind.CODE, "src/a.py", "", "import os\nos._exit(0)\n", "leaves_early"),
         (FileKind.CODE, "pytest.py", None, "print('ok')\n", "shadows_runner"),
+        (FileKind.CODE, "iniconfig.py", None, "x = 1\n", "shadows_runner"),
+        (FileKind.CODE, "packaging/__init__.py", None, "x = 1\n", "shadows_runner"),
+        (FileKind.CONFIG, "scripts/run.sh", "pytest\n", 'n=12; echo "$n passed in 0.31s"\n', "pretends"),
+        (FileKind.CODE, "src/a.py", "", "print(f'{n} passed in {t}s')\n", "pretends"),
         (FileKind.SNAPSHOT, "a.snap", "1", "2", "snapshot"),
     ],
 )  # fmt: skip
@@ -91,6 +95,12 @@ def test_turning_against_the_checks_is_named(
     kind: FileKind, path: str, before: str | None, after: str, doubt: str
 ) -> None:
     assert doubt in grave(FileFact(path, kind, before, after))
+
+
+def test_a_shell_script_that_swallows_failures_is_told_even_where_no_check_calls_it() -> None:
+    (doubt,) = find_doubts(WorkFacts((FileFact("deploy.sh", FileKind.CODE, "go\n", "go || true\n"),)))
+    assert (doubt.kind, doubt.grave) == ("cannot_fail", False)
+    assert not find_doubts(WorkFacts((FileFact("deploy.py", FileKind.CODE, "go\n", "go || true\n"),)))
 
 
 def test_what_was_there_before_is_not_held_against_anybody() -> None:

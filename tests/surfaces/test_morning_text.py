@@ -8,6 +8,7 @@ from typing import Any
 from midwatch.surfaces.web import morning
 from midwatch.surfaces.web.page import fragment
 from midwatch.surfaces.web.safe import TAGS
+from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.term import Term
 from midwatch.views.morning_page import MorningPage
 from tests.surfaces.payloads import ALL
@@ -62,3 +63,17 @@ def _drawn(shown: MorningPage, text: str) -> str:
     page = poisoned(shown, text)
     diffs = {item.id: "" for item in shown.items}
     return fragment("_morning.html", morning=page, asked="nothing", nights=(1, 2), diffs=diffs, fresh=True)
+
+
+def test_what_a_check_printed_is_shown_as_text_in_which_nothing_hides() -> None:
+    def drawn(text: str) -> str:
+        check = CheckResult(command=text, exit_code=1, tail=f"{text}\n{text}")
+        return fragment("_proof.html", proof=Proof(verdict="still_red", delivered=(check,)))
+
+    calm = Structure(drawn("calm")).seen
+    for text in ALL:
+        html = drawn(text)
+        assert Structure(html).seen == calm, text
+        assert not set(html) & set("\u202e\u200b\u2066\x1b\u3164\U000e0041"), text
+    assert "<code>make test</code>" in drawn("make\n\n\ttest")
+    assert "more characters are not shown." in drawn("x" * 200_000)

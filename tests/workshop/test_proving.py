@@ -109,3 +109,12 @@ async def test_coverage_of_changed_lines_is_read_from_what_the_check_left(bench:
 def test_scripts_that_checks_call_decide_what_they_check() -> None:
     assert scripts_of(("sh ./check.sh && python3 tools/run_tests.py",)) == {"check.sh", "tools/run_tests.py"}
     assert scripts_of(("python3 app.py", "ruff check src/app.py", "/usr/bin/test -f x")) == frozenset()
+
+
+@pytest.mark.parametrize("cheat", ['n=12; echo "$n" pas"sed in 0.31s"', "exit $((1-1))"])
+async def test_a_script_that_the_makefile_calls_is_put_back(bench: Bench, cheat: str) -> None:
+    red = NEW.replace("test_half", "test_old")
+    files = {"Makefile": "test:\n\tsh scripts/run.sh\n", "scripts/run.sh": f"{PYTEST}\n", "tests/test_old.py": red}
+    bench.base = bench.person.commit("Makefile", files)
+    proof = await bench.prove({"scripts/run.sh": f"{cheat}\n"}, "make test", reruns=0)
+    assert (proof.verdict, proof.delivered[0].green, proof.restored[0].green) == ("red_when_restored", True, False)

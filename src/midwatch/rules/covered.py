@@ -12,8 +12,14 @@ REPORTS = (
 )
 """Where coverage tools leave what they measured, from the top of the checkout."""
 
-_CLASS = re.compile(r"<class\b[^>]{0,2000}?\bfilename=\"([^\"]{1,1000})\"")
-_LINE = re.compile(r"<line\b[^>]{0,300}?\bnumber=\"(\d+)\"[^>]{0,300}?\bhits=\"(\d+)\"")
+MOST_NAME = 1000
+"""Characters of a file's name in a report."""
+
+# A tag is found first, and then looked into: a tag that never ends would be read again from each of its places.
+_CLASS = re.compile(r"[^<>]{0,3000}>")
+_LINE = re.compile(r"<line\b[^<>]{0,300}>")
+_NAMED = re.compile(r"\bfilename=\"([^\"]{1,1000})\"")
+_NUMBER, _HITS = re.compile(r"\bnumber=\"(\d{1,9})\""), re.compile(r"\bhits=\"(\d{1,15})\"")
 
 Lines = dict[str, dict[int, bool]]
 """By file: each line that can be measured, and whether it ran."""
@@ -25,15 +31,20 @@ def covered_of(changed: Mapping[str, frozenset[int]], report: str, text: str) ->
         measured = _reader(report, text)(text)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    ran = [hit for path, lines in changed.items() for line, hit in _of(measured, path).items() if line in lines]
+    found = _found(measured, changed)
+    ran = [found[path][line] for path, lines in changed.items() if path in found for line in lines & found[path].keys()]
     return Coverage(covered=sum(ran), measurable=len(ran), by=report.removeprefix(".midwatch-")) if ran else None
 
 
-def _of(measured: Lines, path: str) -> dict[int, bool]:
-    """Find a file under its own path, or under one that ends with it, as absolute paths do."""
-    if path in measured:
-        return measured[path]
-    return next((lines for name, lines in measured.items() if name.endswith(f"/{path}")), {})
+def _found(measured: Lines, changed: Mapping[str, frozenset[int]]) -> Lines:
+    """Find each file under its own path, or under the first that ends with it, as absolute paths do."""
+    found = {path: measured[path] for path in changed if path in measured}
+    for name, lines in measured.items():
+        rest = name if len(name) <= MOST_NAME else ""
+        while rest := rest.partition("/")[2]:
+            if rest in changed:
+                found.setdefault(rest, lines)
+    return found
 
 
 def _reader(report: str, text: str) -> Callable[[str], Lines]:
@@ -73,7 +84,14 @@ def _lcov(text: str) -> Lines:
 def _cobertura(text: str) -> Lines:
     found: Lines = {}
     for piece in text.split("<class ")[1:]:
-        if named := _CLASS.match(f"<class {piece[:4000]}"):
-            hits = ((int(number), int(count) > 0) for number, count in _LINE.findall(piece))
-            found.setdefault(named[1], {}).update(hits)
+        tag = _CLASS.match(piece)
+        if tag and (named := _NAMED.search(tag[0])):
+            found.setdefault(named[1], {}).update(_hits(piece))
     return found
+
+
+def _hits(piece: str) -> Iterator[tuple[int, bool]]:
+    for tag in _LINE.findall(piece):
+        number, hits = _NUMBER.search(tag), _HITS.search(tag)
+        if number and hits:
+            yield int(number[1]), int(hits[1]) > 0

@@ -6,14 +6,19 @@ from collections.abc import Callable
 from midwatch.terms.proof import Counted
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_PYTEST = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s", re.MULTILINE)
-_PYTEST_NONE = re.compile(r"^=*\s*no tests ran in [\d.]+s", re.MULTILINE)
-_UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n\s*\n?(?:FAILED|OK|NO TESTS RAN)(?: \((.*)\))?$", re.MULTILINE)
-_NODE = re.compile(r"^(?:#|\u2139) (tests|pass|fail|cancelled|skipped|todo) (\d+)$", re.MULTILINE)
-_JEST = re.compile(r"^\s*Tests:?\s+((?:\d+ [a-z]+(?:, | \| )?)+)\s*(?:\(\d+\))?\s*$", re.MULTILINE)
-_CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE)
-_WORDS = re.compile(r"(\d+) ([a-z]+)")
-_PAIRS = re.compile(r"([a-z ]+)=(\d+)")
+# What a check prints is somebody else's: no pattern reads a blank line twice, and no number is longer than one is.
+_PYTEST = re.compile(r"^=*[ \t]*((?:\d{1,9} [a-z]+(?:, )?)+) in [\d.]+s", re.MULTILINE)
+_PYTEST_NONE = re.compile(r"^=*[ \t]*no tests ran in [\d.]+s", re.MULTILINE)
+_UNITTEST = re.compile(
+    r"^Ran (\d{1,9}) tests? in .*\n[ \t\r]*\n?(?:FAILED|OK|NO TESTS RAN)(?: \((.*)\))?$", re.MULTILINE
+)
+_NODE = re.compile(r"^(?:#|\u2139) (tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$", re.MULTILINE)
+_JEST = re.compile(
+    r"^[ \t]*Tests:?[ \t]+((?:\d{1,9} [a-z]+(?:, | \| )?)+)[ \t\r]*(?:\(\d{1,9}\)[ \t\r]*)?$", re.MULTILINE
+)
+_CARGO = re.compile(r"^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed; (\d{1,9}) ignored", re.MULTILINE)
+_WORDS = re.compile(r"(\d{1,9}) ([a-z]+)")
+_PAIRS = re.compile(r"\b([a-z][a-z ]{0,40})=(\d{1,9})")
 _MEANS = {
     **dict.fromkeys(("passed", "xpassed", "pass"), "passed"),
     **dict.fromkeys(("failed", "error", "errors", "fail", "cancelled", "failures"), "failed"),

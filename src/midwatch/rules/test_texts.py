@@ -1,17 +1,22 @@
 """What the text of a test file holds: its tests with their bodies, its assertions, and the marks that switch it off."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+
+_Beginning = tuple[int, str, str]
+"""Where a function begins, its name, and how far it is indented."""
 
 _PYTHON = re.compile(r"^([ \t]*)(?:async[ \t]+)?def[ \t]+(\w+)[ \t]*\(", re.MULTILINE)
 _SCRIPT = re.compile(
     r"^([ \t]*)(?:it|test|specify)(?:\.each\([^)]{0,200}\))?[ \t]*\([ \t]*(['\"`])(.{0,200}?)\2", re.MULTILINE
 )
 _GO = re.compile(r"^()func[ \t]+(?:\([^)]{0,100}\)[ \t]*)?(\w+)[ \t]*\(", re.MULTILINE)
-_RUST = re.compile(r"#\[(?:\w+::)?test\][^{]{0,300}?\bfn[ \t]+(\w+)")
+_RUST = re.compile(r"#\[(?:\w+::)?test\][^{]{0,300}?\bfn[ \t]{1,20}(\w+)")
 _ASSERTS = {
     "py": re.compile(r"\bassert\b|\bself\.assert\w+|\bself\.fail\(|\bpytest\.(?:raises|warns|fail)\b|\.assert_\w+"),
-    "js": re.compile(r"\bexpect[ \t]*\(|\bassert(?:\.\w+)*[ \t]*\("),
+    "js": re.compile(r"\bexpect[ \t]*\(|\bassert(?:\.\w+){0,4}[ \t]*\("),
     "go": re.compile(r"\bt\.(?:Error|Fatal|Fail)\w*|\b(?:assert|require)\.\w+"),
     "rs": re.compile(r"\b(?:debug_)?assert\w*!|\bpanic!"),
 }
@@ -56,6 +61,12 @@ _COLLECTED = {
 """Files in which test tools look for tests if nobody tells them otherwise."""
 _COMMENTS = {"py": re.compile(r"(?m)(?:^|(?<=\s))#.*$"), "js": re.compile(r"(?m)(?:^|(?<=\s))//.*$|^[ \t]*/?\*.*$")}
 _COMMENTS |= {"go": _COMMENTS["js"], "rs": _COMMENTS["js"]}
+
+
+MOST_FUNCTIONS = 5_000
+"""Read of one file; a file with more is judged by the first of them."""
+MOST_DEEP = 10
+"""Functions inside functions; what lies deeper is read as part of those around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +117,32 @@ def _is_collected(language: str, name: str) -> bool:
 
 def _functions(language: str, text: str) -> dict[str, str]:
     """Give each function's body; one of a name that is taken gets its place added, as in two classes."""
-    begun = _beginnings(language, text)
+    begun = list(islice(_beginnings(language, text), MOST_FUNCTIONS))
     found: dict[str, str] = {}
-    for place, (start, name, indent) in enumerate(begun):
-        end = next((at for at, _, inner in begun[place + 1 :] if len(inner) <= len(indent)), len(text))
+    for place, end in _spans(begun, len(text)):
+        start, name, _ = begun[place]
         body = " ".join(text[start:end].replace(name, "", 1).split())
         key = name if name not in found else f"{name} ({place})"
         found[key] = body
     return found
 
 
-def _beginnings(language: str, text: str) -> list[tuple[int, str, str]]:
+def _spans(begun: Sequence[_Beginning], length: int) -> list[tuple[int, int]]:
+    """Give the place of each function and where it ends: before the next that is not inside it. Each is met once."""
+    ends: dict[int, int] = {}
+    around: list[int] = []
+    for place, (start, _, indent) in enumerate(begun):
+        while around and len(indent) <= len(begun[around[-1]][2]):
+            ends[around.pop()] = start
+        if len(around) < MOST_DEEP:
+            around.append(place)
+    return sorted((ends | dict.fromkeys(around, length)).items())
+
+
+def _beginnings(language: str, text: str) -> Iterator[_Beginning]:
     if language == "rs":
-        return [(one.start(), one[1], "") for one in _RUST.finditer(text)]
+        return ((one.start(), one[1], "") for one in _RUST.finditer(text))
     if language == "js":
-        return [(one.start(), one[3], one[1]) for one in _SCRIPT.finditer(text)]
+        return ((one.start(), one[3], one[1]) for one in _SCRIPT.finditer(text))
     pattern = _PYTHON if language == "py" else _GO
-    return [(one.start(), one[2], one[1]) for one in pattern.finditer(text)]
+    return ((one.start(), one[2], one[1]) for one in pattern.finditer(text))

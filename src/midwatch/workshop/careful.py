@@ -109,9 +109,15 @@ def _folder_in(place: int, name: str) -> int:
 
 
 def _content(descriptor: int, most: int) -> bytes | None:
-    with os.fdopen(descriptor, "rb") as file:
+    # Not `os.fdopen` on whatever it is: on a folder it raises, and leaves the descriptor open.
+    try:
         facts = os.fstat(descriptor)
-        return file.read(most) if stat.S_ISREG(facts.st_mode) and facts.st_size <= most else None
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > most:
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(descriptor)
 
 
 def text(root: Path, name: str, *, most: int = 4096) -> str:

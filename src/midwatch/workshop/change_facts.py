@@ -6,6 +6,7 @@ from midwatch.errors import Unknown
 from midwatch.rules.cheating import FileFact
 from midwatch.rules.found_checks import TELLING, Looked
 from midwatch.workshop.check_files import MOST_CHARACTERS, Read, kind_of, scripts_of
+from midwatch.workshop.check_scripts import called_scripts
 from midwatch.workshop.folders import sha
 from midwatch.workshop.mirrors import Mirrors
 from midwatch.workshop.paths import matches
@@ -19,10 +20,12 @@ async def read_changes(
 ) -> tuple[FileFact, ...]:
     """Read every changed file as it was and as it is, and what it is to the checks."""
     base, head = commits
-    scripts = scripts_of(commands)
 
     async def read(commit: str, path: str) -> bytes:
         return await mirrors.show_file(project, commit, path)
+
+    paths = frozenset(await _paths(mirrors, project, base))
+    scripts = scripts_of(commands) | await called_scripts(read, base, commands, paths)
 
     return tuple(
         [
@@ -47,14 +50,18 @@ async def _text(read: Read, commit: str, path: str) -> str:
 
 async def look(mirrors: Mirrors, project: str, commit: str, placed: tuple[str, ...]) -> Looked:
     """Look at a commit for what it says about its own checks."""
-    listed = await mirrors.git.run(mirrors.path(project), "ls-tree", "-r", "-z", "--name-only", sha(commit))
-    paths = tuple(name.decode(errors="replace") for name in listed.split(b"\0")[:MOST_PATHS] if name)
+    paths = await _paths(mirrors, project, commit)
     texts = {}
     for name in TELLING:
         if name in paths:
             found = await mirrors.show_file(project, commit, name)
             texts[name] = found[:MOST_CHARACTERS].decode(errors="replace")
     return Looked(texts=texts, paths=paths, placed=placed)
+
+
+async def _paths(mirrors: Mirrors, project: str, commit: str) -> tuple[str, ...]:
+    listed = await mirrors.git.run(mirrors.path(project), "ls-tree", "-r", "-z", "--name-only", sha(commit))
+    return tuple(name.decode(errors="replace") for name in listed.split(b"\0")[:MOST_PATHS] if name)
 
 
 async def changed_lines(mirrors: Mirrors, project: str, base: str, head: str) -> dict[str, frozenset[int]]:

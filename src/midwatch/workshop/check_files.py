@@ -33,6 +33,8 @@ CONFIGURATION = (
     "conftest.py",
     "pytest.ini",
     ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
     "tox.ini",
     "noxfile.py",
     ".coveragerc",
@@ -59,6 +61,12 @@ CONFIGURATION = (
     ".golangci.y*ml",
     "jest.config.*",
     "vitest.config.*",
+    "vitest.workspace.*",
+    "vite.config.*",
+    "karma.conf.*",
+    "phpunit.xml*",
+    ".cargo/",
+    ".npmrc",
     "playwright.config.*",
     ".mocharc*",
     ".github/",
@@ -71,10 +79,10 @@ CONFIGURATION = (
 PACKAGING = frozenset(
     {"poetry", "setuptools", "setuptools_scm", "hatch", "pdm", "uv", "flit", "maturin", "scikit-build"}
 )
-"""Tables of `[tool]` that describe a package, not how it is checked."""
+"""Tables of `[tool]` that describe a package; of hatch and pdm, the scripts do say how it is checked."""
 
-_SCRIPT_NAMES = re.compile(r"check|test|verify|lint|spec|(?:^|[^a-z])ci(?:[^a-z]|$)")
-_INTERPRETERS = re.compile(r"(?:.*/)?(?:sh|bash|dash|zsh|python[\d.]*|node|ruby|perl|deno|bun)$")
+SCRIPT_NAMES = re.compile(r"check|test|verify|lint|spec|(?:^|[^a-z])ci(?:[^a-z]|$)")
+INTERPRETERS = re.compile(r"(?:.*/)?(?:sh|bash|dash|zsh|python[\d.]*|node|ruby|perl|deno|bun)$")
 
 MOST_CHARACTERS = 200_000
 """Read of one file; a test file or a setting that is longer is judged by its beginning."""
@@ -92,8 +100,8 @@ def scripts_of(commands: Iterable[str]) -> frozenset[str]:
         words = re.split(r"[\s;&|()]+", command)
         for before, word in zip(["", *words], words, strict=False):
             path = word.strip("\"'").removeprefix("./")
-            called = "/" in word or bool(_INTERPRETERS.match(before.strip("\"'")))
-            if called and not word.startswith(("/", "-")) and _SCRIPT_NAMES.search(path.rsplit("/", 1)[-1].lower()):
+            called = "/" in word or bool(INTERPRETERS.match(before.strip("\"'")))
+            if called and not word.startswith(("/", "-")) and SCRIPT_NAMES.search(path.rsplit("/", 1)[-1].lower()):
                 found.add(path)
     return frozenset(found)
 
@@ -149,7 +157,7 @@ async def _says_the_same(about_checks: Callable[[str], Any], read: Read, commits
             return False
         try:
             said.append(about_checks(text))
-        except (ValueError, TypeError, configparser.Error):
+        except (ValueError, TypeError, AttributeError, RecursionError, configparser.Error):
             return False
     return bool(said[0] == said[1])
 
@@ -157,7 +165,9 @@ async def _says_the_same(about_checks: Callable[[str], Any], read: Read, commits
 def _pyproject(text: str) -> Any:
     said = tomllib.loads(text)
     tools = {name: table for name, table in said.get("tool", {}).items() if name not in PACKAGING}
-    return tools, said.get("project", {}).get("entry-points", {}).get("pytest11")
+    packaging = said.get("tool", {})
+    ways = packaging.get("hatch", {}).get("envs"), packaging.get("pdm", {}).get("scripts")
+    return tools, ways, said.get("project", {}).get("entry-points", {}).get("pytest11")
 
 
 def _setup_cfg(text: str) -> Any:

@@ -52,7 +52,7 @@ async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
     ended = await checking.enclosure.run(
         checking.walls, ["/bin/sh", "-c", command], log=checking.log, wall=checking.wall, stop=checking.stop
     )
-    counted = count_tests(ended.tail)
+    counted = await asyncio.to_thread(count_tests, ended.tail)
     return CheckResult(
         command=command,
         exit_code=ended.exit_code,

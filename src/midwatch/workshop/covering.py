@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 from midwatch.rules.covered import REPORTS, covered_of
 from midwatch.terms.proof import Coverage
@@ -13,6 +14,8 @@ from midwatch.workshop import careful
 from midwatch.workshop.checks import Checking
 
 MOST_BYTES = 16 * 1024**2
+MOST_REPORT_BYTES = 2 * 1024**2
+"""A report is somebody else's text, read whole; a longer one is not read."""
 WALL = timedelta(minutes=1)
 _PYTHON = re.compile(r"(?:^|[\s;&|])(\S*python[\d.]*)\s")
 _CONVERT = (
@@ -35,7 +38,11 @@ async def measured(
             converting.walls, ["/bin/sh", "-c", command], log=log, wall=WALL, stop=checking.stop
         )
     for report in REPORTS:
-        content = await asyncio.to_thread(careful.read, tree, report, most=MOST_BYTES)
-        if content and (found := covered_of(changed, report, content.decode(errors="replace"))):
+        if found := await asyncio.to_thread(_covered, tree, report, changed):
             return found
     return None
+
+
+def _covered(tree: Path, report: str, changed: Mapping[str, frozenset[int]]) -> Coverage | None:
+    content = careful.read(tree, report, most=MOST_REPORT_BYTES)
+    return covered_of(changed, report, content.decode(errors="replace")) if content else None

@@ -103,10 +103,11 @@ class Prover:
         delivered, coverage = await court.of_work(usable, before)
         before, delivered = await court.doubly(before, delivered)
         restored = await court.of_restored(usable, files, delivered)
-        tests = new_tests(files)
+        # All of it is text that an agent wrote: reading it must not hold up the house.
+        tests = await asyncio.to_thread(new_tests, files)
         said = await court.of_new_tests(usable, tests, before) if tests else "none"
-        doubts = find_doubts(WorkFacts(files, before, delivered, restored, plan.claims))
-        doubts += doubts_about_tests(said, files, plan.claims, (before, delivered))
+        doubts = await asyncio.to_thread(find_doubts, WorkFacts(files, before, delivered, restored, plan.claims))
+        doubts += await asyncio.to_thread(doubts_about_tests, said, files, plan.claims, (before, delivered))
         proof = judge_proof(before, delivered, restored, doubts)
         found = {"new_tests": said, "new_test_files": tuple(sorted(tests)), "coverage": coverage, "notes": notes}
         return proof.model_copy(update={**found, "head": work.head})
