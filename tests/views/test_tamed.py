@@ -1,14 +1,27 @@
 """An agent's words on a forge: read, and nothing else."""
 
+import html
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from midwatch.views.tamed import closes, quoted, tamed, titled, unreferring
 
-ANYTHING = st.text() | st.text(alphabet="@#aG H-12!/[]<>`\n\r\tissuepl", max_size=40)
+SOUP = st.lists(
+    st.sampled_from(
+        ["@", "#", "&", "&#", "&commat;", "&#x40;", "&num;", "&lbrack;", ";", "\\", "[", "](https://evil.example)"]
+        + ["![", "<", ">", "`", "*", "1", "ada", " ", "fixes "]
+    ),
+    max_size=12,
+).map("".join)
+ANYTHING = st.text() | st.text(alphabet="@#aG H-12!/[]<>`\n\r\tissuepl", max_size=40) | SOUP
+
+
+def rendered(text: str) -> str:
+    return MarkdownIt("commonmark").render(f"- {text}")
 
 
 @given(ANYTHING)
@@ -18,6 +31,34 @@ def test_nobody_is_called_and_no_issue_named_and_nothing_begins_a_line(text: str
         assert not re.search(r"#\d|\bGH-\d|issues/\d|pull/\d", said, re.IGNORECASE)
         assert len(said.splitlines()) <= 1
     assert not re.search(r"<|!\[|(?<!\\)\[", tamed(text))
+
+
+@given(ANYTHING)
+def test_what_a_forge_renders_calls_nobody_names_nothing_and_links_nowhere(text: str) -> None:
+    shown = rendered(tamed(text))
+    assert not re.search(r"<a |<img ", shown)
+    read = html.unescape(re.sub(r"<[^>]*>", "", shown))
+    assert not re.search(r"@[A-Za-z0-9_]|#\d", read)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "&commat;octocat",
+        "&#x40;octocat",
+        "&#64;octocat",
+        "Fixes &num;12",
+        "Fixes &#35;12",
+        "\\[click](https://evil.example)",
+        "\\![x](https://evil.example)",
+        "&lt;img src=x>",
+    ],
+)
+def test_escapes_and_entities_of_theirs_are_shown_as_they_were_written(said: str) -> None:
+    shown = rendered(tamed(said))
+    assert not re.search(r"<a |<img ", shown)
+    read = html.unescape(re.sub(r"<[^>]*>", "", shown)).strip().replace("\u200b", "").replace("! [", "![")
+    assert read == said
 
 
 @given(ANYTHING)

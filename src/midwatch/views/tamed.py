@@ -12,12 +12,15 @@ _NUMBERED = re.compile(r"(#|\bGH-|\b(?:issues|pull|pulls|discussions)/|!(?=\d))(
 _CLOSING = re.compile(
     r"\b(?:clos(?:e|es|ed)|fix(?:|es|ed)|resolv(?:e|es|ed))\b:?\s+(\S*#\d+|GH-\d+|\S+/issues/\d+)", re.IGNORECASE
 )
+_ENTITY = re.compile(r"&(?=[#A-Za-z])")
 MOST: Final = 600
 
 
 def tamed(text: str, most: int = MOST) -> str:
     """Give a text as one line that is only read: no mention, no reference, no markup that does anything."""
     line = clean(text, most)
+    # First, or an escape or an entity of theirs would undo ours: `\[`, `&commat;ada`, `Fixes &num;12`.
+    line = _ENTITY.sub("&amp;", line.replace("\\", "\\\\"))
     for mark, plain in (("<", "&lt;"), ("![", "! ["), ("[", "\\[")):
         line = line.replace(mark, plain)
     return unreferring(line)
