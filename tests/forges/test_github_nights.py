@@ -11,11 +11,13 @@ import pytest
 
 from midwatch.errors import Refused, Unknown
 from midwatch.evening import house as by_day
+from midwatch.forges.github.forge import GitHubForge
 from midwatch.night import commands, settling
 from midwatch.rules.asks import GO_ON
 from midwatch.store.audit import audit
 from midwatch.surfaces.checking import violations
 from midwatch.terms.asks import AskState
+from midwatch.terms.forges import PullRequestPlace, PullRequestSeen
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, InvocationRow, JobRow, NoticeRow, ProjectRow, PullRequestRow, WorkRow
@@ -111,6 +113,31 @@ async def test_what_becomes_of_it_there_is_read_back(watched: Watched, tmp_path:
         await house.pass_time(hours=1)
         await house.house.forge_watch.look_around()
         assert len(watched.fake.asked) == asked, "what is over is not looked at any more"
+
+
+async def test_an_error_nobody_thought_of_makes_the_watch_pause_for_that_pull_request_only(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted):
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        tried = []
+
+        async def odd(_: GitHubForge, place: PullRequestPlace) -> PullRequestSeen:
+            tried.append(place.number)
+            raise KeyError("number")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(GitHubForge, "look", odd)
+            await house.pass_time(hours=1)
+            tried.clear()
+            assert await house.house.forge_watch.look_around() > 0
+            await house.house.forge_watch.look_around()
+            assert tried == [1], "it is left alone for a while"
+        sha = merge(hosted, hosted.pulls[0])
+        await house.pass_time(hours=1)
+        await house.house.forge_watch.look_around()
+        assert (await the_one(house)).merged_sha == sha, "and looked at again"
 
 
 async def test_a_signed_webhook_makes_us_look_once_and_no_other_does(watched: Watched, tmp_path: Path) -> None:

@@ -136,5 +136,7 @@ class ForgeWatch:
             until = error.until if isinstance(error, Limited) else None
             if pause >= LATEST or row.id not in self._pause:  # said at once, and then not every minute
                 log.warning("pull request %d: %s %s", row.number, error.message, error.hint)
+        except Exception:  # whatever one forge answers, the others are looked at
+            log.exception("pull request %d: it could not be looked at; it is tried again", row.number)
         self._pause[row.id] = pause
         return until or self._night.clock.now() + pause
