@@ -8,12 +8,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from midwatch.views.tamed import closes, quoted, tamed, titled, unreferring
+from midwatch.views.tamed import closes, quoted, tamed, titled, unlinked, unreferring
 
 SOUP = st.lists(
     st.sampled_from(
-        ["@", "#", "&", "&#", "&commat;", "&#x40;", "&num;", "&lbrack;", ";", "\\", "[", "](https://evil.example)"]
-        + ["![", "<", ">", "`", "*", "1", "ada", " ", "fixes "]
+        [
+            *[
+                "@",
+                "#",
+                "&",
+                "&#",
+                "&commat;",
+                "&#x40;",
+                "&num;",
+                "&lbrack;",
+                ";",
+                "\\",
+                "[",
+                "](https://evil.example)",
+                "![",
+                "<",
+                ">",
+                "`",
+                "*",
+                "1",
+                "ada",
+                "fixes",
+            ],
+            " ",
+        ]
     ),
     max_size=12,
 ).map("".join)
@@ -89,8 +112,40 @@ def test_what_would_do_something_is_changed(said: str) -> None:
     assert tamed(said) != said
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "see https://evil.example/?k=secret",
+        "see evil.example/secret",
+        "see 10.0.0.1/secret",
+        "[x](https://evil.example)",
+        "[x][y]\n[y]: //evil.example",
+        "<https://evil.example|x> <!channel> <@U1> <img src=x>",
+        "@everyone @here",
+        "evil&period;example &commat;here",
+    ],
+)
+def test_a_messenger_finds_no_link_and_nobody_to_call(said: str) -> None:
+    shown = MarkdownIt("commonmark").render(unlinked(said))
+    assert not re.search(r"<a |<img ", shown)
+    for text in (unlinked(said), html.unescape(re.sub(r"<[^>]*>", "", shown))):
+        assert not re.search(r"://|evil\.example|10\.0\.0\.1|@\w|<", text)
+    assert unlinked(said).replace("\u200b", "").replace("\u2039", "<") == said
+
+
+def test_only_the_forges_own_link_stays_a_link() -> None:
+    link = "https://github.com/ada/shop/pull/1"
+    assert unlinked(f"PR ready\n{link}\n3 files", [link, ""]) == f"PR ready\n{link}\n3 files"
+    for longer in (f"{link}.evil", f"x{link}", f"{link}2"):
+        assert "://" not in unlinked(longer, [link])
+    assert unlinked("Cost $0.12. It took 3 minutes; a < b.") == "Cost $0.12. It took 3 minutes; a \u2039 b."
+
+
 def test_what_a_commit_would_close_is_told() -> None:
-    assert closes("Fixes #12") == "#12"
-    assert closes("Greet, and resolves ada/shop#3 too") == "ada/shop#3"
-    assert closes("Prefixes #12 with zeros") == ""
+    assert closes("Fixes #12") == ("#12",)
+    assert closes("Greet, and resolves ada/shop#3 too") == ("ada/shop#3",)
+    assert closes("Prefixes #12 with zeros") == ()
+    url = "https://github.com/ada/shop/issues/4"
+    assert closes(f"Greet\n\nCloses: #1\nfixed GH-2, fixes #1\nresolve {url}") == ("#1", "GH-2", url)
+    assert len(closes("fixes #1 " + " ".join(f"fixes #{number}" for number in range(100)))) == 10
     assert unreferring("#x") == "#x"
