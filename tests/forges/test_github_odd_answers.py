@@ -30,7 +30,7 @@ class Odd(BaseHTTPRequestHandler):
 
     says: dict[str, bytes]
 
-    def do_GET(self) -> None:  # noqa: N802 - its name in the standard library
+    def do_GET(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         data = self.says.get(f"{self.command} {self.path.partition('?')[0]}", b"{}")
         self.send_response(200)

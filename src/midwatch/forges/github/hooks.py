@@ -30,7 +30,7 @@ def genuine(word: str, body: bytes, signature: str) -> bool:
 
 @dataclass(slots=True)
 class Deliveries:
-    """The last webhooks; a repeated one makes nobody look again. Only the body is signed, so only it tells them apart."""
+    """The last webhooks; a repeated one makes nobody look again. Only the body is signed: it alone tells them apart."""
 
     _seen: "OrderedDict[str, None]" = field(default_factory=OrderedDict)
 
