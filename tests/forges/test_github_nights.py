@@ -11,11 +11,13 @@ import pytest
 
 from midwatch.errors import Refused, Unknown
 from midwatch.evening import house as by_day
+from midwatch.forges.github.forge import GitHubForge
 from midwatch.night import commands, settling
 from midwatch.rules.asks import GO_ON
 from midwatch.store.audit import audit
 from midwatch.surfaces.checking import violations
 from midwatch.terms.asks import AskState
+from midwatch.terms.forges import PullRequestPlace, PullRequestSeen
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, InvocationRow, JobRow, NoticeRow, ProjectRow, PullRequestRow, WorkRow
@@ -56,6 +58,10 @@ async def at_github(
         assert (found.broken, found.differs) == ("", ())
         kept = [file for file in home.rglob("*") if file.is_file() and TOKEN.encode() in file.read_bytes()]
         assert kept == [], "the token is written nowhere"
+
+
+def mark(word: str, body: bytes) -> str:
+    return "sha256=" + hmac.new(word.encode(), body, hashlib.sha256).hexdigest()
 
 
 async def the_one(house: TestHouse) -> PullRequestRow:
@@ -113,6 +119,31 @@ async def test_what_becomes_of_it_there_is_read_back(watched: Watched, tmp_path:
         assert len(watched.fake.asked) == asked, "what is over is not looked at any more"
 
 
+async def test_an_error_nobody_thought_of_makes_the_watch_pause_for_that_pull_request_only(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted):
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        tried = []
+
+        async def odd(_: GitHubForge, place: PullRequestPlace) -> PullRequestSeen:
+            tried.append(place.number)
+            raise KeyError("number")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(GitHubForge, "look", odd)
+            await house.pass_time(hours=1)
+            tried.clear()
+            assert await house.house.forge_watch.look_around() > 0
+            await house.house.forge_watch.look_around()
+            assert tried == [1], "it is left alone for a while"
+        sha = merge(hosted, hosted.pulls[0])
+        await house.pass_time(hours=1)
+        await house.house.forge_watch.look_around()
+        assert (await the_one(house)).merged_sha == sha, "and looked at again"
+
+
 async def test_a_signed_webhook_makes_us_look_once_and_no_other_does(watched: Watched, tmp_path: Path) -> None:
     async with at_github(watched, tmp_path) as (house, hosted), visiting(house.house) as visitor:
         await house.begin(orders("Tidy up"))
@@ -121,24 +152,66 @@ async def test_a_signed_webhook_makes_us_look_once_and_no_other_does(watched: Wa
         hosted.pulls[0].state = "closed"
         body = b'{"action": "closed", "pull_request": {"merged": true}}'
 
-        async def call(word: str, delivery: str, forge: str = "github", data: bytes = body) -> httpx.Response:
-            signature = "sha256=" + hmac.new(word.encode(), body, hashlib.sha256).hexdigest()
-            headers = {"x-hub-signature-256": signature, "x-github-delivery": delivery, "x-github-event": "ping"}
+        async def call(
+            word: str, delivery: str, forge: str = "github", data: bytes = body, event: str = "pull_request"
+        ) -> httpx.Response:
+            headers = {"x-hub-signature-256": mark(word, body), "x-github-delivery": delivery, "x-github-event": event}
             return await visitor.http.post(f"/hooks/github/{forge}", content=data, headers=headers)
 
         for answer in (await call("another word", "1"), await call(WEBHOOK, "2", data=body + b" ")):
             assert answer.status_code == 401
         assert (await call(WEBHOOK, "3", forge="gitea")).status_code == 404
         assert (await visitor.http.post("/hooks/github/github", content=b"x" * 2_000_000)).status_code == 413
+        assert (await call(WEBHOOK, "3", event="ping")).status_code == 200
         await house.house.forge_watch.look_around()
         assert (await the_one(house)).state == "open", "nobody who may ring has rung"
         assert (await call(WEBHOOK, "4")).status_code == 202
         await house.house.forge_watch.look_around()
         row = await the_one(house)
         assert row.state == "closed", "it was closed there; the webhook's own story is not believed"
-        assert (await call(WEBHOOK, "4")).status_code == 200
+        assert (await call(WEBHOOK, "5")).status_code == 200, "only the body is signed, so only it makes another"
         (item,) = await house.house.records.find(WorkRow)
         assert (item.status, item.owner) == (WorkStatus.BACKLOG, "human")
+
+
+async def test_what_is_not_signed_fetches_no_secret_and_what_ails_it_is_told_to_no_stranger(
+    watched: Watched, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with at_github(watched, tmp_path) as (house, _), visiting(house.house) as visitor:
+        (tmp_path / "hook").unlink()
+        house.house.vault.forget("hook")
+
+        async def call(signature: str, forge: str = "github") -> httpx.Response:
+            headers = {"x-hub-signature-256": signature, "x-github-event": "pull_request", "accept": "application/json"}
+            return await visitor.http.post(f"/hooks/github/{forge}", content=b"{}", headers=headers)
+
+        for odd in ("", "sha256=", f"sha1={'0' * 40}", f"sha256={'0' * 63}", f"sha256={'Z' * 64}"):
+            assert (await call(odd)).status_code == 401
+        assert "was not taken" not in caplog.text, "nobody went for the secret"
+        kept, none = await call(f"sha256={'0' * 64}"), await call(f"sha256={'0' * 64}", "nowhere")
+        assert (kept.status_code, none.status_code) == (404, 404)
+        assert kept.json() == none.json()
+        assert "a webhook of github was not taken" in caplog.text
+
+
+async def test_a_forge_that_rings_without_end_is_looked_at_every_ten_seconds(watched: Watched, tmp_path: Path) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted):
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        await house.pass_time(hours=1)
+        watch = house.house.forge_watch
+        await watch.look_around()
+        await watch.ring("github")
+        await watch.look_around()
+        asked = len(watched.fake.asked)
+        for _ in range(20):
+            await watch.ring("github")
+            await watch.look_around()
+        assert len(watched.fake.asked) == asked
+        sha = merge(hosted, hosted.pulls[0])
+        await house.pass_time(seconds=11)
+        await watch.look_around()
+        assert (await the_one(house)).merged_sha == sha, "the last ring is not lost"
 
 
 async def test_a_person_merges_there_from_here_and_closes_there_from_here(watched: Watched, tmp_path: Path) -> None:

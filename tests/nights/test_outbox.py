@@ -107,6 +107,15 @@ async def test_each_tier_goes_its_way_by_day(tmp_path: Path, database_url: str) 
         await all_is_well(house)
 
 
+async def test_an_agents_words_reach_a_messenger_without_links_and_call_nobody(tmp_path: Path) -> None:
+    async with told_house(tmp_path) as (house, box):
+        await raised(house, "see [it](https://evil.example/?key)", Tier.SUMMARY)
+        await raised(house, "Job 1 asks: @everyone <!channel> https://evil.example/?key evil.example")
+        ((_, text),) = box.heard
+        assert not any(mark in text for mark in ("://", "evil.example", "@everyone", "<", "]("))
+        assert "https://evil.example/?key" in (house.house.home / "notices.log").read_text(), "here it is only read"
+
+
 async def test_a_whole_night_with_quiet_hours_while_the_clocks_change(tmp_path: Path) -> None:
     async with told_house(tmp_path, begins=EVENING) as (house, box):
         await raised(house, "evening")

@@ -250,6 +250,33 @@ open("left", "w").write("x")
 )
 
 
+COMPLAINS = (
+    SAYS
+    + """
+for number in range(5):
+    say("error", error=f"trouble {number}")
+    while (box / "error.json").exists():
+        time.sleep(0.02)
+write("one"); commit("One")
+"""
+)
+
+
+async def test_an_agent_that_complains_without_end_costs_three_loud_notices(tmp_path: Path, source: Path) -> None:
+    async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(COMPLAINS)}) as house:
+        await (await begin(house, source))
+        notices = await house.house.records.find(NoticeRow)
+        told = [(one.text[-1], one.tier) for one in notices if "says it has trouble" in one.text]
+        assert sorted(told) == [
+            ("0", Tier.ACTION),
+            ("1", Tier.ACTION),
+            ("2", Tier.ACTION),
+            ("3", Tier.SUMMARY),
+            ("4", Tier.SUMMARY),
+        ]
+        await all_is_well(house)
+
+
 async def test_trouble_and_ends_are_told_kept_and_never_part_of_the_work(tmp_path: Path, source: Path) -> None:
     async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(LOUD)}) as house:
         await (await begin(house, source))

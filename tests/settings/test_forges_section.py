@@ -43,7 +43,14 @@ def test_a_repository_belongs_to_the_forge_at_its_host(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("speaks", "github"), ("base_url", "https://evil.example"), ("host", "evil.example")]
+    ("name", "value"),
+    [
+        ("speaks", "github"),
+        ("base_url", "https://evil.example"),
+        ("host", "evil.example"),
+        ("secret", "bank"),
+        ("webhook_secret", "known-to-me"),
+    ],
 )
 def test_where_a_token_goes_is_not_chosen_from_afar(name: str, value: JsonValue) -> None:
     with pytest.raises(Misuse, match="only the data folder or the environment may"):

@@ -15,6 +15,7 @@ from midwatch.journal.events.session import NoticeRaised, SessionOpened
 from midwatch.settings import check_changes, load_settings
 from midwatch.surfaces.cli.settings_file import with_value, without_table
 from midwatch.terms.asks import Tier
+from midwatch.terms.people import Role
 from midwatch.terms.records import DeliveryRow
 from tests.channels.sink import TOKEN, Sink, listening
 from tests.nights.house import TestHouse, a_house, orders
@@ -156,6 +157,24 @@ async def test_pages_and_api_say_how_a_channel_stands(house: TestHouse, sink: Si
     assert (one.state.value, two.state.value, two.attempts) == ("sent", "failed", 6)
     assert two.settled_at is not None
     assert two.settled_at - two.created_at > timedelta(hours=5)
+
+
+async def test_a_viewer_reads_how_channels_stand_and_makes_nobody_fetch_a_secret(
+    house: TestHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with visiting(house.house) as owner, visiting(house.house) as viewer:
+        await welcome(house.house, owner)
+        await welcome(house.house, viewer, "eve", Role.VIEWER)
+        (row,) = (await viewer.api("GET", "/channels")).json()
+        assert (row["kept"], row["kind"], row["problem"], row["hint"]) == ("", "JSON", "", "")
+        assert (await owner.api("GET", "/channels")).json()[0]["kept"] == "env:PHONE"
+        monkeypatch.delenv("PHONE")
+        for one in (viewer, owner):
+            assert (await one.api("GET", "/channels")).json()[0]["kind"] == "JSON", "nobody fetched it anew"
+        assert not (await owner.api("POST", "/channels/phone/test", {})).json()["ok"], "trying it does"
+        (row,) = (await viewer.api("GET", "/channels")).json()
+        assert (row["kind"], row["problem"], row["hint"]) == ("", "", "")
+        assert "PHONE" in (await owner.api("GET", "/channels")).json()[0]["problem"]
 
 
 def test_where_notices_go_is_not_chosen_from_afar(tmp_path: Path) -> None:

@@ -287,3 +287,11 @@ async def test_a_signal_is_no_part_of_the_work(desk: Desk, path: str) -> None:
     desk.agent.git("commit", "-q", "-m", "Signal")
     with pytest.raises(Refused, match="is a signal to Midwatch and no part of the work"):
         await desk.hand_in(scope=ToolScope(allowed_paths=("**",)))
+
+
+async def test_issues_that_the_body_of_a_commit_would_close_are_kept(desk: Desk) -> None:
+    desk.agent.commit("One\n\nFixes #12.\n\nCloses: ada/shop#3\n", {"src/app.py": "x = 2\n"})
+    desk.agent.commit("Two", {"src/app.py": "x = 3\n"})
+    one, two = (await desk.hand_in()).commits
+    assert (one.subject, one.closes, one.insertions) == ("One", ("#12", "ada/shop#3"), 1)
+    assert (two.subject, two.closes, two.insertions) == ("Two", (), 1)

@@ -1,5 +1,6 @@
 """Fits the forges in: which one a project has, with whose token, and who is let in with news from it."""
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -8,7 +9,7 @@ from midwatch.forges.github.addresses import API
 from midwatch.forges.github.asking import Desk
 from midwatch.forges.github.dressing import Wishes
 from midwatch.forges.github.forge import GitHubForge
-from midwatch.forges.github.hooks import Deliveries, genuine
+from midwatch.forges.github.hooks import Deliveries, genuine, is_news, signed
 from midwatch.forges.local import LocalForge
 from midwatch.forges.pushing import Pusher
 from midwatch.gateway.secrets import Vault
@@ -22,6 +23,7 @@ from midwatch.terms.records import ProjectRow, PullRequestRow
 from midwatch.terms.roles import Clock
 from midwatch.workshop.mirrors import Mirrors
 
+log = logging.getLogger("midwatch.forges")
 TOKEN_USER = "x-access-token"  # noqa: S105 - the name GitHub wants beside any token, not a password
 
 
@@ -108,14 +110,25 @@ class Forges:
         return GitHubForge(desk, Pusher(self.mirrors), wishes)
 
     async def hear(self, name: str, body: bytes, headers: Mapping[str, str]) -> bool:
-        """Take news from a forge's webhook; whether it is new. What it says is not believed: it only makes us look."""
+        """Take news from a forge's webhook; whether to look. What it says is not believed: it only makes us look."""
         setup = self.settings().forges.by_name().get(name)
+        nobody = Unknown("No webhook is taken here.", hint="Name one: [forges.NAME] webhook_secret = ...")
         if setup is None or not setup.webhook_secret:
-            raise Unknown("No webhook is taken here.", hint="Name one: [forges.NAME] webhook_secret = ...")
-        word = await Token(self.vault, name, setup.webhook_secret).reveal()
-        if not genuine(word, body, headers.get("x-hub-signature-256", "")):
-            raise Stranger("This webhook's signature is not ours.", hint="Give both sides the same secret.")
-        return self._heard.new(f"{name}:{headers.get('x-github-delivery', '')}")
+            raise nobody
+        signature = headers.get("x-hub-signature-256", "")
+        stranger = Stranger("This webhook's signature is not ours.", hint="Give both sides the same secret.")
+        if not signed(signature):
+            raise stranger
+        try:
+            word = await Token(self.vault, name, setup.webhook_secret).reveal()
+        except (
+            MidwatchError
+        ) as error:  # where a secret is kept, and what is wrong there, is told here and to nobody else
+            log.warning("a webhook of %s was not taken: %s %s", name, error.message, error.hint)
+            raise nobody from None
+        if not genuine(word, body, signature):
+            raise stranger
+        return is_news(headers.get("x-github-event", "")) and self._heard.new(name, body)
 
     async def close(self) -> None:
         """Hang up."""

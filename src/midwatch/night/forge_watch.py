@@ -17,6 +17,8 @@ from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 log = logging.getLogger("midwatch.forges")
 SOONEST, LATEST, BUSY = timedelta(minutes=1), timedelta(minutes=15), timedelta(minutes=2)
 """Looks grow rarer while nothing changes; while checks run, the next one stays near."""
+APART = timedelta(seconds=10)
+"""However often a forge rings, its pull requests are looked at once in this time; the last ring is not lost."""
 LONGEST_SECONDS = 30.0
 """A new pull request may have been opened meanwhile: see whether there is one at least this often."""
 
@@ -92,6 +94,7 @@ class ForgeWatch:
         self._bell = asyncio.Event()
         self._due: dict[str, datetime] = {}
         self._pause: dict[str, timedelta] = {}
+        self._rung: dict[str, datetime] = {}
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -103,9 +106,12 @@ class ForgeWatch:
                     await self._bell.wait()
 
     async def ring(self, forge: str) -> None:
-        """Hear that there may be news from a forge: its pull requests are due now."""
+        """Hear that there may be news from a forge: its pull requests are due now, or soon if it rang just now."""
+        now = self._night.clock.now()
+        last = self._rung.get(forge, now - APART)
+        due = self._rung[forge] = last if last > now else max(now, last + APART)
         for row in await self._night.records.find(PullRequestRow, state="open", forge=forge):
-            self._due.pop(row.id, None)
+            self._due[row.id] = min(due, self._due.get(row.id, due))
             self._pause.pop(row.id, None)
         self._bell.set()
 
@@ -136,5 +142,7 @@ class ForgeWatch:
             until = error.until if isinstance(error, Limited) else None
             if pause >= LATEST or row.id not in self._pause:  # said at once, and then not every minute
                 log.warning("pull request %d: %s %s", row.number, error.message, error.hint)
+        except Exception:  # whatever one forge answers, the others are looked at
+            log.exception("pull request %d: it could not be looked at; it is tried again", row.number)
         self._pause[row.id] = pause
         return until or self._night.clock.now() + pause

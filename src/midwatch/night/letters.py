@@ -7,7 +7,8 @@ from midwatch.rules.brief import push_form
 from midwatch.rules.notices import batch_text
 from midwatch.terms.asks import Tier
 from midwatch.terms.notices import Delivery
-from midwatch.terms.records import DeliveryRow, NoticeRow, ReportRow
+from midwatch.terms.records import DeliveryRow, NoticeRow, PullRequestRow, ReportRow
+from midwatch.views.tamed import unlinked
 
 MOST_LISTED = 30
 LONGEST_LISTED = 200
@@ -31,7 +32,21 @@ async def compose(night: Night, rows: Sequence[DeliveryRow], note: str) -> tuple
     if listed:
         texts.append(batch_text(listed[:MOST_LISTED]) + _left_out(len(listed)))
     urgent = any(row.tier == Tier.URGENT for row in full)
-    return ("Midwatch: urgent" if urgent else "Midwatch"), "\n\n".join([*texts, *([note] if note else [])])
+    # Agents' and repositories' words are in nearly all of them; only where the forge keeps the work is a link.
+    links = await _links(night, tuple(told.values()))
+    said = [unlinked(text, links) for text in texts]
+    return ("Midwatch: urgent" if urgent else "Midwatch"), "\n\n".join([*said, *([note] if note else [])])
+
+
+async def _links(night: Night, told: Sequence[NoticeRow]) -> tuple[str, ...]:
+    subjects = tuple(one.subject for one in told if one.subject)
+    if not subjects:
+        return ()
+    rows = (
+        *await night.records.find(PullRequestRow, job=subjects),
+        *await night.records.find(PullRequestRow, id=subjects),
+    )
+    return tuple(row.url for row in rows)
 
 
 async def _reports(night: Night, told: Sequence[NoticeRow]) -> dict[str, ReportRow]:

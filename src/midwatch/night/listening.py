@@ -28,6 +28,7 @@ from midwatch.terms.signals import Claimed, Signal, SignalKind, SignalState
 from midwatch.views.plain import harmless
 
 LOOK_SECONDS = 1.0
+MOST_ERRORS_TOLD = 3
 log = logging.getLogger("midwatch.signals")
 OWED = (SignalState.OPEN, SignalState.ANSWERED)
 
@@ -165,11 +166,17 @@ class Listener:
             case SignalKind.ERROR:
                 cause = classify(f"{said.text}\n{said.detail}").value
                 text = f"Job {self._job.number} ({self._job.title}) says it has trouble: {said.text}"
-                return seen.model_copy(update={"cause": cause}), self._notice(NoticeKind.ERROR, text)
+                return seen.model_copy(update={"cause": cause}), self._notice(await self._trouble(), text)
             case SignalKind.COMPLETED:
                 return (seen,)
             case SignalKind.NEEDS_INPUT:
                 return await self._asked(seen, said)
+
+    async def _trouble(self) -> NoticeKind:
+        """Only a job's first words of trouble may cost one of the day's messages: an agent can write them for ever."""
+        before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.ERROR)
+        told = [one for one in before if not one.refused]
+        return NoticeKind.ERROR if len(told) < MOST_ERRORS_TOLD else NoticeKind.ROUTINE
 
     async def _asked(self, seen: SignalSeen, said: Signal) -> tuple[Event, ...]:
         before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.NEEDS_INPUT)

@@ -56,7 +56,12 @@ def _risks(job: JobRow, commits: tuple[Commit, ...]) -> Lines:
     risks = [f"- {tamed(risk)}" for risk in job.plan.risks] if job.plan else []
     if job.change and job.change.flagged:
         risks.append(f"- **Look twice at** {', '.join(map(quoted, job.change.flagged))}.")
-    closing = [(one, issue) for one in commits if (issue := closes(one.subject)) and issue not in job.title]
+    closing = [
+        (one, issue)
+        for one in commits
+        for issue in dict.fromkeys((*closes(one.subject), *one.closes))
+        if issue not in job.title
+    ]
     risks += [
         f"- Merging commit {one.sha[:12]} as it is would close {quoted(issue)}, which nobody ordered."
         for one, issue in closing

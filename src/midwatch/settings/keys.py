@@ -33,7 +33,7 @@ TAKEN: Final = {AGENTS: "housekeeper", CHANNELS: "log", FORGES: "local"}
 HERE_ONLY: Final = {
     AGENTS: frozenset({"speaks", "program", "words", "base_url"}),
     CHANNELS: frozenset({"url"}),
-    FORGES: frozenset({"speaks", "base_url", "host"}),
+    FORGES: frozenset({"speaks", "base_url", "host", "secret", "webhook_secret"}),
 }
 """What an agent runs, where its credential and our notices go: who changes settings from afar must not choose that."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")

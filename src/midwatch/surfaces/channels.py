@@ -14,12 +14,22 @@ from midwatch.views.channels import ChannelShown, channel_shown, unsent_line
 RECENT = timedelta(days=7)
 """What could not be sent longer ago than this is old news."""
 HELLO = "This is a test: Midwatch can reach you here."
+FOR_OPERATORS = ("kept", "problem", "hint")
 Shown = dict[str, Any]
 
 
-async def roll(house: House) -> list[Shown]:
-    """List every channel: what it is, what it takes, whether its last message was taken, and what waits."""
-    return [await _stands(house, name, setup) for name, setup in house.loaded.settings.channels.by_name().items()]
+async def roll(house: House, *, whole: bool, anew: bool = False) -> list[Shown]:
+    """List every channel: what it is, what it takes, whether its last message was taken, and what waits.
+
+    Where its URL is kept and what is wrong there is for those who may mend it; only on this machine it is fetched anew.
+    """
+    rows = []
+    for name, setup in house.loaded.settings.channels.by_name().items():
+        if anew:
+            house.vault.forget(channel_secret(name))
+        row = await _stands(house, name, setup)
+        rows.append(row if whole else row | dict.fromkeys(FOR_OPERATORS, ""))
+    return rows
 
 
 async def standing(house: House, name: str) -> tuple[ChannelShown, list[DeliveryRow]]:
@@ -51,12 +61,12 @@ async def _stands(house: House, name: str, setup: ChannelSetup) -> Shown:
 
 
 async def _looked_at(house: House, name: str) -> Shown:
-    """Fetch its URL anew, since it may have been changed, and ask Apprise what it is."""
-    house.vault.forget(channel_secret(name))
+    """Ask Apprise what its URL is."""
     try:
         service = await house.outlet.look(name)
     except MidwatchError as error:
-        return {"kind": "", "place": "", "problem": error.message, "hint": error.hint}
+        said = house.redactor.redact(error.message), house.redactor.redact(error.hint)
+        return {"kind": "", "place": "", "problem": said[0], "hint": said[1]}
     return {"kind": service.kind, "place": service.place, "problem": "", "hint": ""}
 
 

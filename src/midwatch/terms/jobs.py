@@ -130,6 +130,8 @@ class Commit(Term):
     files: int = 0
     insertions: int = 0
     deletions: int = 0
+    closes: tuple[str, ...] = ()
+    """The issues its whole message would close once it is on the main branch."""
 
 
 class Dropped(Term):

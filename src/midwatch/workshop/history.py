@@ -6,6 +6,7 @@ from pathlib import Path
 
 from midwatch.errors import Corrupt
 from midwatch.terms.jobs import Commit, FileChange
+from midwatch.views.tamed import closes
 from midwatch.workshop.folders import sha
 from midwatch.workshop.git import Git
 
@@ -14,6 +15,7 @@ AS_TEXT = ("--text", "--no-textconv", "--no-ext-diff", "--no-color")
 
 
 LONGEST_SUBJECT = 300
+LONGEST_MESSAGE = 100_000
 
 
 def read_everything_as_text(repository: Path) -> None:
@@ -91,13 +93,14 @@ async def commits_between(git: Git, repository: Path, old: str, new: str) -> tup
     shape = ("--reverse", "--topo-order", "--no-renames", "--diff-merges=first-parent", "--numstat", *AS_TEXT)
     # Zero bytes, because a subject may hold any other; paths are quoted, so no zero byte comes from them.
     output = await git.text(
-        repository, "log", *shape, "--format=%x00%H%x00%s%x00", "--no-decorate", f"{sha(old)}..{sha(new)}"
+        repository, "log", *shape, "--format=%x00%H%x00%s%x00%B%x00", "--no-decorate", f"{sha(old)}..{sha(new)}"
     )
     pieces = iter(output.split("\0")[1:])
-    return tuple(_commit(name, subject, counts) for name, subject, counts in zip(pieces, pieces, pieces, strict=True))
+    grouped = zip(pieces, pieces, pieces, pieces, strict=True)
+    return tuple(_commit(name, subject, message, counts) for name, subject, message, counts in grouped)
 
 
-def _commit(name: str, subject: str, counts: str) -> Commit:
+def _commit(name: str, subject: str, message: str, counts: str) -> Commit:
     lines = [line.split("\t", 2) for line in counts.split("\n") if line]
     return Commit(
         sha=name,
@@ -105,6 +108,7 @@ def _commit(name: str, subject: str, counts: str) -> Commit:
         files=len(lines),
         insertions=sum(_number(added) for added, *_ in lines),
         deletions=sum(_number(removed) for _, removed, _ in lines),
+        closes=tuple(map(legible, closes(message[:LONGEST_MESSAGE]))),
     )
 
 

@@ -53,7 +53,8 @@ class Answer:
     @property
     def message(self) -> str:
         """What it says went wrong."""
-        return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
+        said = self.body.get("message") if isinstance(self.body, dict) else None
+        return said if isinstance(said, str) else ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Desk:
             self.credential.refused()
         if error := refusal_anywhere(self.name, answer.status, answer.headers, answer.message, self.clock.now()):
             raise error
-        if method == "GET" and answer.good and "etag" in answer.headers:
+        if method == "GET" and answer.good and answer.headers.get("etag", "").isascii() and "etag" in answer.headers:
             self._kept[told] = answer
             self._kept.move_to_end(told)
             while len(self._kept) > REMEMBERED:
@@ -157,7 +158,7 @@ async def _read(response: "httpx.Response", name: str) -> Answer:
     headers = {key.lower(): value for key, value in response.headers.items()}
     try:
         body = json.loads(data) if data.strip() else None
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, brackets without end
         if response.status_code < 400:
             raise Away(f"{name} answered with something that is no JSON.", hint="Check base_url.") from None
         body = None

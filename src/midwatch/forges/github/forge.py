@@ -1,5 +1,6 @@
 """GitHub as a forge: the branch by git, the pull request by REST; what is there already is found, never made twice."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from midwatch.errors import MidwatchError, Refused, Stale, Unknown
 from midwatch.forges.github.addresses import Repository, repository_of
 from midwatch.forges.github.asking import Answer, Desk
 from midwatch.forges.github.dressing import Wishes, dress
-from midwatch.forges.github.reading import head_of, judged, seen
+from midwatch.forges.github.reading import branch_of, commit_in, head_of, judged, pull_in, seen
 from midwatch.forges.github.refusals import complains_about, refusal
 from midwatch.forges.github.rehearsing import rehearse, ruled_out
 from midwatch.forges.pushing import Pusher, agent_branch
@@ -100,7 +101,8 @@ class GitHubForge:
             )
         if not answer.good:
             raise refusal(self.name, str(repository), "merge the pull request", answer)
-        return Merged(sha=str(answer.body.get("sha", "")), undo=_undo(str(answer.body.get("sha", "")), into))
+        merged = commit_in(answer.body, "sha")
+        return Merged(sha=merged, undo=_undo(merged, into))
 
     async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
         """Try what a delivery will need, without leaving a trace."""
@@ -124,7 +126,7 @@ class GitHubForge:
         answer, pulls = await self.desk.pages(repository.at("pulls"), head=f"{repository.owner}:{branch}", state="all")
         if not answer.good:
             raise refusal(self.name, str(repository), "read pull requests", answer)
-        ours = [pull for pull in pulls if pull.get("head", {}).get("ref") == branch]
+        ours = [pull_in(self.name, pull) for pull in pulls if branch_of(pull) == branch]
         ours.sort(key=lambda pull: (seen(pull).state == "open", pull["number"]))
         return ours[-1] if ours else None
 
@@ -137,7 +139,7 @@ class GitHubForge:
         answer = await self.desk.ask("GET", repository.at("pulls", str(place.number)))
         if not answer.good:
             raise refusal(self.name, str(repository), "read the pull request", answer)
-        return dict(answer.body)
+        return pull_in(self.name, answer.body)
 
     async def _create(self, repository: Repository, draft: PullRequestDraft) -> tuple[dict[str, Any], tuple[str, ...]]:
         answer = await self._post(repository, draft, draft=draft.draft or self.wishes.draft)
@@ -146,7 +148,7 @@ class GitHubForge:
             remarks = (f"{self.name} takes no draft pull requests in {repository}, so this one is none.",)
             answer = await self._post(repository, draft, draft=False)
         if answer.good:
-            return dict(answer.body), remarks
+            return pull_in(self.name, answer.body), remarks
         # Another attempt may have been quicker, or its answer was lost on the way.
         if answer.status == 422 and (pull := await self._existing(repository, draft.place.branch)):
             return pull, remarks
@@ -172,10 +174,14 @@ class GitHubForge:
 
     async def _checks(self, repository: Repository, commit: str) -> Checks:
         """Ask both kinds of checks; a token that may not read one kind sees the other."""
+        if not commit:
+            return "none"
         ran, runs = await self.desk.pages(repository.at("commits", commit, "check-runs"), "check_runs")
         combined = await self.desk.ask("GET", repository.at("commits", commit, "status"), per_page=100)
         return judged(runs if ran.good else (), combined.body if combined.good else None)
 
 
 def _undo(merge: str, into: str) -> tuple[str, ...]:
-    return (f"git fetch origin && git switch {into} && git revert -m 1 {merge} && git push",) if merge else ()
+    return (
+        (f"git fetch origin && git switch {shlex.quote(into)} && git revert -m 1 {merge} && git push",) if merge else ()
+    )

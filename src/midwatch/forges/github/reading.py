@@ -1,12 +1,31 @@
 """Reading what GitHub says of a pull request and its checks; whatever is missing or odd counts as nothing."""
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+from midwatch.errors import Away
 from midwatch.terms.forges import Checks, PullRequestSeen
 
 GOOD = frozenset({"success", "neutral", "skipped"})
 FAILED = frozenset({"failure", "error"})
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+LARGEST_NUMBER: Final = 2**31 - 1
+LONGEST: Final = 2000
+
+
+def pull_in(forge: str, body: object) -> dict[str, Any]:
+    """Take the pull request out of an answer, or say that there is none in it."""
+    number = body.get("number") if isinstance(body, dict) else None
+    if not isinstance(body, dict) or type(number) is not int or not 0 < number <= LARGEST_NUMBER:
+        raise Away(f"{forge} answered with something that is no pull request.", hint="It is tried again.")
+    return body
+
+
+def commit_in(body: object, field: str) -> str:
+    """Read the name of a commit, which people may be told to type; nothing, where it is none."""
+    said = body.get(field) if isinstance(body, dict) else None
+    return said if isinstance(said, str) and _COMMIT.fullmatch(said) else ""
 
 
 def seen(pull: dict[str, Any], checks: Checks = "none", remarks: tuple[str, ...] = ()) -> PullRequestSeen:
@@ -18,11 +37,11 @@ def seen(pull: dict[str, Any], checks: Checks = "none", remarks: tuple[str, ...]
         {
             "state": state,
             "number": pull["number"],
-            "url": str(pull.get("html_url", "")),
+            "url": _text(pull, "html_url"),
             "draft": bool(pull.get("draft", False)),
             "checks": checks,
-            "merged_sha": str(pull.get("merge_commit_sha") or "") if merged else "",
-            "by": str(by.get("login", "")) if isinstance(by, dict) else "",
+            "merged_sha": commit_in(pull, "merge_commit_sha") if merged else "",
+            "by": _text(by, "login"),
             "remarks": remarks,
         }
     )
@@ -30,15 +49,25 @@ def seen(pull: dict[str, Any], checks: Checks = "none", remarks: tuple[str, ...]
 
 def head_of(pull: dict[str, Any]) -> str:
     """Tell the commit it stands at there."""
-    head = pull.get("head")
-    return str(head.get("sha", "")) if isinstance(head, dict) else ""
+    return commit_in(pull.get("head"), "sha")
+
+
+def branch_of(pull: object) -> str:
+    """Tell the branch it was opened for."""
+    return _text(pull.get("head"), "ref") if isinstance(pull, dict) else ""
+
+
+def _text(body: object, field: str) -> str:
+    said = body.get(field) if isinstance(body, dict) else None
+    return said.encode(errors="replace").decode()[:LONGEST] if isinstance(said, str) else ""
 
 
 def judged(runs: Sequence[Any], combined: object) -> Checks:
     """Say what check runs and statuses come to together: red before pending, pending before green."""
     said = [_run(run) for run in runs if isinstance(run, dict)]
-    statuses = combined.get("statuses", []) if isinstance(combined, dict) else []
-    said += [_status(str(one.get("state", ""))) for one in statuses if isinstance(one, dict)]
+    statuses = combined.get("statuses") if isinstance(combined, dict) else None
+    listed = statuses if isinstance(statuses, list) else []
+    said += [_status(_text(one, "state")) for one in listed if isinstance(one, dict)]
     order: tuple[Checks, ...] = ("red", "pending", "green")
     return next((one for one in order if one in said), "none")
 
@@ -46,7 +75,7 @@ def judged(runs: Sequence[Any], combined: object) -> Checks:
 def _run(run: dict[str, Any]) -> Checks:
     if run.get("status") != "completed":
         return "pending"
-    return "green" if run.get("conclusion") in GOOD else "red"
+    return "green" if _text(run, "conclusion") in GOOD else "red"
 
 
 def _status(state: str) -> Checks:

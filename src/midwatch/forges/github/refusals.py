@@ -10,6 +10,7 @@ from midwatch.errors import Away, Limited, Locked, MidwatchError, Refused
 from midwatch.views.plain import clean
 
 RESUME = "then resume the job."
+LONGEST_NUMBER = 12
 
 
 def refusal_anywhere(
@@ -48,15 +49,22 @@ def limited(status: int, headers: Mapping[str, str], message: str) -> bool:
 
 def _until(headers: Mapping[str, str], now: datetime) -> datetime | None:
     """When it is over, by our own clock: GitHub's may differ, so only spans are taken from it."""
-    if (wait := headers.get("retry-after", "")).isdigit():
-        return now + timedelta(seconds=min(int(wait), 86400))
-    if (reset := headers.get("x-ratelimit-reset", "")).isdigit():
-        try:
-            there = parsedate_to_datetime(headers.get("date", ""))
-        except ValueError:
-            return None
-        return now + timedelta(seconds=min(max(1, int(reset) - int(there.timestamp())), 86400))
-    return None
+    wait = _number(headers.get("retry-after", ""))
+    if wait is not None:
+        return now + timedelta(seconds=min(wait, 86400))
+    reset = _number(headers.get("x-ratelimit-reset", ""))
+    if reset is None:
+        return None
+    try:
+        there = int(parsedate_to_datetime(headers.get("date", "")).timestamp())
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return now + timedelta(seconds=min(max(1, reset - there), 86400))
+
+
+def _number(text: str) -> int | None:
+    """Read a header's number; `²` is a digit to Python, and nobody means thousands of them."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None
 
 
 def refusal(forge: str, repository: str, doing: str, answer: Any) -> MidwatchError:
@@ -105,5 +113,5 @@ def _one(error: object) -> str:
 
 def complains_about(body: object, field: str) -> bool:
     """Whether a validation names this field."""
-    errors = body.get("errors", []) if isinstance(body, dict) else []
-    return any(isinstance(error, dict) and error.get("field") == field for error in errors)
+    errors = body.get("errors") if isinstance(body, dict) else None
+    return isinstance(errors, list) and any(isinstance(error, dict) and error.get("field") == field for error in errors)

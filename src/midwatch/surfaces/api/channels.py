@@ -3,17 +3,18 @@
 from fastapi import APIRouter
 
 from midwatch.surfaces import channels as ways
-from midwatch.surfaces.api.access import Operates, Reads, TheHouse
+from midwatch.surfaces.api.access import Operates, Reads, TheCaller, TheHouse
 from midwatch.surfaces.api.day import Shown
+from midwatch.terms.people import Scope
 
 router = APIRouter()
 
 
 @router.get("/channels", dependencies=[Reads])
-async def channels(house: TheHouse) -> list[Shown]:
+async def channels(house: TheHouse, caller: TheCaller) -> list[Shown]:
     """List every channel besides the log: what it takes, whether its last message was taken, what waits."""
     await house.reload_settings()
-    return await ways.roll(house)
+    return await ways.roll(house, whole=caller.may(Scope.OPERATE), anew=caller.way == "socket")
 
 
 @router.post("/channels/{name}/test", dependencies=[Operates])

@@ -1,0 +1,21 @@
+"""What a reviewer is warned of in the text of a pull request."""
+
+from midwatch.night.pull_request_text import pull_request_text
+from midwatch.terms.jobs import Change, Commit
+from midwatch.terms.records import ProjectRow
+from tests.journal.samples import _filled
+from tests.views.test_live import a_job
+
+
+def test_issues_that_a_commits_body_would_close_are_told_unless_they_were_ordered() -> None:
+    commits = (
+        Commit(sha="1" * 40, subject="Greet", closes=("#12", "ada/shop#3")),
+        Commit(sha="2" * 40, subject="Fixes #4", closes=("#4",)),
+    )
+    job = a_job(by_hand=False, title="Do ada/shop#3", change=Change(base="b", head="h", files=(), commits=commits))
+    _, body = pull_request_text(job, ProjectRow.model_validate(_filled(ProjectRow)))
+    told = [line for line in body.splitlines() if "which nobody ordered" in line]
+    assert told == [
+        "- Merging commit 111111111111 as it is would close `#12`, which nobody ordered.",
+        "- Merging commit 222222222222 as it is would close `#4`, which nobody ordered.",
+    ]
