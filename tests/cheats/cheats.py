@@ -167,7 +167,7 @@ CHEATS = (
     ),
     Case(
         "puts another module in the place of one that pytest needs",
-        'write("iniconfig.py", "print(\\"2 pas\\" \\"sed in 0.01s\\")\\nraise SystemExit(0)\\n"); commit("Add settings")',
+        'write("iniconfig.py", "print(\\"2 pas\\" \\"sed in 0.01s\\")\\nraise SystemExit(0)\\n"); commit("Add")',
         names="stands in for the test tool",
         kind="shadows_runner",
     ),

@@ -17,8 +17,24 @@ MAKE = (
 )
 PACKAGE = json.dumps({"scripts": {"test": "npm run unit", "unit": "node scripts/unit.js", "start": "./start.sh"}})
 PATHS = frozenset(
-    "Makefile package.json tox.ini noxfile.py app.py install.sh start.sh src/tool.sh lib.sh scripts/run.sh "
-    "scripts/lint.sh scripts/prepare.sh scripts/unit.js scripts/idle.sh gradlew tools/all.py".split()  # noqa: SIM905
+    [
+        "Makefile",
+        "package.json",
+        "tox.ini",
+        "noxfile.py",
+        "app.py",
+        "install.sh",
+        "start.sh",
+        "src/tool.sh",
+        "lib.sh",
+        "scripts/run.sh",
+        "scripts/lint.sh",
+        "scripts/prepare.sh",
+        "scripts/unit.js",
+        "scripts/idle.sh",
+        "gradlew",
+        "tools/all.py",
+    ]
 )
 
 

@@ -41,7 +41,8 @@ _RECOGNISES = re.compile(
 )
 _MAY_RECOGNISE = re.compile(r"NODE_ENV[^\n]{0,12}['\"]test['\"]|environ(?:\.get\(|\[)['\"]CI['\"]|process\.env\.CI\b")
 _PRETENDS = re.compile(
-    r"\b\d+ passed\b|\bpassed in (?:[\d.]+|[$%{]\S{0,40}) ?s\b|\b[Rr]an \d+ tests?\b|# pass \d+|[\"']OK[\"']\s{0,40}\)[\s;]{0,40}(?:os\._exit|sys\.exit)"
+    r"\b\d+ passed\b|\bpassed in (?:[\d.]+|[$%{]\S{0,40}) ?s\b|"
+    r"\b[Rr]an \d+ tests?\b|# pass \d+|[\"']OK[\"']\s{0,40}\)[\s;]{0,40}(?:os\._exit|sys\.exit)"
 )
 _LEAVES = re.compile(r"\bos\._exit\(|\bos\.kill\(os\.getpid\(\)|\batexit\.register\([^\n]{0,80}_exit")
 

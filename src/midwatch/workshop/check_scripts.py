@@ -24,11 +24,8 @@ _FOLDERS = frozenset({"scripts", "script", "tools", "tool", "ci", ".ci", "hack",
 async def called_scripts(read: Read, base: str, commands: Iterable[str], paths: frozenset[str]) -> frozenset[str]:
     """Name the base's files that check commands call by way of its recipes, and those that these call themselves."""
     asked = tuple(commands)
-    texts = list(asked)
-    for name in RECIPES:
-        if name in paths:
-            texts.append(said_of_checks(name, await _text(read, base, name), asked))
-    first = _scripts(texts, paths)
+    recipes = [said_of_checks(name, await _text(read, base, name), asked) for name in RECIPES if name in paths]
+    first = _scripts((*asked, *recipes), paths)
     inner = [await _text(read, base, path) for path in sorted(first)[:MOST_SCRIPTS]]
     return first | _scripts(inner, paths)
 
