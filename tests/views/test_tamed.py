@@ -44,7 +44,7 @@ ANYTHING = st.text() | st.text(alphabet="@#aG H-12!/[]<>`\n\r\tissuepl", max_siz
 
 
 def rendered(text: str) -> str:
-    return MarkdownIt("commonmark").render(f"- {text}")
+    return str(MarkdownIt("commonmark").render(f"- {text}"))
 
 
 @given(ANYTHING)
