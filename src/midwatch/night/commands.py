@@ -75,7 +75,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             f"Job {job.number} goes on as job {following[-1].number}.",
             hint=f"Look at that one: midwatch job show {following[-1].number}",
         )
-    session, stage = await night.records.get(SessionRow, job.session), goes_on_at(job)
+    session, stage = await night.records.get(SessionRow, job.session), await goes_on_at(night.records, job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
             f"{session.called} is over, and job {job.number} had no approved plan yet.",

@@ -19,6 +19,7 @@ from midwatch.night import by_hand, milestones
 from midwatch.night.assigning import base_of, setup_doorman
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.delivering import ask_for_review, by_person, deliver, tell
+from midwatch.night.going_on import followed
 from midwatch.night.planning import plan
 from midwatch.night.roles import Night
 from midwatch.night.rooms import Place
@@ -117,10 +118,18 @@ async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
 
 async def bundle(night: Night, job: JobRow) -> Events:
     """Pack what the agent committed, inside its walls."""
-    if job.retry_of:
-        await night.bench.take_over(job.retry_of, job.work_epoch, to=job.id, at=job.work_epoch)
+    if not await night.bench.head_so_far(job.id, job.work_epoch):
+        await _take_over(night, job)
     packed = await night.bench.bundle(_workplace(job), base_of(job))
     return (JobBundled(job=job.id, epoch=job.epoch, bundle=packed),)
+
+
+async def _take_over(night: Night, job: JobRow) -> None:
+    """Fetch finished work from whoever has it: one that was stopped before it packed never took it over."""
+    for former in await followed(night.records, job):
+        if await night.bench.head_so_far(former.id, job.work_epoch):
+            return await night.bench.take_over(former.id, job.work_epoch, to=job.id, at=job.work_epoch)
+    return None
 
 
 def _workplace(job: JobRow) -> Place:
