@@ -92,12 +92,12 @@ async def ask_again(night: Night, session_id: str) -> None:
     session = await night.records.get(SessionRow, session_id)
     if waiting:
         await night.journal.record(*_credential_ask(night, waiting[0], waiting[0].waits_for))
-    elif _held_by_us(session):
+    elif held_by_us(session):
         with contextlib.suppress(Stale):
             await night.journal.record(SessionResumed(session=session_id))
 
 
-def _held_by_us(session: SessionRow) -> bool:
+def held_by_us(session: SessionRow) -> bool:
     """Whether a pause is ours to end: a person, a message or spin may have paused the night for another reason."""
     return session.state is SessionState.AUTONOMOUS and session.paused and session.why_paused in {HELD, CAPPED}
 
@@ -174,7 +174,7 @@ async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bo
     for job in waiting:
         why = f"{job.waits_for} {by} said {ask.answer}; its work is kept."
         events += [_woken(job, by)] if agreed else await failed(night, job, why, Cause.AUTH.value)
-    if _held_by_us(session):
+    if held_by_us(session):
         events.append(SessionResumed(session=session.id))
     others = await _open_asks(night, ask.session, AskKind.GUIDANCE_ERROR)
     events += [AskWithdrawn(ask=one.id, why="answered with another") for one in others if one.id != ask.id]
