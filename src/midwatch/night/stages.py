@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from midwatch.errors import Refused, Stale
+from midwatch.errors import Stale, Withheld
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import (
     JobBundled,
@@ -80,7 +80,7 @@ async def execute(night: Night, job: JobRow) -> Events:
         raise Stale("The plan is not approved.")
     session = await night.records.get(SessionRow, job.session)
     if session.level is Level.OBSERVE and not by_person(job):
-        raise Refused("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
+        raise Withheld("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
     await _refuse_weak_walls(night, job, session.level)
     if job.by_hand:
         return await by_hand.execute(night, job)
@@ -110,7 +110,7 @@ async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
     forced = night.settings().gate.unisolated_agents
     held = effective_level(level, night.bench.isolation, job.agent, forced=forced)
     if held is Level.OBSERVE and level is not Level.OBSERVE and not by_person(job):
-        raise Refused(
+        raise Withheld(
             f"This machine has no walls to keep {job.agent} in.",
             hint="Install bubblewrap (midwatch doctor says how), or approve the plan yourself.",
         )
