@@ -45,8 +45,9 @@ async def find_out(night: Night, job: JobRow, error: MidwatchError) -> Found:
     cause = _known(job, error, said) or said
     if cause is Cause.UNKNOWN and words and job.stage in AT_WORK:
         cause = classify(words)
-    since = forgiven_at(await night.records.find(AskRow, session=job.session), job.project)
-    tried = failures_of(await night.records.find(JobRow, session=job.session), job.work_item, since)
+    jobs = await night.records.find(JobRow, session=job.session)
+    asks = await night.records.find(AskRow, session=job.session)
+    tried = failures_of(jobs, job.work_item, forgiven_at(asks, job.project, jobs, job.work_item))
     tries = tries_of(tried, cause.value) + 1
     act = next_act(cause, tries, night.settings().jobs.max_retries)
     return Found(cause, NextAct.RESTART if isinstance(error, Refused) and act is NextAct.AGAIN else act, tries, words)
@@ -106,7 +107,7 @@ async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -
         for one in await night.records.find(JobRow, session=job.session)
     ]
     asks = await night.records.find(AskRow, session=job.session)
-    since = forgiven_at(asks, job.project)
+    since = forgiven_at(asks, job.project, jobs)
     errors = errors_in_a_row([one for one in jobs if one.project == job.project], since)
     tier = tier_of(NoticeKind.ERROR, errors_in_a_row=errors)
     text = f"Job {job.number} ({job.title}) failed at {job.stage.said}: {headline or ended.why}"
