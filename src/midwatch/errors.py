@@ -5,6 +5,7 @@ MidwatchError
 │  └─ Unknown   M104  exit 2, HTTP 404   nothing has that name         the caller
 ├─ Refused      M2xx  exit 3, HTTP 403   a rule said no                nobody, or the person
 │  ├─ Locked    M202  exit 3, HTTP 403   a credential was refused      the person mends it
+│  ├─ Withheld  M203  exit 3, HTTP 403   a person has to allow it      the person allows it, or not
 │  ├─ Stranger  M201  exit 3, HTTP 401   we do not know who asks       the caller signs in
 │  └─ Stale     M209  exit 3, HTTP 409   the world moved on meanwhile  the caller looks again
 ├─ Exhausted    M3xx  exit 4, HTTP 409   budget, time or room is used  the night ends well
@@ -85,6 +86,12 @@ class Locked(Refused):
     """A credential was refused."""
 
     code = "M202"
+
+
+class Withheld(Refused):
+    """Only a person can allow this."""
+
+    code = "M203"
 
 
 class Stale(Refused):

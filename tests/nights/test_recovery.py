@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from midwatch.errors import Broken
-from midwatch.night import liveness, settling
+from midwatch.journal.events.session import AskWithdrawn
+from midwatch.night import commands, liveness, settling
 from midwatch.night.rooms import Assignment
 from midwatch.store.tables import timers
 from midwatch.terms.agents import FormerTry
@@ -111,6 +112,19 @@ async def test_a_persons_word_lets_it_be_tried_again_and_silence_ends_the_night(
         await all_is_well(house)
 
 
+async def test_a_person_who_resumes_the_night_has_answered_what_it_was_paused_for(tmp_path: Path) -> None:
+    async with a_house(tmp_path / "home", agents={"housekeeper": ForgetfulAgent(MISSING, times=3)}) as house:
+        await begun(house, tmp_path)
+        ask = await until_asked(house)
+        (paused,) = await house.house.records.find(SessionRow)
+        await commands.resume(house.house.night, paused, by="ann")
+        answered = await house.house.records.get(AskRow, ask.id)
+        assert (answered.state, answered.answer, answered.answered_by) == (AskState.ANSWERED, "go on", "ann")
+        session = await house.to_the_brief()
+        assert session.reason == "everything ordered is settled"
+        await all_is_well(house)
+
+
 async def test_silence_after_the_last_try_ends_the_night(tmp_path: Path) -> None:
     async with a_house(tmp_path / "home", agents={"housekeeper": ForgetfulAgent(MISSING)}) as house:
         await begun(house, tmp_path)
@@ -191,6 +205,27 @@ async def test_a_job_nobody_has_is_found_by_the_patrol_and_goes_on(tmp_path: Pat
         assert await patrol.once() == 1
         await house.to_the_brief()
         assert (await house.house.records.get(JobRow, job.id)).state is JobState.DONE
+        await all_is_well(house)
+
+
+async def test_a_plan_nobody_is_asked_about_is_shown_again_by_the_patrol(tmp_path: Path) -> None:
+    """X4: approved then, the work goes on."""
+    async with a_house(tmp_path / "home", agents={"housekeeper": ScriptedAgent(GOOD)}) as house:
+        await begun(house, tmp_path, Level.CAUTIOUS)
+        lost = await until_asked(house)
+        assert lost.kind is AskKind.APPROVE_PLAN
+        await house.house.journal.record(AskWithdrawn(ask=lost.id, why="lost"))
+        patrol = liveness.Patrol(house.house.night, house.house.performer.perform)
+        assert await patrol.once() == 0
+        house.clock.jump_to(house.clock.now() + timedelta(minutes=3))
+        assert await patrol.once() == 1
+        assert await patrol.once() == 0
+        (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
+        assert (ask.kind, ask.shown_hash, ask.question) == (lost.kind, lost.shown_hash, lost.question)
+        await settling.answer(house.house.night, ask.id, "approve", by="ann")
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        assert job.state is JobState.DONE
         await all_is_well(house)
 
 

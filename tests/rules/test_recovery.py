@@ -43,10 +43,7 @@ def test_any_failure_has_a_cause(text: str, exit_code: int | None) -> None:
 @given(st.sampled_from(Cause), st.integers(0, 10), st.integers(0, 5))
 def test_nothing_is_tried_beyond_its_cap_and_what_a_person_must_mend_never(cause: Cause, tries: int, cap: int) -> None:
     act = next_act(cause, tries, cap)
-    if CAUSES[cause].act in {NextAct.ASK, NextAct.WAIT}:
-        assert act is CAUSES[cause].act
-    else:
-        assert (act is NextAct.ASK) == (tries >= cap)
+    assert act is (NextAct.ASK if tries >= cap else CAUSES[cause].act)
 
 
 def test_every_cause_has_its_row() -> None:

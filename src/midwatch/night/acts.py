@@ -113,7 +113,7 @@ async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], 
 async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
     """Begin again where a job ended; the new one says which it follows. One whose time was over simply goes on."""
     tried = [job for job in world.jobs if job.work_item == act.proposal.target]
-    if tried and boxed(tried[-1]) and goes_on_at(tried[-1]) is not Stage.MIRROR:
+    if tried and boxed(tried[-1]) and await goes_on_at(night.records, tried[-1]) is not Stage.MIRROR:
         return await _go_on(night, act, tried[-1])
     events, result = await _start(night, world, act)
     renewed = [
@@ -146,7 +146,7 @@ async def _go_on(night: Night, act: ActRow, former: JobRow) -> tuple[list[Event]
             act=act.id,
             retry_of=former.id,
             by_hand=former.by_hand,
-            stage=goes_on_at(former),
+            stage=await goes_on_at(night.records, former),
         ),
         WorkChanged(item=former.work_item, status=WorkStatus.IN_PROGRESS, why="goes on in a new time box"),
     ]

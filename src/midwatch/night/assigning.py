@@ -5,7 +5,9 @@ from datetime import timedelta
 from midwatch.errors import Exhausted, Misuse, Stale
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.deciding import Decider
+from midwatch.night.going_on import followed
 from midwatch.night.informing import tell_about
+from midwatch.night.last_words import last_head
 from midwatch.night.roles import Agent, Night
 from midwatch.night.rooms import Assignment, Doorman, Lodging, Place, Reach
 from midwatch.night.telling import Teller
@@ -117,15 +119,15 @@ def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> Re
 
 
 async def _taken_over(night: Night, job: JobRow) -> str:
-    """A job that goes on works where it was left: in its own last checkout, or once in that of the one it follows."""
+    """A job that goes on works where it was left: in its own last checkout, or once in that of one it follows."""
     if job.stage is Stage.PLAN:
         return ""
-    if job.waits or (job.conversation and job.attempt > 1):
-        return job.id  # nothing was wrong with the work; and an agent that remembers what it did must find it done
-    if not job.retry_of or job.stage is not Stage.EXECUTE:
-        return ""
-    former = await night.records.get(JobRow, job.retry_of)
-    return former.id if former.plan_hash == job.plan_hash else ""
+    if job.stage is Stage.EXECUTE:
+        for former in await followed(night.records, job):
+            if await last_head(night, former):  # one that ended before it entered a room left the work with another
+                return former.id
+    # Nothing was wrong with the work; and an agent that remembers what it did must find it done.
+    return job.id if job.waits or (job.conversation and job.attempt > 1) else ""
 
 
 def _time_left(night: Night, job: JobRow, contract: RunContract) -> timedelta:

@@ -8,18 +8,21 @@ from midwatch.journal.events.jobs import (
     PullRequestMerged,
 )
 from midwatch.journal.events.runs import RunStarted
-from midwatch.journal.events.session import MessageSaid, SessionPaused, SessionResumed
+from midwatch.journal.events.session import AskAnswered, MessageSaid, SessionPaused, SessionResumed
 from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.ending import stop_events
 from midwatch.night.forge_watch import place_of
 from midwatch.night.going_on import goes_on_at
+from midwatch.night.held_up import held_by_us
 from midwatch.night.jobs import halt
 from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
+from midwatch.rules.asks import GO_ON
 from midwatch.rules.contract import part_of
+from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow
+from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow
 
 
 async def pause(night: Night, session: SessionRow, *, by: str, why: str) -> None:
@@ -30,10 +33,13 @@ async def pause(night: Night, session: SessionRow, *, by: str, why: str) -> None
 
 
 async def resume(night: Night, session: SessionRow, *, by: str) -> None:
-    """Let the loop go on."""
+    """Let the loop go on; what we paused it to ask about is answered by that."""
     if not session.paused:
         raise Refused(f"Night {session.number} is not paused.")
-    await night.journal.record(SessionResumed(session=session.id), actor=by)
+    asked = {"session": session.id, "kind": AskKind.GUIDANCE_ERROR, "state": AskState.OPEN}
+    asks = await night.records.find(AskRow, **asked) if held_by_us(session) else ()
+    answers = [AskAnswered(ask=ask.id, answer=GO_ON, by=by) for ask in asks]
+    await night.journal.record(SessionResumed(session=session.id), *answers, actor=by)
 
 
 async def think(night: Night, session: SessionRow, *, by: str) -> None:
@@ -75,7 +81,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             f"Job {job.number} goes on as job {following[-1].number}.",
             hint=f"Look at that one: midwatch job show {following[-1].number}",
         )
-    session, stage = await night.records.get(SessionRow, job.session), goes_on_at(job)
+    session, stage = await night.records.get(SessionRow, job.session), await goes_on_at(night.records, job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
             f"{session.called} is over, and job {job.number} had no approved plan yet.",

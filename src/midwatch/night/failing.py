@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from midwatch.errors import Away, MidwatchError, Refused
+from midwatch.errors import Away, MidwatchError, Refused, Stale, Withheld
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded, JobStumbled, JobWaits
 from midwatch.journal.events.session import NoticeRaised
@@ -11,11 +11,20 @@ from midwatch.night.guiding import guidance
 from midwatch.night.last_words import kept, last_head, last_words
 from midwatch.night.roles import Night
 from midwatch.rules.notices import NoticeKind, tier_of
-from midwatch.rules.recovery import Cause, NextAct, back_off, classify, next_act
+from midwatch.rules.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
 from midwatch.rules.retries import errors_in_a_row, failures_of, forgiven_at, tries_of
 from midwatch.terms.asks import Tier
-from midwatch.terms.jobs import Failure, JobState
+from midwatch.terms.jobs import Failure, JobState, Stage
 from midwatch.terms.records import AskRow, JobRow
+
+OUTSIDE = frozenset({Stage.MIRROR, Stage.DELIVER, Stage.PULL_REQUEST})
+"""Stages in which a refusal is a forge's, not an agent's or ours."""
+AT_WORK = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
+"""Stages in which an agent is at work; in any other its last words are about something else."""
+TOLD_OUTSIDE = {cause for cause, remedy in CAUSES.items() if remedy.act not in {NextAct.RESTART, NextAct.AGAIN}} | {
+    Cause.CONFLICT
+}
+"""What a forge's refusal may turn out to be; that the work is wrong is not for a forge to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +41,25 @@ class Found:
 async def find_out(night: Night, job: JobRow, error: MidwatchError) -> Found:
     """Name the cause: by what we know ourselves, by what was said, and only then by the end of the log."""
     words = await last_words(night, job)
-    cause = _known(error) or classify("\n".join((*error.because, error.message)))
-    if cause is Cause.UNKNOWN and words:
+    said = classify("\n".join((*error.because, error.message)))
+    cause = _known(job, error, said) or said
+    if cause is Cause.UNKNOWN and words and job.stage in AT_WORK:
         cause = classify(words)
-    since = forgiven_at(await night.records.find(AskRow, session=job.session), job.project)
-    tried = failures_of(await night.records.find(JobRow, session=job.session), job.work_item, since)
+    jobs = await night.records.find(JobRow, session=job.session)
+    asks = await night.records.find(AskRow, session=job.session)
+    tried = failures_of(jobs, job.work_item, forgiven_at(asks, job.project, jobs, job.work_item))
     tries = tries_of(tried, cause.value) + 1
     act = next_act(cause, tries, night.settings().jobs.max_retries)
     return Found(cause, NextAct.RESTART if isinstance(error, Refused) and act is NextAct.AGAIN else act, tries, words)
 
 
-def _known(error: MidwatchError) -> Cause | None:
+def _known(job: JobRow, error: MidwatchError, said: Cause) -> Cause | None:
+    """A rule that said no means the work, unless it is another's rule: then no other work would be let in either."""
+    if isinstance(error, Withheld):
+        return Cause.AUTH
     if isinstance(error, Refused):
-        return Cause.LOGIC
+        theirs = job.stage in OUTSIDE and not isinstance(error, Stale)
+        return (said if said in TOLD_OUTSIDE else Cause.AUTH) if theirs else Cause.LOGIC
     return Cause.TRANSIENT if isinstance(error, Away) else None
 
 
@@ -92,7 +107,7 @@ async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -
         for one in await night.records.find(JobRow, session=job.session)
     ]
     asks = await night.records.find(AskRow, session=job.session)
-    since = forgiven_at(asks, job.project)
+    since = forgiven_at(asks, job.project, jobs)
     errors = errors_in_a_row([one for one in jobs if one.project == job.project], since)
     tier = tier_of(NoticeKind.ERROR, errors_in_a_row=errors)
     text = f"Job {job.number} ({job.title}) failed at {job.stage.said}: {headline or ended.why}"

@@ -1,11 +1,26 @@
-"""Where a job that goes on for another takes up the work."""
+"""Where a job that goes on for another takes up the work, and whose work that is."""
 
+from midwatch.journal.port import Records
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import JobRow
+from midwatch.terms.records import JobRow, PlanRow
 
 
-def goes_on_at(job: JobRow) -> Stage:
+async def goes_on_at(records: Records, job: JobRow) -> Stage:
     """Finished work is looked at again, an approved plan carried on with; anything less begins anew."""
     if job.done is not None and job.stage not in {Stage.EXECUTE, Stage.BUNDLE, Stage.QUARANTINE}:
         return Stage.BUNDLE
+    if job.stage is Stage.BUNDLE and job.bundle is None:
+        # Whether it was begun to look at finished work, and ended before it could.
+        former = await followed(records, job)
+        if former and await goes_on_at(records, former[0]) is Stage.BUNDLE:
+            return Stage.BUNDLE
     return Stage.EXECUTE if job.approved_by and job.plan is not None else Stage.MIRROR
+
+
+async def followed(records: Records, job: JobRow) -> tuple[JobRow, ...]:
+    """List the jobs whose work it goes on with, newest first; one with a plan of its own begins anew."""
+    found: list[JobRow] = []
+    while job.retry_of and job.plan is not None and not await records.find(PlanRow, job=job.id):
+        job = await records.get(JobRow, job.retry_of)
+        found.append(job)
+    return tuple(found)

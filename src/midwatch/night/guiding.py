@@ -27,10 +27,11 @@ async def guidance(
     """Open the ask, once for a project; nothing, while something may still be tried."""
     session = await night.records.get(SessionRow, job.session)
     cap = night.settings().jobs.max_retries
-    own, since = [one for one in jobs if one.project == job.project], forgiven_at(asks, job.project)
+    own, looked = [one for one in jobs if one.project == job.project], forgiven_at(asks, job.project, jobs)
+    since = forgiven_at(asks, job.project, jobs, job.work_item)
     if session.state is not SessionState.AUTONOMOUS or job.work_item not in _ordered(session):
         return ()
-    if not (spent(own, job.work_item, since, cap) or project_spent(own, since, cap)):
+    if not (spent(own, job.work_item, since, cap) or project_spent(own, looked, cap)):
         return ()
     if any(ask.kind in GUIDANCE and ask.state is AskState.OPEN and ask.project == job.project for ask in asks):
         return ()
@@ -58,12 +59,12 @@ def _everywhere(session: SessionRow, jobs: Sequence[JobRow], asks: Sequence[AskR
 
 
 def _at_its_cap(session: SessionRow, project: str, jobs: Sequence[JobRow], asks: Sequence[AskRow], cap: int) -> bool:
-    own, since = [one for one in jobs if one.project == project], forgiven_at(asks, project)
+    own, since = [one for one in jobs if one.project == project], forgiven_at(asks, project, jobs)
     if project_spent(own, since, cap):
         return True
     settled = {one.work_item for one in own if one.state in {JobState.DONE, JobState.DECLINED}}
     left = [one["work_item"] for one in session.items if one["project"] == project and one["work_item"] not in settled]
-    return bool(left) and all(spent(own, item, since, cap) for item in left)
+    return bool(left) and all(spent(own, item, forgiven_at(asks, project, jobs, item), cap) for item in left)
 
 
 def _question(job: JobRow, tried: Sequence[Failure]) -> str:

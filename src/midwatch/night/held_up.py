@@ -9,7 +9,7 @@ from midwatch.journal.events.jobs import JobEnded, JobGranted, JobWoken
 from midwatch.journal.events.session import AskWithdrawn, SessionPaused, SessionResumed
 from midwatch.night.bounds import contract_of
 from midwatch.night.ending import debrief_events
-from midwatch.night.failing import after_failure, failed, find_out, notice, waits
+from midwatch.night.failing import OUTSIDE, after_failure, failed, find_out, notice, waits
 from midwatch.night.guiding import CAPPED, ask_about
 from midwatch.night.roles import Night
 from midwatch.night.wording import within
@@ -27,8 +27,6 @@ from midwatch.terms.records import AskRow, JobRow, SessionRow
 UNTOLD = timedelta(minutes=15)
 """How long to wait for a limit whose end nobody named."""
 BUDGET = "budget"
-OUTSIDE = frozenset({Stage.MIRROR, Stage.DELIVER, Stage.PULL_REQUEST})
-"""Stages in which a refused credential is a forge's, not an agent's."""
 HELD = "A credential was refused; everything waits until it is mended."
 
 
@@ -46,12 +44,14 @@ async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event,
         case _:
             found = await find_out(night, job, error)
             if found.act is NextAct.WAIT:
-                return await _wait_for(night, job, error, None)
+                return await _wait_for(night, job, error, None, attempt=job.attempt + 1)
             return await after_failure(night, job, error, found)
 
 
-async def _wait_for(night: Night, job: JobRow, error: MidwatchError, until: datetime | None) -> tuple[Event, ...]:
-    """A limit is no failure: it is waited out, inside the night."""
+async def _wait_for(
+    night: Night, job: JobRow, error: MidwatchError, until: datetime | None, *, attempt: int | None = None
+) -> tuple[Event, ...]:
+    """A limit is no failure: it is waited out, inside the night. One only read out of words counts as a try."""
     session = await night.records.get(SessionRow, job.session)
     if until is None or until <= night.clock.now():  # nobody said when, or it should have been over by now
         until = night.clock.now() + UNTOLD
@@ -61,7 +61,7 @@ async def _wait_for(night: Night, job: JobRow, error: MidwatchError, until: date
         return await failed(night, job, f"{why} Go on then: midwatch job resume {job.number}", "limit", headline=why)
     why = f"{error.message} It goes on at {at}."
     told = notice(night, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
-    return waits(job, why, "limit", until=until), told
+    return waits(job, why, "limit", until=until, attempt=attempt), told
 
 
 async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
@@ -92,12 +92,12 @@ async def ask_again(night: Night, session_id: str) -> None:
     session = await night.records.get(SessionRow, session_id)
     if waiting:
         await night.journal.record(*_credential_ask(night, waiting[0], waiting[0].waits_for))
-    elif _held_by_us(session):
+    elif held_by_us(session):
         with contextlib.suppress(Stale):
             await night.journal.record(SessionResumed(session=session_id))
 
 
-def _held_by_us(session: SessionRow) -> bool:
+def held_by_us(session: SessionRow) -> bool:
     """Whether a pause is ours to end: a person, a message or spin may have paused the night for another reason."""
     return session.state is SessionState.AUTONOMOUS and session.paused and session.why_paused in {HELD, CAPPED}
 
@@ -174,7 +174,7 @@ async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bo
     for job in waiting:
         why = f"{job.waits_for} {by} said {ask.answer}; its work is kept."
         events += [_woken(job, by)] if agreed else await failed(night, job, why, Cause.AUTH.value)
-    if _held_by_us(session):
+    if held_by_us(session):
         events.append(SessionResumed(session=session.id))
     others = await _open_asks(night, ask.session, AskKind.GUIDANCE_ERROR)
     events += [AskWithdrawn(ask=one.id, why="answered with another") for one in others if one.id != ask.id]

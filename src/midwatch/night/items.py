@@ -80,7 +80,7 @@ def _before_any_job(world: Looked, judged: Sequence[PastAct]) -> str:
 
 def _after_a_job(world: Looked, tried: Sequence[JobRow], judged: Sequence[PastAct]) -> dict[str, object]:
     last = tried[-1]
-    since = forgiven_at(world.answered, last.project)
+    since = forgiven_at(world.answered, last.project, world.jobs, last.work_item)
     failures = failures_of(world.jobs, last.work_item, since)
     newer = [act for act in judged if last.ended_at is not None and act.judged_at > last.ended_at]
     state = _state(world, last, newer)
@@ -118,9 +118,10 @@ def _state(world: Looked, last: JobRow, newer: Sequence[PastAct]) -> str:
 def _may_retry(world: Looked, last: JobRow) -> bool:
     """Whether a brain may begin it anew: the table says so, and neither its cause nor its project is at the cap."""
     cap = world.settings.jobs.max_retries
-    since = forgiven_at(world.answered, last.project)
-    if project_spent([job for job in world.jobs if job.project == last.project], since, cap):
+    looked = forgiven_at(world.answered, last.project, world.jobs)
+    if project_spent([job for job in world.jobs if job.project == last.project], looked, cap):
         return False
+    since = forgiven_at(world.answered, last.project, world.jobs, last.work_item)
     failures = failures_of(world.jobs, last.work_item, since)
     if not failures:
         return since is not None  # a person said to go on
@@ -132,7 +133,7 @@ def _may_retry(world: Looked, last: JobRow) -> bool:
 def retries_counted(world: Looked, work_item: str, project: str) -> int:
     """What the gate is told about a restart: the tries for the same cause; all of them, if only a person can help."""
     cap = world.settings.jobs.max_retries
-    since = forgiven_at(world.answered, project)
+    since = forgiven_at(world.answered, project, world.jobs, work_item)
     failures = failures_of(world.jobs, work_item, since)
     tries = tries_of(failures, failures[-1].cause) if failures else 0
     return max(tries, cap) if spent(world.jobs, work_item, since, cap) else tries

@@ -39,35 +39,50 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         return  # done already, by an attempt before a crash; one that waits is woken by other words
     epoch = job.epoch + 1
     bell = night.bells.of(job.id)  # before the claim: a stop that comes right after it must find somebody to wake
-    claim = JobClaimed(
-        job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=night.bench.isolation
-    )
+    hung = True
     try:
-        box = await box_opened(night, job, epoch)
-        await night.journal.record(claim, *box, key=f"claim:{job.id}:{epoch}", actor=night.worker)
-    except Stale:
-        return  # somebody else was faster
-    job = await night.records.get(JobRow, job_id)
-    await milestones.stage_begins(night, job)
-    met: MidwatchError | None = None
-    events: tuple[Event, ...] = ()
-    try:
-        # With the pull request open there is nothing left to stop: the person is told, and it is over.
-        stops = job.state is JobState.STOPPING and stage is not Stage.NOTICE
-        events = await _stop(night, job) if stops else await STAGES[stage](night, job)
-    except MidwatchError as error:
-        met = error
-    except Exception as surprise:
-        raise StageBroke(job_id, epoch, surprise) from surprise
+        if not await _claimed(night, job, stage, attempt):
+            # Somebody else was faster; where it was one of this process, the bell is that one's.
+            now = await night.records.get(JobRow, job_id)
+            hung = now.epoch < epoch or now.worker != night.worker
+            return
+        job = (await night.records.get(JobRow, job_id)).model_copy(update={"epoch": epoch})
+        await milestones.stage_begins(night, job)
+        events, met = await _done(night, job, stage)
     finally:
         stopped = bell.is_set()
-        night.bells.put_away(job.id, bell)
-    if await _written_down(night, job.model_copy(update={"epoch": epoch}), events, met, stopped=stopped):
+        if hung:
+            night.bells.put_away(job.id, bell)
+    if await _written_down(night, job, events, met, stopped=stopped):
         await withdraw_calls(night, job.id)
         if (await night.records.get(JobRow, job.id)).state.over:
             await questions.let_go(night, job.id)
         # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
         await night.bench.put_away(job.id)
+
+
+async def _claimed(night: Night, job: JobRow, stage: Stage, attempt: int) -> bool:
+    """Claim the next epoch; tell whether it is ours."""
+    epoch, isolation = job.epoch + 1, night.bench.isolation
+    claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=isolation)
+    try:
+        box = await box_opened(night, job, epoch)
+        await night.journal.record(claim, *box, key=f"claim:{job.id}:{epoch}", actor=night.worker)
+    except Stale:
+        return False
+    return True
+
+
+async def _done(night: Night, job: JobRow, stage: Stage) -> tuple[tuple[Event, ...], MidwatchError | None]:
+    """Do what a stage is for: what follows, or the error it met."""
+    try:
+        # With the pull request open there is nothing left to stop: the person is told, and it is over.
+        stops = job.state is JobState.STOPPING and stage is not Stage.NOTICE
+        return await _stop(night, job) if stops else await STAGES[stage](night, job), None
+    except MidwatchError as error:
+        return (), error
+    except Exception as surprise:
+        raise StageBroke(job.id, job.epoch, surprise) from surprise
 
 
 async def _written_down(

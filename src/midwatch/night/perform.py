@@ -13,7 +13,7 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.caused import CausedJournal
 from midwatch.journal.events.session import RoundEnded
 from midwatch.journal.port import Journal
-from midwatch.night import flow, held_up, jobs, outbox, retelling, settling, stacks
+from midwatch.night import flow, held_up, jobs, outbox, planning, retelling, settling, stacks
 from midwatch.night.roles import Night
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import SessionRow
@@ -97,7 +97,7 @@ class Performer:
         match name:
             case "round":
                 await flow.run_round(night, args["session"], int(args["number"]))
-            case "stage" | "wake" | "halt":
+            case "stage" | "wake" | "halt" | "ask":
                 await self._job(night, name, args)
             case "settle":
                 await settling.settle(night, args["ask"])
@@ -116,6 +116,8 @@ class Performer:
             await jobs.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
         elif name == "wake":
             await held_up.wake(night, args["job"], by="the patrol; nobody else would have")
+        elif name == "ask":
+            await planning.ask_anew(night, args["job"])
         else:
             await jobs.halt(night, args["job"])
 

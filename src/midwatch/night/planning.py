@@ -14,9 +14,10 @@ from midwatch.night.wording import plan_question
 from midwatch.rules.asks import draft_terms
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.plans import faults
-from midwatch.terms.asks import APPROVE, EDIT, REJECT, AskDraft, AskKind, Silence
+from midwatch.terms.asks import APPROVE, EDIT, REJECT, AskDraft, AskKind, AskState, Silence
 from midwatch.terms.contract import RunContract
-from midwatch.terms.records import JobRow, PlanRow, SessionRow
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow, PlanRow, SessionRow
 
 Events = tuple[Event, ...]
 ORDERS = "the orders"
@@ -44,6 +45,19 @@ async def plan(night: Night, job: JobRow) -> Events:
         wish = " ".join(("Stay inside the orders.", *wrong))
         return planned, PlanReturned(job=job.id, by=ORDERS, plan_hash=planned.plan_hash, wish=wish)
     return planned, *await _ask(night, job, contract, planned, wrong)
+
+
+async def ask_anew(night: Night, job_id: str) -> None:
+    """Ask about a plan that waits for approval and that nobody is asked about; nothing, where somebody is."""
+    job = await night.records.get(JobRow, job_id)
+    if job.stage is not Stage.APPROVE or job.state is not JobState.WAITING or job.plan is None:
+        return
+    if await night.records.find(AskRow, subject=job.id, kind=AskKind.APPROVE_PLAN, state=AskState.OPEN):
+        return
+    contract, version = await contract_of(night, job), job.plan_version
+    planned = JobPlanned(job=job.id, epoch=job.epoch, version=version, plan=job.plan, plan_hash=job.plan_hash)
+    before = job.model_copy(update={"plan_version": version - 1})  # it is asked in the words of the first time
+    await night.journal.record(*await _ask(night, before, contract, planned, faults(job.plan, contract)))
 
 
 async def _was_returned(night: Night, job: JobRow) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from midwatch.errors import Refused, Stale
+from midwatch.errors import Stale, Withheld
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import (
     JobBundled,
@@ -19,6 +19,7 @@ from midwatch.night import by_hand, milestones
 from midwatch.night.assigning import base_of, setup_doorman
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.delivering import ask_for_review, by_person, deliver, tell
+from midwatch.night.going_on import followed
 from midwatch.night.planning import plan
 from midwatch.night.roles import Night
 from midwatch.night.rooms import Place
@@ -79,7 +80,7 @@ async def execute(night: Night, job: JobRow) -> Events:
         raise Stale("The plan is not approved.")
     session = await night.records.get(SessionRow, job.session)
     if session.level is Level.OBSERVE and not by_person(job):
-        raise Refused("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
+        raise Withheld("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
     await _refuse_weak_walls(night, job, session.level)
     if job.by_hand:
         return await by_hand.execute(night, job)
@@ -109,7 +110,7 @@ async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
     forced = night.settings().gate.unisolated_agents
     held = effective_level(level, night.bench.isolation, job.agent, forced=forced)
     if held is Level.OBSERVE and level is not Level.OBSERVE and not by_person(job):
-        raise Refused(
+        raise Withheld(
             f"This machine has no walls to keep {job.agent} in.",
             hint="Install bubblewrap (midwatch doctor says how), or approve the plan yourself.",
         )
@@ -117,10 +118,18 @@ async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
 
 async def bundle(night: Night, job: JobRow) -> Events:
     """Pack what the agent committed, inside its walls."""
-    if job.retry_of:
-        await night.bench.take_over(job.retry_of, job.work_epoch, to=job.id, at=job.work_epoch)
+    if not await night.bench.head_so_far(job.id, job.work_epoch):
+        await _take_over(night, job)
     packed = await night.bench.bundle(_workplace(job), base_of(job))
     return (JobBundled(job=job.id, epoch=job.epoch, bundle=packed),)
+
+
+async def _take_over(night: Night, job: JobRow) -> None:
+    """Fetch finished work from whoever has it: one that was stopped before it packed never took it over."""
+    for former in await followed(night.records, job):
+        if await night.bench.head_so_far(former.id, job.work_epoch):
+            return await night.bench.take_over(former.id, job.work_epoch, to=job.id, at=job.work_epoch)
+    return None
 
 
 def _workplace(job: JobRow) -> Place:

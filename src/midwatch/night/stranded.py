@@ -66,5 +66,7 @@ def _work(job: JobRow) -> Work:
             return stage_work(job.id, job.stage, job.attempt)
         case "halt":
             return Work("halt", {"job": job.id})
+        case "ask":
+            return Work("ask", {"job": job.id})
         case _:
             return Work("wake", {"job": job.id})

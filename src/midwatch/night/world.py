@@ -143,7 +143,7 @@ class World:
             else None,
             jobs_running=len(running),
             open_pull_request=row.id in self.pull_requests,
-            retries_in_a_row=len(failed_in_a_row(own, forgiven_at(self.answered, row.id))),
+            retries_in_a_row=len(failed_in_a_row(own, forgiven_at(self.answered, row.id, self.jobs))),
         )
 
     def _retries(self, proposal: Proposal) -> int:

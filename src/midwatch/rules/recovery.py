@@ -155,6 +155,5 @@ def remedy_of(name: str) -> Remedy:
 
 
 def next_act(cause: Cause, tries: int, cap: int = 3) -> NextAct:
-    """The table's act while there are tries left, then a person; a limit is no failure and never counted."""
-    act = CAUSES[cause].act
-    return act if act in {NextAct.WAIT, NextAct.ASK} or tries < cap else NextAct.ASK
+    """The table's act while there are tries left, then a person; a limit a provider told us of is never counted."""
+    return CAUSES[cause].act if tries < cap else NextAct.ASK

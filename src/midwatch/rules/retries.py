@@ -12,16 +12,37 @@ from midwatch.terms.records import AskRow, JobRow
 GUIDANCE = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN})
 
 
-def forgiven_at(asks: Iterable[AskRow], project: str) -> datetime | None:
-    """When a person last said to go on in a project: what failed before is not counted any more."""
+def forgiven_at(asks: Iterable[AskRow], project: str, jobs: Iterable[JobRow], work_item: str = "") -> datetime | None:
+    """When a person last said to go on in a project, or resumed a job there: what failed before is counted no more.
+
+    For one piece of work only its own resumed jobs count; an answer is for the whole project.
+    """
     said = [ask for ask in asks if ask.kind in GUIDANCE and ask.project == project and ask.state is AskState.ANSWERED]
-    return max((ask.settled_at for ask in said if ask.settled_at and agrees(ask.answer)), default=None)
+    agreed = [ask.settled_at for ask in said if ask.settled_at and agrees(ask.answer)]
+    by_person = [job for job in jobs if job.project == project and job.retry_of and not job.act]
+    resumed = [job.created_at for job in by_person if work_item in {"", job.work_item}]
+    return max((*agreed, *resumed), default=None)
 
 
 def failures_of(jobs: Iterable[JobRow], work_item: str, since: datetime | None) -> tuple[Failure, ...]:
-    """Every try at one piece of work that failed and still counts, oldest first."""
-    tried = [failure for job in jobs if job.work_item == work_item for failure in job.failures]
+    """Every try at one piece of work that failed and still counts, oldest first: those in a row, up to now."""
+    tried: list[Failure] = []
+    for job in jobs:
+        if job.work_item == work_item:
+            tried = [] if job.state is JobState.DONE else [*tried, *_in_a_row(job)]
     return tuple(failure for failure in tried if since is None or failure.at > since)
+
+
+def _in_a_row(job: JobRow) -> tuple[Failure, ...]:
+    """The tries that failed at the stage a job is at, since that last went well: then its attempts begin at one."""
+    row: list[Failure] = []
+    before = job.attempt + 1 if job.state is JobState.FAILED else job.attempt
+    for failure in reversed(job.failures):
+        if failure.stage is not job.stage or failure.attempt >= before:
+            break
+        row.append(failure)
+        before = failure.attempt
+    return tuple(reversed(row))
 
 
 def tries_of(failures: Iterable[Failure], cause: str) -> int:
@@ -41,7 +62,7 @@ def failed_in_a_row(jobs: Sequence[JobRow], since: datetime | None) -> tuple[Job
 
 def errors_in_a_row(jobs: Sequence[JobRow], since: datetime | None) -> int:
     """Count every failed try of those jobs: over two of them wake the person."""
-    return sum(max(1, len(job.failures)) for job in failed_in_a_row(jobs, since))
+    return sum(max(1, len(_in_a_row(job))) for job in failed_in_a_row(jobs, since))
 
 
 def spent(jobs: Sequence[JobRow], work_item: str, since: datetime | None, cap: int) -> bool:

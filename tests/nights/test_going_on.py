@@ -1,0 +1,123 @@
+"""Work that goes on in another job: whose checkout it finds, and where it takes the work up (A10, O8)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midwatch.errors import Broken
+from midwatch.forges.local import LocalForge
+from midwatch.night import commands
+from midwatch.night.rooms import Assignment
+from midwatch.terms.jobs import Done, JobState, Plan, Stage
+from midwatch.terms.records import JobRow
+from midwatch.workshop.bench import Bench
+from tests.nights.house import TestHouse, a_house, git
+from tests.nights.scripted import ScriptedAgent
+from tests.nights.test_first_night import all_is_well
+from tests.nights.test_recovery import GOOD, begun
+
+UNTRUSTED = "server certificate verification failed"
+
+
+class CountingAgent(ScriptedAgent):
+    """Remembers which files of its own it found in each checkout; the first times it leaves its work half done."""
+
+    def __init__(self, half: int = 0) -> None:
+        super().__init__(GOOD)
+        self._half = half
+        self.found: list[bool] = []
+
+    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+        tree = assignment.room.tree
+        self.found.append((tree / "half.txt").exists() or "Edit something" in git(tree, "log", "--format=%s"))
+        if len(self.found) <= self._half:
+            (tree / "half.txt").write_text("half\n")
+            raise Broken(UNTRUSTED)
+        (tree / "half.txt").unlink(missing_ok=True)
+        return await super().execute(assignment, plan)
+
+
+async def resumed(house: TestHouse, job: JobRow) -> JobRow:
+    return await commands.resume_job(house.house.night, await house.house.records.get(JobRow, job.id), by="ann")
+
+
+async def stopped_at_once(house: TestHouse, job: JobRow) -> JobRow:
+    await commands.stop_job(house.house.night, job, by="ann", why="wait")
+    await house.settle()
+    over = await house.house.records.get(JobRow, job.id)
+    assert over.state is JobState.STOPPED
+    return over
+
+
+async def ended(house: TestHouse, job: JobRow) -> JobRow:
+    await house.settle()
+    return await house.house.records.get(JobRow, job.id)
+
+
+async def test_a_restart_on_a_newer_base_begins_in_a_checkout_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same plan again is no reason to carry commits over that do not descend from the new base."""
+    real, tried = LocalForge.deliver, []
+
+    async def deliver(self: LocalForge, *given: Any) -> Any:
+        tried.append(1)
+        if len(tried) == 1:
+            source = tmp_path / "sample"
+            (source / "other.txt").write_text("a person moved on\n")
+            git(source, "add", "-A")
+            git(source, "commit", "-qm", "A person moved on")
+            raise Broken("CONFLICT (content): Merge conflict in sample/greet.py")
+        return await real(self, *given)
+
+    monkeypatch.setattr(LocalForge, "deliver", deliver)
+    agent = CountingAgent()
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await begun(house, tmp_path)
+        await house.to_the_brief()
+        first, second = await house.house.records.find(JobRow)
+        assert (first.cause, second.retry_of, second.plan_hash) == ("conflict", first.id, first.plan_hash)
+        assert second.state is JobState.DONE, second.why
+        assert agent.found == [False, False]
+        await all_is_well(house)
+
+
+async def test_finished_work_is_found_however_often_it_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, broken = Bench.prove, [True]
+
+    async def prove(self: Bench, request: Any) -> Any:
+        if broken:
+            raise Broken(UNTRUSTED)
+        return await real(self, request)
+
+    monkeypatch.setattr(Bench, "prove", prove)
+    agent = CountingAgent()
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await begun(house, tmp_path)
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        broken.clear()
+        for _ in range(2):
+            job = await resumed(house, job)
+            assert job.stage is Stage.BUNDLE
+            job = await stopped_at_once(house, job)
+        last = await ended(house, await resumed(house, job))
+        assert (last.state, len(agent.found)) == (JobState.DONE, 1), last.why
+        await all_is_well(house)
+
+
+async def test_half_done_work_is_found_though_a_resumed_job_never_came_to_it(tmp_path: Path) -> None:
+    agent = CountingAgent(half=1)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await begun(house, tmp_path)
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        second = await resumed(house, job)
+        assert second.stage is Stage.EXECUTE
+        second = await stopped_at_once(house, second)
+        last = await ended(house, await resumed(house, second))
+        assert (last.state, agent.found) == (JobState.DONE, [False, True]), last.why
+        await all_is_well(house)
