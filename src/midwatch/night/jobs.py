@@ -21,6 +21,8 @@ log = logging.getLogger("midwatch.jobs")
 TRIES = 3
 LAST = 99
 """An attempt after which nothing is tried again."""
+OUT_ALREADY = frozenset({Stage.PULL_REQUEST, Stage.NOTICE})
+"""Stages at which the work has left; a stop comes too late for it."""
 
 
 class StageBroke(Exception):
@@ -52,8 +54,9 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     met: MidwatchError | None = None
     events: tuple[Event, ...] = ()
     try:
-        # With the pull request open there is nothing left to stop: the person is told, and it is over.
-        stops = job.state is JobState.STOPPING and stage is not Stage.NOTICE
+        # With the branch out there is nothing left to stop: whether a crash cut the opening off or what follows it,
+        # opening again opens once, so that no pull request is left that nobody wrote down.
+        stops = job.state is JobState.STOPPING and stage not in OUT_ALREADY
         events = await _stop(night, job) if stops else await STAGES[stage](night, job)
     except MidwatchError as error:
         met = error
