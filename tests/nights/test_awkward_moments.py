@@ -15,6 +15,7 @@ from midwatch.journal.events.session import SessionPaused
 from midwatch.night import commands, jobs, liveness, settling
 from midwatch.night.rooms import Assignment
 from midwatch.terms.acts import ActKind, Proposal
+from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Plan, Stage
 from midwatch.terms.records import AskRow, EvaluationRow, JobRow, PullRequestRow, ReportRow, RunRow, SessionRow
@@ -91,6 +92,12 @@ async def test_lowering_the_level_to_observe_holds_a_plan_that_silence_would_app
         await house.begin(orders("Tidy up"))
         await house.settle()
         await set_level(house.house.evening, Level.OBSERVE, by="ann")
+        await house.pass_time(minutes=40)
+        (ask,) = await house.house.records.find(AskRow)
+        assert (ask.state, ask.silence, ask.due_at) == (AskState.OPEN, Silence.WAITS, None), "RULES 2: else it waits"
+        (job,) = await house.house.records.find(JobRow)
+        assert job.stage is Stage.APPROVE
+        await settling.answer(house.house.night, str(ask.number), "reject", by="ann")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DECLINED
