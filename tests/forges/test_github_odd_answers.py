@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,5 +167,6 @@ def test_an_odd_limit_is_a_limit_without_a_time(headers: dict[str, str], seconds
 
 
 def test_complaints_of_another_shape_complain_about_nothing() -> None:
-    for body in ({"errors": 5}, {"errors": None}, [], None):
+    bodies: tuple[Any, ...] = ({"errors": 5}, {"errors": None}, [], None)
+    for body in bodies:
         assert not complains_about(body, "base")

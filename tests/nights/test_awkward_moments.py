@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from midwatch.brains.rules_brain import RulesBrain
-from midwatch.errors import Stale
+from midwatch.errors import Refused, Stale
 from midwatch.evening import signing
 from midwatch.evening.house import set_level
-from midwatch.journal.events.jobs import JobClaimed, JobStopRequested
+from midwatch.journal.events.jobs import JobClaimed, JobEnded, JobStopRequested
 from midwatch.journal.events.session import SessionPaused
 from midwatch.night import commands, jobs, liveness, settling
 from midwatch.night.rooms import Assignment
 from midwatch.terms.acts import ActKind, Proposal
+from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Plan, Stage
 from midwatch.terms.records import AskRow, EvaluationRow, JobRow, PullRequestRow, ReportRow, RunRow, SessionRow
@@ -91,6 +92,12 @@ async def test_lowering_the_level_to_observe_holds_a_plan_that_silence_would_app
         await house.begin(orders("Tidy up"))
         await house.settle()
         await set_level(house.house.evening, Level.OBSERVE, by="ann")
+        await house.pass_time(minutes=40)
+        (ask,) = await house.house.records.find(AskRow)
+        assert (ask.state, ask.silence, ask.due_at) == (AskState.OPEN, Silence.WAITS, None), "RULES 2: else it waits"
+        (job,) = await house.house.records.find(JobRow)
+        assert job.stage is Stage.APPROVE
+        await settling.answer(house.house.night, str(ask.number), "reject", by="ann")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DECLINED
@@ -256,3 +263,49 @@ async def test_what_was_left_lying_is_found_and_taken_up_again(tmp_path: Path) -
         assert await patrol.once() == 0
         assert len(await house.house.records.find(ReportRow)) == 1
         await all_is_well(house)
+
+
+async def test_a_stop_after_a_crash_at_the_pull_request_leaves_none_that_nobody_wrote_down(tmp_path: Path) -> None:
+    """X4: the branch is out, and a second job would open a second one beside it."""
+    source = sample_repository(tmp_path / "sample")
+    async with a_house(tmp_path / "home") as house:
+        await house.project(source)
+        perform = house.house.performer.perform
+
+        async def cut_off(name: str, args: dict[str, Any], seq: int) -> None:
+            if args.get("stage") != Stage.PULL_REQUEST:
+                await perform(name, args, seq)
+
+        await house.engine.start(cut_off)
+        await house.begin(orders("Tidy up", level=Level.FULL))
+        await house.settle()
+        night = house.house.night
+        (job,) = await house.house.records.find(JobRow)
+        assert job.stage is Stage.PULL_REQUEST
+        await house.engine.start(perform)
+        await commands.stop_job(night, job, by="ann", why="enough")
+        await jobs.attempt_stage(night, job.id, job.stage, job.attempt)
+        await house.settle()
+        (opened,) = await house.house.records.find(PullRequestRow)
+        assert (opened.job, (await house.house.records.get(JobRow, job.id)).state) == (job.id, JobState.DONE)
+        await all_is_well(house)
+
+
+async def test_a_job_whose_pull_request_stands_is_not_resumed(tmp_path: Path) -> None:
+    source = sample_repository(tmp_path / "sample")
+    async with a_house(tmp_path / "home") as house:
+        await house.project(source)
+        perform = house.house.performer.perform
+
+        async def cut_off(name: str, args: dict[str, Any], seq: int) -> None:
+            if args.get("stage") != Stage.NOTICE:
+                await perform(name, args, seq)
+
+        await house.engine.start(cut_off)
+        await house.begin(orders("Tidy up", level=Level.FULL))
+        await house.settle()
+        (job,) = await house.house.records.find(JobRow)
+        await house.house.journal.record(JobEnded(job=job.id, epoch=job.epoch, state="failed", why="the end was lost"))
+        failed = await house.house.records.get(JobRow, job.id)
+        with pytest.raises(Refused, match="has delivered already: pull request 1 is open"):
+            await commands.resume_job(house.house.night, failed, by="ann")

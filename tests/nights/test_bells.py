@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Stale, Unavailable
-from midwatch.night import jobs
+from midwatch.night import jobs, milestones
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow
 from tests.nights.house import a_house
@@ -37,7 +37,7 @@ async def test_a_stage_that_could_not_be_told_of_leaves_no_bell(
 
     async with a_house(tmp_path / "home", agents={"housekeeper": ScriptedAgent(GOOD)}) as house:
         await begun(house, tmp_path)
-        monkeypatch.setattr(jobs.milestones, "stage_begins", broken)
+        monkeypatch.setattr(milestones, "stage_begins", broken)
         await house.settle()
         (job,) = await house.house.records.find(JobRow)
         assert job.epoch == 1

@@ -10,10 +10,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from midwatch.errors import Unavailable
+from midwatch.journal.events.notices import NoticeRouted
 from midwatch.journal.events.session import AskOpened, NoticeRaised, NoticeSent, SessionOpened
 from midwatch.night import outbox
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence, Tier
-from midwatch.terms.notices import DeliveryState, PushState
+from midwatch.terms.notices import Delivery, DeliveryState, PushState
 from midwatch.terms.records import AskRow, DeliveryRow, NoticeRow, PushRow, ReportRow
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
@@ -209,6 +210,42 @@ async def test_a_house_killed_between_sending_and_writing_it_down_sends_once_mor
         pushes = await house.house.records.find(PushRow)
         assert [row.state for row in pushes] == [PushState.UNKNOWN, PushState.SENT]
         await all_is_well(house)
+
+
+async def test_a_house_that_was_off_for_longer_than_a_message_may_take_sends_it_once_and_never_empty(
+    tmp_path: Path,
+) -> None:
+    async with told_house(tmp_path) as (house, box):
+        name = house.house.ids.new("ntc")
+        await house.house.journal.record(NoticeRaised(notice=name, session="", tier=Tier.ACTION, text="needed"))
+        await house.engine.run_ready()
+        await outbox.dispatch(house.house.night, "phone")
+        (first,) = await house.house.records.find(PushRow)
+        house.clock.jump_to((NOON + timedelta(minutes=6)).astimezone(UTC))
+        await outbox.hand_over(house.house.night, first.id)
+        assert box.taken == [], "whoever looks at the channel sends it"
+        await outbox.dispatch(house.house.night, "phone")
+        await outbox.hand_over(house.house.night, first.id)
+        await house.settle()
+        assert box.heard == [("12:06", "needed")]
+        assert [row.state for row in await house.house.records.find(PushRow)] == [PushState.UNKNOWN, PushState.SENT]
+        await all_is_well(house)
+
+
+async def test_a_message_that_holds_nothing_any_more_is_not_sent(tmp_path: Path) -> None:
+    async with told_house(tmp_path) as (house, box):
+        name = house.house.ids.new("ntc")
+        await house.house.journal.record(NoticeRaised(notice=name, session="", tier=Tier.ACTION, text="needed"))
+        await house.engine.run_ready()
+        await outbox.dispatch(house.house.night, "phone")
+        (first,) = await house.house.records.find(PushRow)
+        later = house.clock.now() + timedelta(hours=1)
+        await house.house.journal.record(
+            NoticeRouted(notice=name, channel="phone", delivery=Delivery.DIGEST, due_at=later)
+        )
+        await outbox.hand_over(house.house.night, first.id)
+        assert box.taken == []
+        assert (await house.house.records.get(PushRow, first.id)).state is PushState.UNKNOWN
 
 
 async def test_a_message_is_begun_by_one_worker_only(tmp_path: Path, database_url: str) -> None:

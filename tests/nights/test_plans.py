@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from midwatch.errors import Misuse, Refused, Unknown
-from midwatch.night import settling
+from midwatch.journal.events.crew import ToolCallDecided
+from midwatch.night import commands, settling
+from midwatch.night.tainting import taint_of
 from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, PlanRow, PullRequestRow, StepRow
+from tests.journal.samples import sample
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
 from tests.nights.scripted import PlanningAgent, write
 from tests.nights.test_first_night import all_is_well
@@ -99,3 +102,43 @@ async def test_an_agent_that_reads_no_prose_takes_no_edits(tmp_path: Path) -> No
         with pytest.raises(Unknown, match="takes approve or reject"):
             await settling.answer(house.house.night, "1", "edit", by="ann", text="otherwise")
         assert ask.state is AskState.OPEN
+
+
+async def read_strangers_text(house: TestHouse, job: str) -> None:
+    """As the decider writes it down when a call that fetches is let pass."""
+    now = await house.house.records.get(JobRow, job)
+    fetched = sample(ToolCallDecided, job=job, epoch=now.epoch, taints=True)
+    await house.house.journal.record(fetched, key=taint_of(job))
+
+
+async def test_a_plan_after_strangers_text_waits_for_a_person_and_so_does_one_that_takes_over(tmp_path: Path) -> None:
+    """RULES 2: silence approves only a run that is not tainted."""
+    agent = PlanningAgent(write("sample/greet.py", "x = 1\n"), GREET)
+    async for house in begun(tmp_path, agent):
+        (first,) = await house.house.records.find(AskRow)
+        assert first.silence is Silence.APPROVED
+        await read_strangers_text(house, first.subject)
+        await settling.answer(house.house.night, "1", "edit", by="ann", text="Smaller.")
+        await house.settle()
+        _, second = await house.house.records.find(AskRow)
+        assert (second.silence, second.due_at) == (Silence.WAITS, None)
+        job = await house.house.records.get(JobRow, first.subject)
+        await commands.stop_job(house.house.night, job, by="ann", why="another try")
+        stopped = await house.house.records.get(JobRow, job.id)
+        again = await commands.resume_job(house.house.night, stopped, by="ann")
+        await house.settle()
+        (third,) = await house.house.records.find(AskRow, subject=again.id)
+        assert (third.state, third.silence, third.due_at) == (AskState.OPEN, Silence.WAITS, None)
+        await all_is_well(house)
+
+
+async def test_silence_does_not_approve_what_was_tainted_since_it_was_asked(tmp_path: Path) -> None:
+    agent = PlanningAgent(write("sample/greet.py", "x = 1\n"), GREET)
+    async for house in begun(tmp_path, agent):
+        (ask,) = await house.house.records.find(AskRow)
+        await read_strangers_text(house, ask.subject)
+        await house.pass_time(minutes=40)
+        (ask,) = await house.house.records.find(AskRow)
+        assert (ask.state, ask.silence, ask.due_at) == (AskState.OPEN, Silence.WAITS, None)
+        assert (await house.house.records.find(JobRow))[0].stage is Stage.APPROVE
+        await all_is_well(house)

@@ -74,6 +74,17 @@ def test_a_check_that_is_flaky_on_the_base_alike_is_no_reason_for_repair() -> No
     assert judge_proof((result(1),), (flaky,), (flaky,)).verdict == "flaky"
 
 
+@given(CODES, CODES)
+def test_a_check_that_passed_now_and_then_on_the_base_and_never_with_the_work_got_worse(
+    base: list[int], work: list[int]
+) -> None:
+    before, after = result(base[0], reruns=tuple(base[1:])), result(work[0], reruns=tuple(work[1:]))
+    if before.flaky:
+        proof = judge_proof((before,), (after,), (after,))
+        assert (proof.verdict == "worse") == all(work)
+        assert bool(to_rerun((before,), (after,))) == all(work), "it may only have been unlucky: run again first"
+
+
 def test_only_redness_that_is_news_is_run_again() -> None:
     assert to_rerun((result(0),), (result(1),)) == ("test",)
     assert to_rerun((), (result(1),)) == ("test",)

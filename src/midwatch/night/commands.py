@@ -81,6 +81,11 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             f"Job {job.number} goes on as job {following[-1].number}.",
             hint=f"Look at that one: midwatch job show {following[-1].number}",
         )
+    if opened := await night.records.find(PullRequestRow, job=job.id):
+        raise Refused(
+            f"Job {job.number} has delivered already: pull request {opened[-1].number} is {opened[-1].state}.",
+            hint=f"Look at it: midwatch job diff {job.number}",
+        )
     session, stage = await night.records.get(SessionRow, job.session), await goes_on_at(night.records, job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(

@@ -9,6 +9,7 @@ from midwatch.night.asking import Asking
 from midwatch.night.bounds import scope_of
 from midwatch.night.roles import Night
 from midwatch.night.rooms import Room
+from midwatch.night.tainting import taint_of, tainted
 from midwatch.rules.tool_calls import ToolCall, ToolFacts, ToolOutcome, ToolVerdict, decide, shown
 from midwatch.terms.agents import Decision, Errand
 from midwatch.terms.contract import RunContract
@@ -60,10 +61,6 @@ class Decider:
         await self._record(case, verdict, "allow" if said.yes else "deny", said.text, by=said.by)
         return Decision(allowed=said.yes, why=said.text)
 
-    @property
-    def _taint(self) -> str:
-        return f"tainted:{self._job.id}"
-
     async def _facts(self) -> ToolFacts:
         session = await self._night.records.get(SessionRow, self._job.session)
         scope, constraints = scope_of(self._contract), self._contract.constraints
@@ -79,7 +76,7 @@ class Decider:
             allowed_tools=settings.execution.allowed_tools,
             allowed_domains=(*settings.sandbox.domains, *domains),
             scratch=("/tmp", self._signals),  # noqa: S108 - inside, it is the job's own
-            tainted=await self._night.journal.known(self._taint) is not None,
+            tainted=await tainted(self._night, self._job),
         )
 
     async def _record(
@@ -98,5 +95,6 @@ class Decider:
             taints=verdict.taints and said == "allow",
         )
         # The first call that taints is written under a name, by which every later one knows.
-        first = event.taints and await self._night.journal.known(self._taint) is None
-        await self._night.journal.record(event, key=self._taint if first else "")
+        taint = taint_of(self._job.id)
+        first = event.taints and await self._night.journal.known(taint) is None
+        await self._night.journal.record(event, key=taint if first else "")

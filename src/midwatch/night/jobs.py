@@ -21,6 +21,8 @@ log = logging.getLogger("midwatch.jobs")
 TRIES = 3
 LAST = 99
 """An attempt after which nothing is tried again."""
+OUT_ALREADY = frozenset({Stage.PULL_REQUEST, Stage.NOTICE})
+"""Stages at which the work has left; a stop comes too late for it."""
 
 
 class StageBroke(Exception):
@@ -76,8 +78,9 @@ async def _claimed(night: Night, job: JobRow, stage: Stage, attempt: int) -> boo
 async def _done(night: Night, job: JobRow, stage: Stage) -> tuple[tuple[Event, ...], MidwatchError | None]:
     """Do what a stage is for: what follows, or the error it met."""
     try:
-        # With the pull request open there is nothing left to stop: the person is told, and it is over.
-        stops = job.state is JobState.STOPPING and stage is not Stage.NOTICE
+        # With the branch out there is nothing left to stop: whether a crash cut the opening off or what follows it,
+        # opening again opens once, so that no pull request is left that nobody wrote down.
+        stops = job.state is JobState.STOPPING and stage not in OUT_ALREADY
         return await _stop(night, job) if stops else await STAGES[stage](night, job), None
     except MidwatchError as error:
         return (), error

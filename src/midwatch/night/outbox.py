@@ -125,6 +125,8 @@ async def hand_over(night: Night, push_id: str) -> None:
         return
     names = tuple(f"{notice}.{message.channel}" for notice in message.notices)
     rows = [row for row in await night.records.find(DeliveryRow, id=names) if row.push == message.id]
+    if not rows or min(row.due_at for row in rows) <= night.clock.now():
+        return  # its time is over: what it held goes, or went, with another message, which settles this one
     title, text = await compose(night, rows, message.note)
     try:
         await night.outlet.push(message.channel, title, text)

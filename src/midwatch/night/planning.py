@@ -10,6 +10,7 @@ from midwatch.night import by_hand, milestones
 from midwatch.night.assigning import assign, base_of
 from midwatch.night.bounds import contract_of
 from midwatch.night.roles import Night
+from midwatch.night.tainting import tainted
 from midwatch.night.wording import plan_question
 from midwatch.rules.asks import draft_terms
 from midwatch.rules.notices import NoticeKind, tier_of
@@ -71,6 +72,7 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
         AskKind.APPROVE_PLAN,
         session.level,
         inside_scopes=not wrong,
+        tainted=await tainted(night, job),
         silence_approves=contract.silence_approves,
     )
     if minutes == 0:

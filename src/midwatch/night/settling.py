@@ -5,10 +5,12 @@ from datetime import datetime
 from midwatch.errors import Misuse, Refused, Stale, Unknown
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, PlanReturned
+from midwatch.journal.events.notices import AskPostponed
 from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
 from midwatch.night import acts, held_up, questions
 from midwatch.night.ending import debrief_events
 from midwatch.night.roles import Night
+from midwatch.night.tainting import tainted
 from midwatch.rules.asks import NO, YES, agrees
 from midwatch.terms.asks import EDIT, AskKind, AskState, Silence
 from midwatch.terms.house import SessionState
@@ -52,14 +54,23 @@ async def expire(night: Night, ask_id: str, due_at: datetime) -> None:
         return
     if await night.records.find(NoticeRow, subject=ask.id, sent_by=""):
         return  # nobody was told of it yet: its clock starts when somebody is (RULES 2)
-    session = await night.records.get(SessionRow, ask.session)
-    held = ask.silence is Silence.APPROVED and session.level is Level.OBSERVE
-    # What silence means was fixed when the ask was opened; a person who lowered the level since has not been silent.
-    meant = Silence.NOT_DONE if held else ask.silence
+    why = await _not_by_silence(night, ask)
+    event = AskPostponed(ask=ask.id, due_at=None, why=why) if why else AskExpired(ask=ask.id, meant=ask.silence)
     try:
-        await night.journal.record(AskExpired(ask=ask.id, meant=meant), key=f"ask:{ask.id}:expired")
-    except Refused:
+        await night.journal.record(event, key=f"ask:{ask.id}:{'waits' if why else 'expired'}")
+    except (Refused, Stale):
         return  # answered in the same moment; the answer wins
+
+
+async def _not_by_silence(night: Night, ask: AskRow) -> str:
+    """What silence means was fixed when the ask was opened; tell why it may not approve any more, if so (RULES 2)."""
+    if ask.silence is not Silence.APPROVED:
+        return ""
+    if (await night.records.get(SessionRow, ask.session)).level is Level.OBSERVE:
+        return "the level was lowered to observe, so silence approves nothing"
+    if ask.subject.startswith("job_") and await tainted(night, await night.records.get(JobRow, ask.subject)):
+        return "the run has read strangers' text, so silence does not approve it"
+    return ""
 
 
 async def settle(night: Night, ask_id: str) -> None:

@@ -49,7 +49,7 @@ def to_rerun_on_base(before: Results, after: Results) -> tuple[str, ...]:
 
 
 def _is_news(before: CheckResult | None, after: CheckResult) -> bool:
-    return before is None or before.green or redder(before, after)
+    return before is None or before.green or before.flaky or redder(before, after)
 
 
 def redder(before: CheckResult | None, after: CheckResult) -> bool:
@@ -58,7 +58,9 @@ def redder(before: CheckResult | None, after: CheckResult) -> bool:
         return False
     if before is None or before.green:
         return True
-    if before.flaky or after.flaky or before.failures is None:
+    if before.flaky:
+        return after.red  # what passed now and then, and never any more
+    if after.flaky or before.failures is None:
         return False
     # Fewer failures with a higher exit code is a run that broke off, as pytest's 2 after its 1.
     return after.failures is None or after.failures > before.failures or after.exit_code > before.exit_code

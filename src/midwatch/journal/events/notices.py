@@ -47,11 +47,12 @@ class PushFailed(Happening):
 
 
 class AskPostponed(Happening):
-    """An ask's clock started later than the ask: its notice came late, or what is asked has changed."""
+    """An ask's clock started later than the ask, or stops: silence may not decide it any more, and it waits."""
 
     kind: Literal["ask.postponed"] = "ask.postponed"
     ask: str
-    due_at: datetime
+    due_at: datetime | None
+    """None: it waits for a person."""
     why: str
 
 

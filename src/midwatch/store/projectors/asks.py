@@ -9,7 +9,7 @@ from midwatch.journal.events.notices import AskPostponed
 from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row, set_timer
 from midwatch.store.projectors.sessions import call_round
 from midwatch.store.tables import asks, tool_invocations
-from midwatch.terms.asks import AskState
+from midwatch.terms.asks import AskState, Silence
 
 
 @on(ev.AskOpened)
@@ -64,10 +64,15 @@ def ask_withdrawn(c: sa.Connection, entry: Entry, event: ev.AskWithdrawn) -> Non
 
 @on(AskPostponed)
 def ask_postponed(c: sa.Connection, _: Entry, event: AskPostponed) -> None:
-    """It is due at another time; only while it is open and has a deadline at all."""
+    """It is due at another time, or waits for a person; only while it is open and has a deadline at all."""
     if row(c, asks, event.ask)["due_at"] is None:
         raise Refused("An ask that waits for ever has no clock.", hint="Look again and decide anew.")
-    change(c, asks, {"id": event.ask, "state": AskState.OPEN}, due_at=event.due_at)
+    still_open = {"id": event.ask, "state": AskState.OPEN}
+    if event.due_at is None:
+        change(c, asks, still_open, due_at=None, silence=Silence.WAITS)
+        clear_timer(c, f"ask:{event.ask}")
+        return
+    change(c, asks, still_open, due_at=event.due_at)
     set_timer(c, f"ask:{event.ask}", "ask", event.ask, event.due_at)
 
 

@@ -36,7 +36,9 @@ def notice_routed(c: sa.Connection, entry: Entry, event: NoticeRouted) -> None:
     """A channel has it, or is to have it at another time."""
     name, told = delivery_id(event.notice, event.channel), row(c, notices, event.notice)
     place = {"delivery": event.delivery, "due_at": event.due_at} | _settled_if_logged(entry, event.delivery)
-    if c.execute(sa.select(deliveries.c.id).where(deliveries.c.id == name)).first():
+    if former := c.execute(sa.select(deliveries).where(deliveries.c.id == name)).mappings().first():
+        if former["state"] == DeliveryState.SENDING.value:
+            _lost(c, entry, former["push"])
         change(c, deliveries, {"id": name, "state": ON_THE_WAY}, **{"state": DeliveryState.WAITING} | place)
     else:
         new = {"state": DeliveryState.WAITING, "attempts": 0, "push": "", "error": "", "created_at": entry.at}
@@ -54,6 +56,11 @@ def _settled_if_logged(entry: Entry, delivery: Delivery) -> dict[str, object]:
     return {"state": DeliveryState.LOGGED, "settled_at": entry.at} if delivery is Delivery.LOG else {}
 
 
+def _lost(c: sa.Connection, entry: Entry, push: str) -> None:
+    """Whoever was to send it is gone; what was in it goes another way, and nobody hands this one over any more."""
+    adjust(c, pushes, {"id": push, "state": PushState.SENDING}, state=PushState.UNKNOWN, settled_at=entry.at)
+
+
 @on(PushBegun)
 def push_begun(c: sa.Connection, entry: Entry, event: PushBegun) -> None:
     """Whoever comes second finds nothing left to send."""
@@ -64,8 +71,7 @@ def push_begun(c: sa.Connection, entry: Entry, event: PushBegun) -> None:
         if now["state"] != DeliveryState.WAITING.value and not lapsed:
             raise Stale(f"{notice} is on its way already.", hint="Look again and decide anew.")
         if lapsed:
-            lost = {"id": now["push"], "state": PushState.SENDING}
-            adjust(c, pushes, lost, state=PushState.UNKNOWN, settled_at=entry.at)
+            _lost(c, entry, now["push"])
         change(c, deliveries, {"id": name}, state=DeliveryState.SENDING, push=event.push, due_at=event.until)
     insert(
         c,

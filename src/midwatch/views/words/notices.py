@@ -26,7 +26,8 @@ def told(event: NoticeEvent, names: Names) -> str:
         case PushFailed(channel=channel, error=error, given_up=given_up):
             end = f" {counted(len(given_up), 'notice')} will not be tried again." if given_up else ""
             return f"{clean(channel)} did not take a message: {clean(error)}{end}"
-        case AskPostponed(ask=ask, why=why):
+        case AskPostponed(ask=ask, due_at=due_at, why=why):
             called = names.of(ask, "an ask")
-            return f"{called[0].upper()}{called[1:]} is due later: {clean(why)}"
+            meant = "waits for you" if due_at is None else "is due later"
+            return f"{called[0].upper()}{called[1:]} {meant}: {clean(why)}"
     assert_never(event)
