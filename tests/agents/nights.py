@@ -27,6 +27,8 @@ PLAN = {
     "checks": [],
     "estimate_files": 1,
     "estimate_lines": 1,
+    "estimate_minutes": 5,
+    "blast_radius": "One new file.",
     "undo": "Revert the commit.",
 }
 MODELS = {"claude": "claude-sonnet-4-5", "codex": "gpt-5-codex", "opencode": "gpt-5", "command": "claude-sonnet-4-5"}

@@ -79,13 +79,17 @@ async def test_a_night_with_any_agent_is_the_same_kind_of_night(tmp_path: Path, 
     of_the_job = [kind for kind in kinds if kind.split(".")[0] in {"job", "agent", "pull_request"}]
     assert of_the_job == [
         "job.created",
+        *("job.claimed", "job.mirrored"),
         *("job.claimed", "job.prepared"),
         *("job.claimed", "agent.began", "agent.ended", "job.planned"),
         "job.approved",
         *("job.claimed", "agent.began", "agent.ended", "job.executed"),
+        *("job.claimed", "job.bundled"),
         *("job.claimed", "job.quarantined"),
         *("job.claimed", "job.verified"),
-        *("job.claimed", "pull_request.opened", "job.ended"),
+        *("job.claimed", "job.delivered"),
+        *("job.claimed", "pull_request.opened"),
+        *("job.claimed", "job.ended"),
     ]
     assert {"model.called"} <= set(kinds)
     pushed = {event.verdict for event in decided if "git push" in event.shown}

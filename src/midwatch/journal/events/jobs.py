@@ -30,7 +30,7 @@ class JobCreated(Happening):
 
 
 class JobClaimed(Happening):
-    """A worker took the job; from now on only this epoch may speak for it."""
+    """A worker, with its walls, took the job; from now on only this epoch may speak for it."""
 
     kind: Literal["job.claimed"] = "job.claimed"
     job: str
@@ -39,7 +39,6 @@ class JobClaimed(Happening):
     epoch: int
     worker: str
     isolation: Isolation = Isolation.NONE
-    """How strongly this worker keeps agents apart from its machine."""
 
 
 class JobMirrored(Happening):
@@ -92,14 +91,13 @@ class JobApproved(Happening):
 
 
 class JobExecuted(Happening):
-    """The agent says it is done."""
+    """The agent says it is done; the work lies in the checkout of `work_epoch`, or of its own where that is 0."""
 
     kind: Literal["job.executed"] = "job.executed"
     job: str
     epoch: int
     done: Done
     work_epoch: int = 0
-    """Whose checkout the work lies in, where an agent was found at work by a later attempt; 0 is this one's own."""
 
 
 class JobBundled(Happening):
@@ -122,14 +120,13 @@ class JobQuarantined(Happening):
 
 
 class JobVerified(Happening):
-    """Fresh checkouts were asked."""
+    """Fresh checkouts were asked; `repair` says whether another repair round follows."""
 
     kind: Literal["job.verified"] = "job.verified"
     job: str
     epoch: int
     proof: Proof
     repair: bool
-    """Whether another repair round follows."""
 
 
 class JobRepaired(Happening):
@@ -168,7 +165,7 @@ class JobStumbled(Happening):
 
 
 class JobWaits(Happening):
-    """Nothing can be done for a while: until a provider's limit resets, or until a person has answered."""
+    """Nothing can be done for a while: `until` an hour such as a limit's reset, or until a person has answered."""
 
     kind: Literal["job.waits"] = "job.waits"
     job: str
@@ -179,7 +176,6 @@ class JobWaits(Happening):
     cause: str
     why: str
     until: datetime | None = None
-    """When it goes on by itself; never, where a person must say so."""
 
 
 class JobWoken(Happening):

@@ -174,7 +174,7 @@ class ActJudged(Happening):
 
 
 class ActEnded(Happening):
-    """An act came to its one end."""
+    """An act came to its one end; `code` is the reason's, where it was decided later than the verdict."""
 
     kind: Literal["act.ended"] = "act.ended"
     act: str
