@@ -247,8 +247,7 @@ class NoticeSent(Happening):
     kind: Literal["notice.sent"] = "notice.sent"
     notice: str
     channel: str
-    push: str = ""
-    """In which message; nothing for the log, which takes each by itself."""
+    push: str = ""  # in which message; nothing for the log, which takes each by itself
 
 
 class ToolCalled(Happening):
