@@ -17,7 +17,7 @@ from tests.store.opened import Store
 NAMED = {
     "project": "prj", "session": "ses", "job": "job", "run": "run", "ask": "ask", "act": "act", "goal": "gol",
     "item": "wrk", "mission": "mis", "notice": "ntc", "invocation": "inv", "proposal": "set", "message": "msg",
-    "pull_request": "pr", "artifact": "art", "report": "rep", "stack": "stk",
+    "pull_request": "pr", "artifact": "art", "report": "rep", "stack": "stk", "preflight": "pre",
 }  # fmt: skip
 """Fields that name something, with the prefix of its id."""
 FOR_STAGE: dict[Stage, type[Event]] = {

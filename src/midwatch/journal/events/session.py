@@ -48,7 +48,7 @@ class OrdersSigned(Happening):
     session: str
     orders_hash: str
     by: str
-    preflight: str = ""  # what was known about these very orders
+    preflight: str = ""
 
 
 class SessionStarted(Happening):
