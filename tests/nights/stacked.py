@@ -162,7 +162,7 @@ def delivered(
     job, run = job_of(title), f"run_{job_of(title)}"
     started = sample(runs.RunStarted, run=run, session=night, mission="", project=project)
     assert isinstance(started, runs.RunStarted)
-    contract = started.contract.model_copy(update={"checks": checks, "paths": ()})
+    contract = started.contract.model_copy(update={"checks": checks, "paths": (), "parts": ()})
     plan = Plan(summary=title, files=("a.txt",))
     proof = Proof(verdict="green" if checks else "no_checks")
     facts = RepositoryFacts(path="/src", branch="main", head=change.base)

@@ -309,3 +309,18 @@ async def test_elsewhere_the_order_is_told_once_at_each_pull_request(tmp_path: P
         with pytest.raises(Refused, match="commented already"):
             await taking.take(morning, "1", by="ann")
         await all_is_well(house)
+
+
+async def test_a_forge_that_was_away_is_told_at_the_next_try_and_nobody_twice(tmp_path: Path) -> None:
+    async with a_dawn_of(tmp_path, THREE, forge="github") as (house, _):
+        await ends(house)
+        forge = OtherForge()
+        forge.away_after = 1
+        morning = replace(house.house.morning, comments=forge)
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="does not answer"):
+                await taking.take(morning, "1", by="ann")
+        forge.away_after = 99
+        row = await taking.take(morning, "1", by="ann")
+        assert (row.state, [name for name, _ in forge.said]) == (StackState.COMMENTED, ["Alpha", "Amend"])
+        await all_is_well(house)

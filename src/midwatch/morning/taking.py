@@ -7,7 +7,7 @@ from midwatch.journal.events.jobs import PullRequestMerged
 from midwatch.journal.events.stack import StackCommented, StackMerged, StackUndone
 from midwatch.morning.roles import Advance, Commenter, Effect, Morning
 from midwatch.terms.house import WorkStatus
-from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, StackRow
+from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
 from midwatch.terms.trust import Outcome, Reason, Verdict
 from midwatch.views.stack import comment, headline, offered
@@ -82,8 +82,9 @@ async def _comment(morning: Morning, forge: Commenter, row: StackRow, pull: Pull
         await forge.comment(pull, comment(row))
         return {"pull_request": pull.id}
 
+    key = f"stack:{row.id}:{pull.id}:comment"
     effect = Effect(
-        key=f"stack:{row.id}:{pull.id}:comment",
+        key=f"{key}:{await _tries(morning, pull, key)}",
         tool="forge_comment",
         session=row.session,
         run=pull.run,
@@ -91,6 +92,12 @@ async def _comment(morning: Morning, forge: Commenter, row: StackRow, pull: Pull
         request={"pull_request": pull.id, "stack": row.id, "by": by},
     )
     await morning.door.pass_through(effect, judge, act)
+
+
+async def _tries(morning: Morning, pull: PullRequestRow, key: str) -> int:
+    """Count the tries that failed: the door recalls how a key ended, so that another try needs another."""
+    rows = await morning.records.find(InvocationRow, job=pull.job, tool="forge_comment", status="error")
+    return sum(row.id.startswith(key) for row in rows)
 
 
 async def undo(morning: Morning, name: str, *, by: str) -> StackRow:

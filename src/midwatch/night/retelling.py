@@ -1,6 +1,8 @@
 """Writes the texts of pull requests anew when a counterpart in another repository comes, or comes to nothing (X16)."""
 
-from midwatch.errors import Stale
+import logging
+
+from midwatch.errors import MidwatchError, Stale
 from midwatch.journal.entry import digest
 from midwatch.journal.events.forges import PullRequestReworded
 from midwatch.night.delivering import may_leave
@@ -8,7 +10,9 @@ from midwatch.night.roles import Effect, Night
 from midwatch.night.together import MARK, TAIL, siblings, worded
 from midwatch.rules.contract import WRITE
 from midwatch.terms.forges import LOCAL, PullRequestPlace
-from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
+from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow
+
+log = logging.getLogger("midwatch.retelling")
 
 
 async def retell(night: Night, job_id: str) -> None:
@@ -16,9 +20,17 @@ async def retell(night: Night, job_id: str) -> None:
     job = await night.records.get(JobRow, job_id)
     for sibling in await siblings(night, job):
         if sibling.pull_request is not None:
-            await _reword(night, sibling.pull_request)
+            await _try(night, sibling.pull_request)
     for opened in await night.records.find(PullRequestRow, job=job.id):
+        await _try(night, opened)
+
+
+async def _try(night: Night, opened: PullRequestRow) -> None:
+    """One forge that does not answer keeps nobody else from being told; the next end tries again."""
+    try:
         await _reword(night, opened)
+    except MidwatchError as error:
+        log.warning("pull request %s could not be told of its counterparts: %s", opened.number, error.message)
 
 
 async def _reword(night: Night, opened: PullRequestRow) -> None:
@@ -51,8 +63,10 @@ async def _comment(night: Night, job: JobRow, opened: PullRequestRow, text: str)
         await night.forges.of(project).comment(place, text)
         return {"branch": opened.branch}
 
+    key = f"reworded:{opened.id}:{digest(text)[:12]}"
+    failed = await night.records.find(InvocationRow, job=job.id, tool=WRITE, status=("error", "denied"))
     effect = Effect(
-        key=f"reworded:{opened.id}:{digest(text)[:12]}",
+        key=f"{key}:{sum(row.id.startswith(key) for row in failed)}",  # the door recalls how a key ended
         tool=WRITE,
         session=job.session,
         run=job.run,

@@ -10,7 +10,7 @@ def taint_of(job: str) -> str:
 
 
 async def tainted(night: Night, job: JobRow) -> bool:
-    """Tell whether a job, or one it takes over from, has: what was read is in its checkout and its conversation."""
+    """Tell whether a job, or one it takes over from, has: what was read then lies in its checkout and conversation."""
     former = {job.id}
     while await night.journal.known(taint_of(job.id)) is None:
         if not job.retry_of or job.retry_of in former:
