@@ -27,7 +27,7 @@ def at(minutes: float, event: Event, seq: int) -> Entry:
 
 def a_job(**more: object) -> JobRow:
     """A job with nothing in it: no words, no numbers, and None where that is allowed."""
-    empty: dict[object, object] = {str: "", int: 0}
+    empty: dict[object, object] = {str: "", int: 0, bool: False}
     plain = {name: empty.get(info.annotation) for name, info in JobRow.model_fields.items()}
     fixed = {"id": "j1", "number": 1, "title": "Tidy", "state": "running", "stage": "plan", "created_at": DUSK}
     fixed |= {"isolation": "none", "failures": ()}

@@ -75,7 +75,7 @@ def jobs_ended(rows: NightRows, *states: JobState, verdict: str = "green") -> Ni
         )
         for place, state in enumerate(states)
     ]
-    items = tuple({"work": f"work_{place}"} for place in range(len(states)))
+    items = tuple({"work_item": f"work_{place}"} for place in range(len(states)))
     return replace(rows, jobs=tuple(made), asks=(), session=rows.session.model_copy(update={"items": items}))
 
 

@@ -201,7 +201,8 @@ orders_given = st.builds(
     success_criteria=several,
     notes=texts,
     work=st.lists(
-        st.builds(OrderedWork, project=texts, title=texts, checks=several, paths=several, agent=texts), max_size=3
+        st.builds(OrderedWork, project=texts.filter(bool), title=texts, checks=several, paths=several, agent=texts),
+        max_size=3,
     ).map(tuple),
     limits=st.builds(
         Limits,
