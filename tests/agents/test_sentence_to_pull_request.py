@@ -13,6 +13,7 @@ from midwatch.night import settling
 from midwatch.night.commanding import Commanded, command
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, NoticeRow, PlanRow, PullRequestRow, StepRow
+from midwatch.terms.trust import Level
 from tests.agents.conftest import need
 from tests.agents.model import Say, Shell, Step, Use, scripted_model
 from tests.agents.nights import PLAN, AgentNight, settings
@@ -82,6 +83,7 @@ async def a_day(tmp_path: Path, agent: str, github: Watched | None) -> AsyncIter
 async def through_the_day(night: AgentNight) -> PullRequestRow:
     """One sentence, one edit, then nobody says anything any more."""
     house = night.house.house
+    await by_day.set_level(house.evening, Level.CAUTIOUS, by="ann", forced=True, reason="silence may approve")
     await command(
         house.night, Commanded(sentence="Say good evening", projects=("sample",), agent=night.agent), by="ann"
     )

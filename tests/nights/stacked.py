@@ -164,7 +164,8 @@ def delivered(
     assert isinstance(started, runs.RunStarted)
     contract = started.contract.model_copy(update={"checks": checks, "paths": (), "parts": ()})
     plan = Plan(summary=title, files=("a.txt",))
-    proof = Proof(verdict="green" if checks else "no_checks")
+    found = "doubted" if title == "Doubted" else "green"
+    proof = Proof(verdict=found if checks else "no_checks")
     facts = RepositoryFacts(path="/src", branch="main", head=change.base)
     return [
         started.model_copy(update={"contract": contract}),

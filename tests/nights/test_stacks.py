@@ -144,6 +144,15 @@ async def test_three_that_break_the_checks_only_together_lose_one(tmp_path: Path
         assert [(one.why, one.others) for one in row.left_out] == [(LeftOutWhy.CHECKS, (1, 2))]
 
 
+async def test_work_that_is_not_believed_by_itself_is_in_no_stack(tmp_path: Path) -> None:
+    edits = {name: write(f"part_{name}.txt", name) for name in ("One", "Two", "Doubted")}
+    async with a_dawn_of(tmp_path, edits) as (house, _):
+        await ends(house)
+        row = await the_stack(house)
+        assert [step.title for step in row.order] == ["One", "Two"]
+        assert [(one.title, one.why) for one in row.left_out] == [("Doubted", LeftOutWhy.DRAFT)]
+
+
 async def test_without_checks_nothing_is_proven_and_that_is_said(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, PAIR, checks=()) as (house, _):
         report = await ends(house)
@@ -305,7 +314,7 @@ async def test_elsewhere_the_order_is_told_once_at_each_pull_request(tmp_path: P
         assert "- `python3 check.py`: green" in text
         assert git(source, "rev-parse", "main") == before
         assert set((await states(house)).values()) == {"open"}
-        assert len(await house.house.records.find(InvocationRow, tool="forge_comment")) == 2
+        assert len(await house.house.records.find(InvocationRow, tool="forge_comment", status="ok")) == 2
         with pytest.raises(Refused, match="commented already"):
             await taking.take(morning, "1", by="ann")
         await all_is_well(house)

@@ -10,6 +10,7 @@ from midwatch.errors import MidwatchError, Stale, Unknown
 from midwatch.journal.events.stack import StackBegun, StackMade
 from midwatch.morning.roles import Morning
 from midwatch.morning.trials import Question, Trials, UsedUp
+from midwatch.rules.check_runs import NOT_DELIVERABLE
 from midwatch.rules.stacking import Branch, reason
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import Proof
@@ -28,6 +29,11 @@ class Offered:
     row: PullRequestRow
     job: JobRow
     priority: int
+
+    @property
+    def unproven(self) -> bool:
+        """Whether its own checks are red or not to be believed: it left as a draft, and no stack makes more of it."""
+        return self.job.proof is not None and self.job.proof.verdict in NOT_DELIVERABLE
 
     @property
     def lines(self) -> int:
@@ -112,7 +118,7 @@ async def make(morning: Morning, stack_id: str) -> None:
 async def _made(morning: Morning, row: StackRow, project: ProjectRow, offered: tuple[Offered, ...]) -> StackMade:
     stack = morning.settings().stack
     ends = asyncio.get_running_loop().time() + stack.max_minutes * 60
-    fitting = tuple(one for one in offered if one.row.into == row.into)
+    fitting = tuple(one for one in offered if one.row.into == row.into and not one.unproven)
     base = await morning.bench.refresh(project.id, project.path, row.into)
     asked = await _question(morning, row, project, base, fitting)
     trials = Trials(morning, asked, most_runs=stack.max_check_runs, ends=ends)
@@ -121,8 +127,8 @@ async def _made(morning: Morning, row: StackRow, project: ProjectRow, offered: t
         order = await trials.settle()
     except UsedUp:
         used_up = True
-        order = trials.best or (trials.candidate if frozenset(trials.candidate) not in trials.proofs else ())
-    proof = trials.proofs.get(frozenset(order), Proof())
+        order = trials.best or (trials.candidate if trials.commit(trials.candidate) not in trials.proofs else ())
+    proof = trials.proofs.get(trials.commit(order), Proof())
     if order:
         await morning.joiner.keep(project.id, row.id, trials.commit(order))
     return StackMade(
@@ -145,7 +151,10 @@ async def _question(
 ) -> Question:
     runs = await morning.records.find(RunRow, id=tuple(one.job.run for one in offered))
     checks = [check for run in runs for check in run.contract.checks]
-    paths = {path for run in runs for path in run.contract.paths}
+    checks += [one.command for each in offered if each.job.proof for one in each.job.proof.before]
+    # What one job may change of the checks' own files, another may not: only what all may is believed of all together.
+    allowed = [frozenset(run.contract.paths) for run in runs]
+    paths = frozenset.intersection(*allowed) if allowed else frozenset()
     keys = [one.job.setup_key for one in offered if one.job.setup_key]
     return Question(
         stack=row.id,
@@ -154,7 +163,7 @@ async def _question(
         branches=tuple([await _branch(morning, project.id, one, offered) for one in offered]),
         heads={one.row.id: one.row.head for one in offered},
         titles={one.row.id: one.row.title.strip() or f"Merge {one.row.branch}" for one in offered},
-        checks=tuple(dict.fromkeys((*checks, *project.checks))),
+        checks=tuple(dict.fromkeys(checks)),
         paths=tuple(sorted(paths)),
         setup_key=keys[-1] if keys else "",
     )
@@ -216,8 +225,9 @@ def _left_out(trials: Trials, order: Sequence[str], offered: Sequence[Offered]) 
     numbers = {one.row.id: one.row.number for one in offered}
     facts = {one.id: one for one in trials.asked.branches}
     found = []
-    for row in (one.row for one in offered if one.row.id not in order):
-        why, others, files = _reason(trials, order, facts.get(row.id))
+    for one in (one for one in offered if one.row.id not in order):
+        row = one.row
+        why, others, files = _reason(trials, order, facts.get(row.id), unproven=one.unproven)
         found.append(
             LeftOut(
                 pull_request=row.id,
@@ -234,10 +244,10 @@ def _left_out(trials: Trials, order: Sequence[str], offered: Sequence[Offered]) 
 
 
 def _reason(
-    trials: Trials, order: Sequence[str], branch: Branch | None
+    trials: Trials, order: Sequence[str], branch: Branch | None, *, unproven: bool
 ) -> tuple[LeftOutWhy, frozenset[str], tuple[str, ...]]:
     if branch is None:
-        return LeftOutWhy.ELSEWHERE, frozenset(), ()
+        return LeftOutWhy.DRAFT if unproven else LeftOutWhy.ELSEWHERE, frozenset(), ()
     if clash := reason(branch, order, trials.clashes):
         why = LeftOutWhy.CHECKS if clash.by_checks else LeftOutWhy.CONFLICT
         return why, clash.members - {branch.id}, clash.files

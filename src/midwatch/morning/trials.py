@@ -53,7 +53,8 @@ class Trials:
     """What would be offered if nothing more were learnt."""
     best: Order = ()
     """The longest that was proven."""
-    proofs: dict[frozenset[str], Proof] = field(default_factory=dict)
+    proofs: dict[str, Proof] = field(default_factory=dict)
+    """By the commit that was checked: another order of the same branches may be another tree."""
     commits: dict[Order, str] = field(default_factory=dict)
     other_setup: bool = False
     _earlier: Proof | None = None
@@ -131,7 +132,7 @@ class Trials:
         """Tell whether the checks on these together are no worse than without them."""
         if await self.joined(order):
             raise _Unjoinable
-        proof = self.proofs.get(frozenset(order)) or await self._proven(order)
+        proof = self.proofs.get(self.commit(order)) or await self._proven(order)
         if proof.verdict in STANDS and len(order) > len(self.best):
             self.best = order
         return proof.verdict in STANDS
@@ -162,7 +163,7 @@ class Trials:
         except TimeoutError:
             raise UsedUp from None
         self._earlier = proof
-        self.proofs[frozenset(order)] = proof
+        self.proofs[commit] = proof
         return proof
 
     async def _culprit(self, order: Order) -> Clash:

@@ -61,6 +61,8 @@ class LeftOutWhy(StrEnum):
     CHECKS = "checks"
     NEEDS = "needs"
     """It is built on a branch that is left out."""
+    DRAFT = "draft"
+    """Its own checks are red, or not to be believed."""
     ELSEWHERE = "elsewhere"
     """It goes into another branch."""
     UNPROVEN = "unproven"

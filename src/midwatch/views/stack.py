@@ -1,6 +1,7 @@
 """A stack in words: how many branches go together, what keeps the others out, and what to type."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from midwatch.terms.counting import some
 from midwatch.terms.records import StackRow
@@ -107,6 +108,13 @@ def _share(together: int, many: int) -> str:
     return f"{together} of {many} branches {'merges' if together == 1 else 'merge together'}"
 
 
+ALONE: Final = {
+    LeftOutWhy.DRAFT: "Is only a draft: its own checks are red, or not to be believed.",
+    LeftOutWhy.ELSEWHERE: "Goes into another branch.",
+    LeftOutWhy.UNPROVEN: "Was not proven together with the others: time or check runs ended first.",
+}
+
+
 def fate(one: LeftOut, into: str) -> str:
     """Say why a branch is left out."""
     others = _requests(one.others) if one.others else into
@@ -119,10 +127,8 @@ def fate(one: LeftOut, into: str) -> str:
             return f"Breaks the checks on {into} as it is now."
         case LeftOutWhy.NEEDS:
             return f"Is built on {others}, which is left out."
-        case LeftOutWhy.ELSEWHERE:
-            return "Goes into another branch."
-        case LeftOutWhy.UNPROVEN:
-            return "Was not proven together with the others: time or check runs ended first."
+        case _:
+            return ALONE[one.why]
 
 
 def _out(one: LeftOut, into: str) -> OutShown:
