@@ -35,6 +35,8 @@ PLAN = {
     "checks": [],
     "estimate_files": 1,
     "estimate_lines": 1,
+    "estimate_minutes": 1,
+    "blast_radius": "Nobody yet.",
     "undo": "Revert the commit.",
 }
 MODELS = {"claude": "claude-sonnet-4-5", "codex": "gpt-5-codex", "opencode": "scripted"}

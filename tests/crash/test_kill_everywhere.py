@@ -20,7 +20,7 @@ from tests.crash.doomed import FLAGS
 from tests.nights.house import git, sample_repository
 
 ROOT = Path(__file__).parents[2]
-ENTRIES = 70
+ENTRIES = 91
 """How many entries the short night has; test_the_short_night_has_about_as_many_entries_as_we_kill_at watches it."""
 PATIENCE = 100
 

@@ -11,6 +11,9 @@ from midwatch.views.seen import JobSeen, NightView, Seen
 
 _ID: Final = re.compile(r"\b([a-z]{2,8})_[0-9A-HJKMNP-TV-Z]{26}\b")
 _SHA: Final = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
+_AS_SEEN: Final = re.compile(r"\d+ new commits?: ")
+"""How many commits were new depends on when somebody looked."""
+_TOOK: Final = re.compile(r" · (?:under a minute|\d+ minutes?)$", re.MULTILINE)
 _PASSING: Final = frozenset(kind.value for kind in WAITING)
 
 Plain = dict[str, JsonValue]
@@ -39,7 +42,7 @@ def normalised(view: NightView) -> Plain:
         ],
         "jobs": [_job(job, said, order) for job in view.jobs],
         "asks": _sorted(_without(view.asks, said, "number", "due_at")),
-        "notices": _sorted(_without(view.notices, said)),
+        "notices": _sorted(_without([one for one in view.notices if not _AS_SEEN.search(one.text)], said)),
         "pull_requests": _sorted(_without(view.pull_requests, said, "number")),
         "check_ins": [*sorted(said(text) for text in kept)],
         "messages": view.messages,
@@ -64,7 +67,7 @@ class _Scrub:
     def __call__(self, text: str) -> str:
         if text in self._known:
             return self._known[text]
-        return _SHA.sub("<commit>", _ID.sub(self._named, text))
+        return _TOOK.sub(" · some minutes", _SHA.sub("<commit>", _ID.sub(self._named, text)))
 
     def _named(self, found: re.Match[str]) -> str:
         prefix = found[1]
