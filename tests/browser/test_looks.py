@@ -139,6 +139,10 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     looker.opens("/jobs/1")
     expect(page.locator("#kept h2")).to_be_visible()
     looker.looks("job-done")
+    page.locator(".step-list a").filter(has_text="verify").first.click()
+    page.wait_for_url("**/steps/*")
+    expect(page.locator("#proof-head")).to_be_visible()
+    looker.looks("step")
     kept(looker, ann)
 
 
