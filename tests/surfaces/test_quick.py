@@ -66,7 +66,10 @@ def test_reading_a_house_loads_neither_the_engine_nor_what_migrates() -> None:
         ("midwatch re", {"resume", "review", "replay", "rehearse"}),
         (
             "midwatch job ",
-            {"list", "show", "log", "line", "attach", "open", "resume", "discard", "diff", "stop", "close", "merge"},
+            {
+                *("list", "show", "plan", "steps", "log", "line", "attach"),
+                *("open", "resume", "discard", "diff", "stop", "close", "merge"),
+            },
         ),
         ("midwatch settings p", {"propose", "proposals"}),
         ("midwatch project add --p", {"--purpose"}),

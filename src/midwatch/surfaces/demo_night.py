@@ -39,14 +39,17 @@ FLAGS: dict[str, JsonValue] = {
     "jobs.min_free_disk_mib": 256,
 }
 STEPS = {
-    Stage.MIRROR: "1 of 7: mirror and private clone",
-    Stage.PLAN: "2 of 7: the agent plans, read-only",
-    Stage.EXECUTE: "3 of 7: the agent works",
-    Stage.QUARANTINE: "4 of 7: quarantine",
-    Stage.VERIFY: "5 of 7: checks on fresh checkouts",
-    Stage.REPAIR: "5 of 7: repair",
-    Stage.DELIVER: "6 of 7: the branch",
-    Stage.PULL_REQUEST: "7 of 7: the pull request",
+    Stage.MIRROR: "1 of 9: our mirror is brought up to date",
+    Stage.SETUP: "2 of 9: what its checkout needs",
+    Stage.PLAN: "3 of 9: the agent plans, read-only",
+    Stage.EXECUTE: "4 of 9: the agent works",
+    Stage.BUNDLE: "5 of 9: its work is packed",
+    Stage.QUARANTINE: "6 of 9: quarantine",
+    Stage.VERIFY: "7 of 9: checks on fresh checkouts",
+    Stage.REPAIR: "7 of 9: repair",
+    Stage.DELIVER: "8 of 9: the branch",
+    Stage.PULL_REQUEST: "9 of 9: the pull request",
+    Stage.NOTICE: "9 of 9: you are told",
 }
 TOLD = (
     "orders.signed",
