@@ -6,17 +6,15 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import JobCreated
-from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
 from midwatch.night.ending import stop_events
-from midwatch.night.going_on import goes_on_at
+from midwatch.night.going_on import goes_on_at, take_up
 from midwatch.night.roles import Night
 from midwatch.night.starting import start_events
 from midwatch.night.wording import within
 from midwatch.night.world import World, look
 from midwatch.rules.asks import deadline_at
 from midwatch.rules.boxes import boxed
-from midwatch.rules.contract import part_of
 from midwatch.rules.gate import judge
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.settings.zone import local_time
@@ -24,7 +22,7 @@ from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import ActRow, JobRow, RunRow, SessionRow
+from midwatch.terms.records import ActRow, JobRow, SessionRow
 from midwatch.terms.trust import Outcome, Verdict
 
 SPIN = "gate.spin"
@@ -125,29 +123,10 @@ async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event]
 
 async def _go_on(night: Night, act: ActRow, former: JobRow) -> tuple[list[Event], str]:
     """Take up the checkout, the plan and the conversation that were kept, in a new time box."""
-    before = await night.records.get(RunRow, former.run)
-    run, job = night.ids.new("run"), night.ids.new("job")
+    stage = await goes_on_at(night.records, former)
+    created, job = await take_up(night, former, stage, act=act.id)
     events: list[Event] = [
-        RunStarted(
-            run=run,
-            session=former.session,
-            mission=before.mission,
-            project=former.project,
-            contract=part_of(before.contract, former.project),
-        ),
-        JobCreated(
-            job=job,
-            session=former.session,
-            run=run,
-            project=former.project,
-            work_item=former.work_item,
-            title=former.title,
-            agent=former.agent,
-            act=act.id,
-            retry_of=former.id,
-            by_hand=former.by_hand,
-            stage=await goes_on_at(night.records, former),
-        ),
+        *created,
         WorkChanged(item=former.work_item, status=WorkStatus.IN_PROGRESS, why="goes on in a new time box"),
     ]
     return events, job

@@ -3,26 +3,23 @@
 from midwatch.errors import Refused, Unknown
 from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import (
-    JobCreated,
     PullRequestClosed,
     PullRequestMerged,
 )
-from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import AskAnswered, MessageSaid, SessionPaused, SessionResumed
 from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.ending import stop_events
 from midwatch.night.forge_watch import place_of
-from midwatch.night.going_on import goes_on_at
+from midwatch.night.going_on import goes_on_at, take_up
 from midwatch.night.held_up import held_by_us
 from midwatch.night.jobs import halt
 from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
 from midwatch.rules.asks import GO_ON
-from midwatch.rules.contract import part_of
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow
+from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, SessionRow
 
 
 async def pause(night: Night, session: SessionRow, *, by: str, why: str) -> None:
@@ -92,28 +89,9 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             f"{session.called} is over, and job {job.number} had no approved plan yet.",
             hint="Order the work again for the next night.",
         )
-    former = await night.records.get(RunRow, job.run)
-    run, new = night.ids.new("run"), night.ids.new("job")
+    created, new = await take_up(night, job, stage)
     await night.journal.record(
-        RunStarted(
-            run=run,
-            session=session.id,
-            mission=former.mission,
-            project=job.project,
-            contract=part_of(former.contract, job.project),
-        ),
-        JobCreated(
-            job=new,
-            session=session.id,
-            run=run,
-            project=job.project,
-            work_item=job.work_item,
-            title=job.title,
-            agent=job.agent,
-            retry_of=job.id,
-            stage=stage,
-            by_hand=job.by_hand,
-        ),
+        *created,
         WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
         actor=by,
         key=f"resumed:{job.id}",

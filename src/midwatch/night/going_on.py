@@ -1,8 +1,40 @@
 """Where a job that goes on for another takes up the work, and whose work that is."""
 
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobCreated
+from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.port import Records
+from midwatch.night.roles import Night
+from midwatch.rules.contract import part_of
 from midwatch.terms.jobs import Stage
-from midwatch.terms.records import JobRow, PlanRow
+from midwatch.terms.records import JobRow, PlanRow, RunRow
+
+
+async def take_up(night: Night, former: JobRow, stage: Stage, *, act: str = "") -> tuple[tuple[Event, ...], str]:
+    """Give the events that begin a run and a job which go on for another, and the new job's name."""
+    before = await night.records.get(RunRow, former.run)
+    run, job = night.ids.new("run"), night.ids.new("job")
+    started = RunStarted(
+        run=run,
+        session=former.session,
+        mission=before.mission,
+        project=former.project,
+        contract=part_of(before.contract, former.project),
+    )
+    created = JobCreated(
+        job=job,
+        session=former.session,
+        run=run,
+        project=former.project,
+        work_item=former.work_item,
+        title=former.title,
+        agent=former.agent,
+        act=act,
+        retry_of=former.id,
+        by_hand=former.by_hand,
+        stage=stage,
+    )
+    return (started, created), job
 
 
 async def goes_on_at(records: Records, job: JobRow) -> Stage:
