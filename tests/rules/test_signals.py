@@ -41,6 +41,7 @@ def test_each_kind_says_what_it_says_and_fields_nobody_knows_are_passed_over() -
         (b'"text"', "not a JSON object"),
         (raw(context="c"), "question is missing"),
         (raw(question="  "), "question is missing"),
+        (raw(question=None), "question is missing"),
         (raw(question=7), "question is not a text"),
         (raw(question="q", context=[]), "context is not a text"),
         (raw(question="q" * (LONGEST_TEXT + 1)), "more than 2,000 characters"),

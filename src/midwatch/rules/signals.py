@@ -35,7 +35,7 @@ def read_signal(kind: SignalKind, raw: bytes) -> Signal | Unreadable:
         return _wrong(kind, "it is not a JSON object")
     main, more = _FIELDS[kind]
     fault = _fault(given, main, LONGEST_TEXT) or (more and _fault(given, more, LONGEST_DETAIL)) or _options(kind, given)
-    if not fault and not given.get(main, "").strip():
+    if not fault and not (given.get(main) or "").strip():
         fault = f"{main} is missing"
     if fault:
         return _wrong(kind, fault)

@@ -92,8 +92,9 @@ async def _open_shell(row: dict[str, Any], argv: tuple[str, ...]) -> None:
 
 async def _stay(held: Held, number: int) -> None:
     """Stay until the shell ends or the person leaves."""
-    typer.echo("Leave it running with Ctrl-]; it ends by itself after an hour of silence.", err=True)
     with raw():
+        # Said only now: becoming raw throws away what was typed before it, and a raw screen wants its own return.
+        typer.echo("Leave it running with Ctrl-]; it ends by itself after an hour of silence.\r", err=True)
         ending = await bridge(held, sys.stdin.fileno(), sys.stdout.fileno())
     if ending is None:
         typer.echo(f"Left it running. Come back: midwatch job attach {number}", err=True)
