@@ -256,6 +256,13 @@ def _commented(fake: GitHubFake, there: Hosted, held: Token, values: list[str], 
     return Reply(201, fake.words.comment(body["body"]))
 
 
+def _spoken(fake: GitHubFake, there: Hosted, _t: Token, values: list[str], _b: dict[str, Any]) -> Reply:
+    pull = _numbered(there, values[0])
+    if pull is None:
+        return Reply(404, complaint("Not Found"))
+    return Reply(200, [fake.words.comment(text) for text in pull.comments])
+
+
 def _runs(fake: GitHubFake, there: Hosted, _t: Token, values: list[str], _b: dict[str, Any]) -> Reply:
     return Reply(200, fake.words.runs(values[0], there.runs))
 
@@ -285,6 +292,7 @@ ROUTES: list[tuple[str, str, Serve]] = [
     ("PUT", r"pulls/(\d+)/merge", _merged),
     ("POST", r"pulls/(\d+)/requested_reviewers", _invited),
     ("POST", r"issues/(\d+)/labels", _labelled),
+    ("GET", r"issues/(\d+)/comments", _spoken),
     ("POST", r"issues/(\d+)/comments", _commented),
     ("POST", "labels", _label_made),
     ("GET", r"commits/([^/]+)/check-runs", _runs),

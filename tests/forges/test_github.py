@@ -54,6 +54,15 @@ async def test_a_pull_request_says_what_it_was_told_with_labels_and_reviewers(st
     assert (opened.number, opened.draft, opened.remarks) == (1, True, ())
 
 
+async def test_the_same_comment_twice_is_one_comment(stand: Stand) -> None:
+    head = await delivered(stand)
+    await stand.forge.open(stand.draft(head))
+    for text in ("Merge after #2.", "Merge after #3.", "Merge after #2."):
+        await stand.forge.comment(stand.place(head), text)
+    said = [text.partition("\n")[0] for text in hosted(stand).pulls[0].comments]
+    assert said == ["Merge after #2.", "Merge after #3."]
+
+
 async def test_what_is_no_draft_there_and_who_is_no_reviewer_is_told_and_nothing_fails(stand: Stand) -> None:
     hosted(stand).drafts, hosted(stand).makes_labels, hosted(stand).collaborators = False, False, {"keepers"}
     head = await delivered(stand)

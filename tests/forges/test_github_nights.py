@@ -11,8 +11,9 @@ import pytest
 
 from midwatch.errors import Refused, Unknown
 from midwatch.evening import house as by_day
+from midwatch.evening.orders_file import read_orders
 from midwatch.forges.github.forge import GitHubForge
-from midwatch.night import commands, settling
+from midwatch.night import commands, retelling, settling
 from midwatch.rules.asks import GO_ON
 from midwatch.store.audit import audit
 from midwatch.surfaces.checking import violations
@@ -258,6 +259,27 @@ async def test_a_refusal_ends_the_job_with_its_work_kept_and_resuming_delivers_i
         again = await house.house.records.get(JobRow, again.id)
         assert again.state is JobState.DONE, again.why
         assert [pull.head for pull in hosted.pulls] == [f"agent/{again.id}"]
+
+
+async def test_a_counterpart_is_told_once_there_even_if_github_was_away(watched: Watched, tmp_path: Path) -> None:
+    """X16, X8."""
+    async with at_github(watched, tmp_path) as (house, hosted):
+        await house.project(sample_repository(tmp_path / "web"), name="web")
+        together = '[[work]]\nprojects = ["sample", "web"]\ntitle = "Tidy up"\n'
+        for _ in range(5):
+            watched.fake.trouble("GET .*/comments", 503, "We are away.")
+        await house.begin(read_orders(f'level = "full"\ngoals = ["Tidy up"]\n{together}'))
+        await house.to_the_brief()
+        await house.settle()
+        (there,) = hosted.pulls
+        assert (there.comments, len(watched.fake.troubles) < 5) == ([], True), "it was away"
+        watched.fake.troubles.clear()
+        for _ in range(2):
+            await retelling.catch_up(house.house.night)
+        (said,) = there.comments
+        assert "web: pull request" in said
+        mine = [row for row in await house.house.records.find(PullRequestRow) if row.forge == "github"]
+        assert "web: pull request" in mine[0].body
 
 
 async def test_a_limit_is_waited_out_inside_the_night(watched: Watched, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from midwatch.journal.port import Records, Work
 from midwatch.night import held_up
+from midwatch.night.retelling import catch_up
 from midwatch.night.roles import Night
 from midwatch.night.stranded import Watched
 from midwatch.night.tidying import collect_checkouts, end_orphans
@@ -115,6 +116,7 @@ class Patrol:
             await self.once()
             if rounds % TIDY_EVERY == 0:
                 await collect_checkouts(self._night)
+                await catch_up(self._night)
             rounds += 1
             await asyncio.sleep(EVERY_SECONDS)
 

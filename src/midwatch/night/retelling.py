@@ -25,8 +25,14 @@ async def retell(night: Night, job_id: str) -> None:
         await _try(night, opened)
 
 
+async def catch_up(night: Night) -> None:
+    """Tell those that could not be told when it happened, because their forge was away."""
+    for opened in await night.records.find(PullRequestRow, state="open"):
+        await _try(night, opened)
+
+
 async def _try(night: Night, opened: PullRequestRow) -> None:
-    """One forge that does not answer keeps nobody else from being told; the next end tries again."""
+    """One forge that does not answer keeps nobody else from being told; the patrol tries again."""
     try:
         await _reword(night, opened)
     except MidwatchError as error:

@@ -1,5 +1,6 @@
 """GitHub as a forge: the branch by git, the pull request by REST; what is there already is found, never made twice."""
 
+import hashlib
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from midwatch.errors import MidwatchError, Refused, Stale, Unknown
 from midwatch.forges.github.addresses import Repository, repository_of
 from midwatch.forges.github.asking import Answer, Desk
 from midwatch.forges.github.dressing import Wishes, dress
-from midwatch.forges.github.reading import branch_of, commit_in, head_of, judged, pull_in, seen
+from midwatch.forges.github.reading import branch_of, commit_in, head_of, judged, pull_in, seen, text_of
 from midwatch.forges.github.refusals import complains_about, refusal
 from midwatch.forges.github.rehearsing import rehearse, ruled_out
 from midwatch.forges.pushing import Pusher, agent_branch
@@ -62,11 +63,17 @@ class GitHubForge:
         return seen(pull, await self._checks(repository, head_of(pull))) if there.state == "open" else there
 
     async def comment(self, place: PullRequestPlace, text: str) -> None:
-        """Say something under the pull request."""
+        """Say something under the pull request, unless it is said there already: who asks may have been cut off."""
         repository = repository_of(place.source)
         number = place.number or (await self._pull(repository, place))["number"]
         path = repository.at("issues", str(number), "comments")
-        answer = await self.desk.ask("POST", path, {"body": text[:LONGEST_BODY]})
+        mark = f"<!-- midwatch {hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]} -->"
+        before, comments = await self.desk.pages(path)
+        if not before.good:
+            raise refusal(self.name, str(repository), "read the comments of the pull request", before)
+        if any(mark in text_of(comment) for comment in comments):
+            return
+        answer = await self.desk.ask("POST", path, {"body": f"{text[:LONGEST_BODY]}\n\n{mark}"})
         if not answer.good:
             raise refusal(self.name, str(repository), "comment on the pull request", answer)
 

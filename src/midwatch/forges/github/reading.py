@@ -57,6 +57,12 @@ def branch_of(pull: object) -> str:
     return _text(pull.get("head"), "ref") if isinstance(pull, dict) else ""
 
 
+def text_of(comment: object) -> str:
+    """Tell what somebody wrote."""
+    said = comment.get("body") if isinstance(comment, dict) else None
+    return said if isinstance(said, str) else ""
+
+
 def _text(body: object, field: str) -> str:
     said = body.get(field) if isinstance(body, dict) else None
     return said.encode(errors="replace").decode()[:LONGEST] if isinstance(said, str) else ""
