@@ -5,11 +5,15 @@ import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from midwatch.journal.events.signals import MilestoneReached, SignalPassed
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobWaits
+from midwatch.journal.events.signals import MilestoneReached, SignalAnswered, SignalPassed
 from midwatch.night import jobs, settling
+from midwatch.night.roles import Night
 from midwatch.night.rooms import Assignment
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
@@ -183,6 +187,27 @@ async def test_an_agent_that_ended_meanwhile_goes_on_with_the_answer_where_it_wa
         assert (job.state, agent.ran) == (JobState.DONE, 2), job.why
         assert delivered(source, job) == "# red (ann)"
         assert git(source, "log", "--format=%s", f"main..agent/{job.id}").splitlines() == ["The rest", "Half of it"]
+        await all_is_well(house)
+
+
+async def test_an_answer_that_comes_as_the_agent_ends_is_found_at_once(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_down = jobs._written_down
+
+    async def answered_first(night: Night, job: JobRow, events: tuple[Event, ...], *more: Any, **named: Any) -> bool:
+        if any(isinstance(one, JobWaits) for one in events):
+            (row,) = await night.records.find(SignalRow, state=SignalState.OPEN)
+            await night.journal.record(SignalAnswered(signal=row.id, job=job.id, answer="red", by="ann"))
+        return await write_down(night, job, events, *more, **named)
+
+    monkeypatch.setattr(jobs, "_written_down", answered_first)
+    async with a_house(tmp_path / "home", agents={"housekeeper": Impatient()}) as house:
+        await house.project(source)
+        await house.begin(orders("Look at it"))
+        await house.to_the_brief()
+        job = await the_job(house)
+        assert (job.state, job.waits) == (JobState.DONE, 1), job.why
         await all_is_well(house)
 
 

@@ -59,6 +59,8 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         await withdraw_calls(night, job.id)
         if (await night.records.get(JobRow, job.id)).state.over:
             await questions.let_go(night, job.id)
+        else:  # the answer may have come while it was written down that the job waits for it
+            await questions.wake(night, job.id, by="midwatch")
         # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
         await night.bench.put_away(job.id)
 
