@@ -105,7 +105,9 @@ async def test_an_agent_outlives_its_server_and_delivers_once(tmp_path: Path) ->
         assert await house.house.bench.living() == ((job.id, job.epoch),)
     async with a_house(tmp_path / "home", begins=LATER, agents={"housekeeper": agent}) as house:
         (house.house.bench.checkouts.tree(job.id, job.epoch) / "go").touch()
-        await jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
+        both = [jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1) for _ in range(2)]
+        await asyncio.gather(*both)
+        assert agent.ran == 2, "of two that would take it up at once, in one process, one does"
         await house.to_the_brief()
         now = await the_job(house)
         assert (now.state, now.work_epoch) == (JobState.DONE, job.epoch)

@@ -71,7 +71,8 @@ async def _claimed(night: Night, job: JobRow, stage: Stage, attempt: int) -> boo
     claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=isolation)
     try:
         box = await box_opened(night, job, epoch)
-        await night.journal.record(claim, *box, key=f"claim:{job.id}:{epoch}", actor=night.worker)
+        # Without a key: two of one process would write the same words, and the second must not take them for its own.
+        await night.journal.record(claim, *box, actor=night.worker)
     except Stale:
         return False
     return True
