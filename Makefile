@@ -2,7 +2,7 @@
 # No package index is named here; pip's own settings decide where packages come from.
 
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 4
 BIN := .venv/bin
 # A file's tests share its house, so one worker runs them all; the longest files happen to come first.
 SHARED := -n $(WORKERS) --dist loadfile --no-loadscope-reorder

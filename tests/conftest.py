@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import random
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +15,14 @@ from tests.postgres_server import PostgresServer, PostgresUnavailable, throw_awa
 
 ROOT = Path(__file__).parents[1]
 DATABASES = ("sqlite", "postgres")
+SEED = os.environ.get("MIDWATCH_SEED", "20261116")
+"""Chooses the cases of sampled tests; another seed, other cases."""
+HEAVY = ("surfaces", "browser", "crash", "agents", "nights", "forges", "workshop", "store", "crew")
+"""Folders of long tests, which begin first: at the end every worker should still have something short to do."""
 REQUIRED = frozenset(os.environ.get("MIDWATCH_REQUIRE", "").replace(",", " ").split())
 
 # No deadlines: shared machines are slow now and then, and a slow example is not a wrong one.
-hypothesis.settings.register_profile("fast", max_examples=50, deadline=None)
+hypothesis.settings.register_profile("fast", max_examples=30, deadline=None)
 hypothesis.settings.register_profile("sweep", max_examples=5000, deadline=None)
 hypothesis.settings.load_profile("fast")
 
@@ -157,8 +162,11 @@ def code_fingerprint() -> str:
     return hashed.hexdigest()
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what a cut-off sweep proved already, and write on each test which database it is for."""
+    leave_to_the_sweep(items)
+    items.sort(key=lambda item: HEAVY.index(folder_of(item)) if folder_of(item) in HEAVY else len(HEAVY))
     diary = Path(config.getoption("--resume")) if config.getoption("--resume") else None
     if diary is not None and diary.exists():
         passed = set(diary.read_text().splitlines())
@@ -167,3 +175,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         callspec = getattr(item, "callspec", None)
         parameters = callspec.id.split("-") if callspec else []
         item.user_properties.extend(("database", kind) for kind in DATABASES if kind in parameters)
+
+
+def folder_of(item: pytest.Item) -> str:
+    """Name the folder of `tests` that a test lies in."""
+    return item.path.relative_to(ROOT / "tests").parts[0]
+
+
+def leave_to_the_sweep(items: list[pytest.Item]) -> None:
+    """Of the cases of a sampled test, leave all but a few to `make sweep`: on each database the same ones."""
+    families: dict[str, dict[str, list[pytest.Item]]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("sweep"):
+            name, _, case = item.nodeid.partition("[")
+            apart = "-".join(part for part in case.rstrip("]").split("-") if part not in DATABASES)
+            families.setdefault(name, {}).setdefault(apart, []).append(item)
+    for name, cases in families.items():
+        (few,) = {mark.args[0] for case in cases.values() for one in case for mark in one.iter_markers("sampled")}
+        chosen = random.Random(f"{name} {SEED}").sample(sorted(cases), min(few, len(cases)))  # noqa: S311 - a choice
+        for item in (one for case in cases.keys() - set(chosen) for one in cases[case]):
+            item.add_marker(pytest.mark.sweep)

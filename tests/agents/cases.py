@@ -70,7 +70,7 @@ ALWAYS = (
 )
 
 
-def cases_of(agent: str, *, always: tuple[str, ...] = ALWAYS, sample: int = 5) -> list[ParameterSet]:
+def cases_of(agent: str, *, always: tuple[str, ...] = ALWAYS, sample: int = 2) -> list[ParameterSet]:
     """Give one agent's cases as parameters: some always, some of the rest by seed, and all of them in a sweep."""
     mine = [one for one in find() if one.agent == agent]
     rest = [one for one in mine if not any(word in one.name for word in always)]

@@ -11,6 +11,7 @@ FEW = ("deny ends", "ask, held", "resume by conversation", "settings of its own"
 """It takes seconds to wake up, so more of the cases than elsewhere are left to `make agents` and `make sweep`."""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.usefixtures("opencode")
 @pytest.mark.parametrize("case", cases_of("opencode", always=FEW, sample=0))
 async def test_opencode(case: Case, tmp_path: Path, sealed: Sealed) -> None:

@@ -90,6 +90,7 @@ async def heard_once(night: AgentNight, how: str) -> None:
     await all_is_well(night.house)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("agent", ["claude", "codex", "command", pytest.param("opencode", marks=pytest.mark.sweep)])
 async def test_an_agent_asks_waits_hears_the_answer_and_goes_on(tmp_path: Path, agent: str) -> None:
     if agent != "command":
@@ -106,6 +107,7 @@ async def test_an_agent_asks_waits_hears_the_answer_and_goes_on(tmp_path: Path, 
         assert {event.verdict for event in wrote} == (set() if agent == "command" else {"allow"})
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("agent", "answered_first"),
     [

@@ -93,6 +93,7 @@ SAMPLE = [(mode, random.Random(f"{mode} 20261115").randrange(1, ENTRIES)) for mo
 """One of each; `make sweep` kills at every entry."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.crash
 @pytest.mark.parametrize(("mode", "seq"), SAMPLE)
 def test_a_night_killed_at_an_entry_ends_the_same(

@@ -236,6 +236,7 @@ async def test_silence_parks_an_agent_at_work(tmp_path: Path, source: Path) -> N
         await all_is_well(house)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("level", "many"), [(Level.CAUTIOUS, 1), (Level.MODERATE, 0), (Level.FULL, 0)])
 async def test_what_the_orders_answer_literally_is_answered_as_the_level_allows(
     tmp_path: Path, source: Path, level: Level, many: int

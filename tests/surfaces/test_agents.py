@@ -317,6 +317,7 @@ def with_the_real(name: str, model: Model) -> Iterator[tuple[Person, str, dict[s
         yield person, key, around
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["claude", "codex", pytest.param("opencode", marks=pytest.mark.sweep)])
 def test_the_real_program_answers_behind_the_walls_of_a_room_that_is_gone_afterwards(name: str, model: Model) -> None:

@@ -6,6 +6,7 @@ from tests.workshop.escapes.exports import COMMIT, EXPORT_ESCAPES
 from tests.workshop.escapes.lab import Escape, Lab
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("escape", EXPORT_ESCAPES, ids=lambda escape: escape.name.replace(" ", "_"))
 def test_an_attack_on_the_quarantine_fails_for_its_own_reason(open_lab: Lab, escape: Escape) -> None:

@@ -1,7 +1,5 @@
 """Nothing an agent writes into its clone ever runs on the host, whatever the product does with that clone."""
 
-import random
-
 import pytest
 
 from midwatch.terms.trust import Isolation
@@ -9,17 +7,15 @@ from tests.workshop.escapes.lab import Escape, Lab
 from tests.workshop.escapes.traps import GIT_ESCAPES
 
 LIVE = [escape for escape in GIT_ESCAPES if escape.live]
-WALLED = random.Random(20261115).sample(GIT_ESCAPES, len(GIT_ESCAPES) // 2)  # noqa: S311 - a choice; `make sweep` runs all
-CASES = [
-    pytest.param(isolation, escape, marks=marks, id=f"{isolation.value}-{escape.name.replace(' ', '_')}")
-    # Each once, behind walls or without any; both ways in a sweep. Behind walls `make attacks` runs them all as well.
+CASES = [  # behind walls `make attacks` runs them all as well
+    pytest.param(isolation, escape, id=f"{isolation.value}-{escape.name.replace(' ', '_')}")
     for isolation in (Isolation.BUBBLEWRAP, Isolation.NONE)
     for escape in GIT_ESCAPES
-    for marks in [() if (escape in WALLED) is (isolation is Isolation.BUBBLEWRAP) else pytest.mark.sweep]
 ]
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("lab", "escape"), CASES, indirect=["lab"])
 def test_a_trap_never_springs(lab: Lab, escape: Escape) -> None:
     assert not escape.run(lab), lab.said
