@@ -41,18 +41,37 @@ def die_after(house: House, seq: int) -> None:
     house.journal.listeners.insert(0, heard)
 
 
+def die_after_kind(house: House, kind: str, times: int) -> None:
+    """Die when the last of so many entries of a kind is committed and nobody has acted on it yet."""
+    heard: list[Entry] = []
+
+    def hear(entries: tuple[Entry, ...]) -> None:
+        heard.extend(entry for entry in entries if entry.event.kind == kind)
+        if len(heard) >= times:
+            die()
+
+    house.journal.listeners.insert(0, hear)
+
+
 def die_before(house: House, seq: int) -> None:
     """Die with the entry written and not committed."""
+    _die_at_commit(house, f"select max(seq) >= {seq} from journal")
 
+
+def die_before_kind(house: House, kind: str, times: int) -> None:
+    """Die with the last of so many entries of a kind written and not committed."""
+    _die_at_commit(house, f"select count(*) >= {times} from journal where kind = '{kind}'")  # noqa: S608 - ours
+
+
+def _die_at_commit(house: House, question: str) -> None:
     def committing(connection: sa.Connection) -> None:
-        head = connection.exec_driver_sql("select max(seq) from journal").scalar()
-        if head is not None and head >= seq:
+        if connection.exec_driver_sql(question).scalar():
             die()
 
     sa.event.listen(house.pen.engine, "commit", committing)
 
 
-async def evening(house: House, source: Path, checks: tuple[str, ...]) -> None:
+async def evening(house: House, source: str, checks: tuple[str, ...]) -> None:
     """What the person does; after a crash only what is missing is done again."""
     if not await house.records.find(ProjectRow):
         await by_day.add_project(house.evening, source, by="ann", name="sample", checks=checks)
@@ -91,7 +110,10 @@ async def main(asked: argparse.Namespace) -> None:
             die_after(house, asked.die_after)
         if asked.die_before:
             die_before(house, asked.die_before)
-        await evening(house, Path(asked.source), (CHECK,))
+        if asked.at_kind:
+            kind, _, times = asked.at_kind.partition(":")
+            (die_after_kind if asked.committed else die_before_kind)(house, kind, int(times or 1))
+        await evening(house, asked.source, (CHECK,))
         if asked.leave_after:
             await until_entry(house, asked.leave_after)
         else:
@@ -106,4 +128,6 @@ if __name__ == "__main__":
     parser.add_argument("--die-after", type=int, default=0)
     parser.add_argument("--die-before", type=int, default=0)
     parser.add_argument("--leave-after", type=int, default=0)
+    parser.add_argument("--at-kind", default="", help="kind:times")
+    parser.add_argument("--committed", action="store_true", help="die after that entry, not before")
     asyncio.run(main(parser.parse_args()))

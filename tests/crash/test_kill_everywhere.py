@@ -25,7 +25,7 @@ ENTRIES = 91
 PATIENCE = 100
 
 
-def run(home: Path, source: Path, *more: str) -> int:
+def run(home: Path, source: Path | str, *more: str) -> int:
     command = [sys.executable, "-m", "tests.crash.doomed", str(home), str(source), *more]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode in {0, -signal.SIGKILL}, done.stderr[-2000:]

@@ -32,11 +32,8 @@ from tests.workshop.repository import Repository
 WEBHOOK = "a word that both sides know"
 
 
-@asynccontextmanager
-async def at_github(
-    watched: Watched, tmp_path: Path, database_url: str = ""
-) -> AsyncIterator[tuple[TestHouse, Hosted]]:
-    """A house whose one project is on GitHub; after the test everything that must hold does."""
+def settled_at_github(watched: Watched, tmp_path: Path) -> tuple[Hosted, Path]:
+    """Host a repository there, and write the settings of a data folder that delivers to it."""
     hosted = watched.fake.host("ada/shop", Repository(sample_repository(tmp_path / "sample")))
     watched.fake.tokens[TOKEN] = Token()
     home = tmp_path / "home"
@@ -49,6 +46,15 @@ async def at_github(
         f'[forges.github]\nsecret = "github"\nwebhook_secret = "hook"\nbase_url = "{watched.api}"\n'
         f'host = "{watched.fake.address.removeprefix("http://")}"\nlabels = ["midwatch"]\nreviewers = ["nobody"]\n'
     )
+    return hosted, home
+
+
+@asynccontextmanager
+async def at_github(
+    watched: Watched, tmp_path: Path, database_url: str = ""
+) -> AsyncIterator[tuple[TestHouse, Hosted]]:
+    """A house whose one project is on GitHub; after the test everything that must hold does."""
+    hosted, home = settled_at_github(watched, tmp_path)
     async with a_house(home, database_url) as house:
         await by_day.add_project(
             house.house.evening, watched.fake.url("ada/shop"), by="ann", name="sample", checks=(CHECK,)
