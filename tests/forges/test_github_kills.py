@@ -1,4 +1,4 @@
-"""kill -9 at every stage boundary of a night that delivers to GitHub: one branch, one pull request, never two (A10, X8)."""
+"""kill -9 at every stage boundary of a night that delivers to GitHub: one pull request, never two (A10, X8)."""
 
 import signal
 from pathlib import Path
