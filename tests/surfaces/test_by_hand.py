@@ -1,10 +1,13 @@
 """Following, opening and entering jobs from a real terminal, over servers that come and go."""
 
+import fcntl
 import os
 import pty
 import select
 import shutil
+import struct
 import subprocess
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,19 +29,29 @@ class Terminal:
         if self.number == 0:
             os.chdir(person.folder)
             os.execvpe(command(words)[0], command(words), person.environment | {"TERM": "xterm"} | more)  # noqa: S606
+        fcntl.ioctl(self._screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
         self.shown = b""
 
     def types(self, keys: str) -> None:
         os.write(self._screen, keys.encode())
 
+    def sees(self, words: str, seconds: float) -> bool:
+        """Tell whether some words come on the screen soon."""
+        end = time.monotonic() + seconds
+        while words.encode() not in self.shown and time.monotonic() < end:
+            if select.select([self._screen], [], [], 0.2)[0]:
+                self.shown += self._read() or self._over(words)
+        return words.encode() in self.shown
+
     def until(self, words: str) -> str:
-        """Read the screen until some words are on it."""
+        """Read the screen until some words are on it; what came after them is read next time."""
         end = time.monotonic() + PATIENCE
         while words.encode() not in self.shown:
             assert time.monotonic() < end, self.shown
             if select.select([self._screen], [], [], 1)[0]:
                 self.shown += self._read() or self._over(words)
-        shown, self.shown = self.shown, b""
+        end_of_words = self.shown.index(words.encode()) + len(words.encode())
+        shown, self.shown = self.shown[:end_of_words], self.shown[end_of_words:]
         return shown.decode(errors="replace")
 
     def _read(self) -> bytes:

@@ -53,6 +53,8 @@ NOT_CARRIED: list[tuple[Shape, dict[str, Any]]] = [
     ("openai", {"tools": [{"type": "image_generation"}]}),
     ("openai", {"tools": [{"type": "computer_use_preview"}]}),
     ("openai", {"tools": [{"type": "namespace", "name": "x", "tools": [{"type": "function"}, MCP]}]}),
+    ("openai", {"tools": [{"type": "namespace", "name": "x"}]}),
+    ("openai", {"tools": [{"type": "namespace", "tools": [{"type": "namespace", "tools": [MCP]}]}]}),
     ("openai", {"tools": [{"name": "no type"}]}),
     ("openai", hears({"type": "tool_search_output", "tools": [MCP]})),
     ("openai", {"web_search_options": {"search_context_size": "low"}}),

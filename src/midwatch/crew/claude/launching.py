@@ -54,7 +54,14 @@ def launch(brief: Brief, program: str) -> Launch:
 def interactive(brief: Brief, program: str) -> Launch:
     """Say how to begin it for a person: its own screen and its own questions; nothing else of anybody's settings."""
     words = (program, "--model", brief.model, *("--setting-sources", ""), "--strict-mcp-config")
-    settings = {"hasCompletedOnboarding": True, "theme": "dark"}
+    settings = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        # It would ask about the folder, which is our clone and whose own settings it does not read, and advise against
+        # the key in its environment, which is our placeholder.
+        "projects": {brief.extra["folder"]: {"hasTrustDialogAccepted": True}},
+        "customApiKeyResponses": {"approved": [brief.access.placeholder[-20:]], "rejected": []},
+    }
     return Launch(argv=words, environment=_environment(brief), files={".claude.json": json.dumps(settings)})
 
 

@@ -45,7 +45,9 @@ def launch(brief: Brief, program: str) -> Launch:
 def interactive(brief: Brief, program: str) -> Launch:
     """Say how to begin it for a person: its own screen and its own questions, our provider and no other."""
     files, environment = credentials(brief)
-    return Launch(argv=(program, *words(brief)), environment=environment, files=files)
+    # Its own sandbox cannot be built inside ours; whether to trust the folder it asks the person.
+    walled = ("--sandbox", "danger-full-access")
+    return Launch(argv=(program, *words(brief), *walled), environment=environment, files=files)
 
 
 def words(brief: Brief) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from midwatch.gateway.metering.providers import Shape
 
@@ -84,7 +84,7 @@ def _parts(shape: Shape, said: Said) -> Iterator[Said]:
 
 
 def _tools(shape: Shape, said: Said, parts: list[Said]) -> Iterator[object]:
-    """Give every tool, also those that come, at OpenAI's, in the middle of the conversation."""
+    """Give every tool, also those that come, at OpenAI's, in the middle of the conversation or in a group."""
     waiting = [said.get("tools")]
     if shape == "openai":
         waiting += [part.get("tools") for part in parts]
@@ -92,8 +92,15 @@ def _tools(shape: Shape, said: Said, parts: list[Said]) -> Iterator[object]:
         one = waiting.pop()
         if isinstance(one, list):
             waiting += one
+        elif shape == "openai" and _is_group(one):
+            waiting.append(one["tools"])
         elif one is not None:
             yield one
+
+
+def _is_group(tool: object) -> TypeGuard[Said]:
+    """Tell whether a tool is only the name around others, all of which are in the request."""
+    return isinstance(tool, Mapping) and tool.get("type") == "namespace" and isinstance(tool.get("tools"), list)
 
 
 def _ours_to_run(shape: Shape, tool: object) -> bool:

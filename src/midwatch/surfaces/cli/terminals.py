@@ -162,4 +162,5 @@ async def _press(held: Held, pressed: "asyncio.Queue[bytes]") -> None:
                 await held.say(data)
             else:
                 columns, rows = os.get_terminal_size(sys.stdout.fileno())
-                await held.resize(rows, columns)
+                if columns and rows:  # a terminal that does not know its size says nothing of it
+                    await held.resize(rows, columns)

@@ -1,0 +1,79 @@
+"""Real programs with a screen, begun for a person who types into them behind the job's walls (A14)."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.agents.conftest import need
+from tests.agents.model import Model, Say, Write, model_in_a_thread
+from tests.agents.nights import MODELS
+from tests.nights.house import git
+from tests.surfaces import person as at_home
+from tests.surfaces.person import Person, a_person
+from tests.surfaces.test_by_hand import Terminal
+from tools.agents import program
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+SCREENS = {
+    # What it shows, and what a person types then. Words are looked for singly: screens draw spaces by moving.
+    "claude": (("nual", "write hello"), ("hello", "\r"), ("create", "\r"), ("Done", "/exit"), ("CLI", "\r")),
+    "codex": (("Trust", "\r"), ("default", "write hello"), ("hello", "\r"), ("Done", "/quit"), ("exit", "\r")),
+}
+DELIVER = "Deliver? [y/N] "
+TABLES = """\
+[secrets]
+model = "file:{folder}/key"
+[agents.{agent}]
+program = "{program}"
+secret = "model"
+model = "{model}"
+base_url = "{url}"
+"""
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    with model_in_a_thread() as serving:
+        yield serving
+
+
+def settled(person: Person, agent: str, model: Model) -> None:
+    write = Say("I write it.", (Write("hello.txt", "hello\n"),))
+    key = person.folder / "key"
+    key.write_text(model.play("seat", write, Say("Done."), final=Say("Nothing more.")))
+    key.chmod(0o600)
+    table = TABLES.format(folder=person.folder, agent=agent, program=program(agent), model=MODELS[agent], url=model.url)
+    person.settles(at_home.SETTINGS + table)
+
+
+def presses(terminal: Terminal, keys: str, following: str) -> None:
+    """Press keys until something comes of them: a screen may be drawn before it listens."""
+    for _ in range(20):
+        terminal.types(keys)
+        if terminal.sees(following, seconds=3):
+            return
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("agent", list(SCREENS))
+def test_a_person_types_into_the_real_program_and_delivers(agent: str, model: Model) -> None:
+    need(agent)
+    with a_person(up=False) as person:
+        settled(person, agent, model)
+        person.types("up", "--detach")
+        person.adds_repo()
+        terminal = Terminal(person, "code", "Say hello", "-p", "repo", "--interactive", "--agent", agent)
+        terminal.until("leave it running with Ctrl-].")
+        talk = SCREENS[agent]
+        for (shown, typed), (following, _) in zip(talk, (*talk[1:], (DELIVER, "")), strict=True):
+            terminal.until(shown)
+            presses(terminal, typed, following)
+        terminal.until(DELIVER)
+        terminal.types("y\n")
+        terminal.until("midwatch job merge 1")
+        assert terminal.ends() == 0
+        branch = git(person.repo, "for-each-ref", "--format=%(refname:short)", "refs/heads/agent")
+        assert git(person.repo, "show", f"{branch}:hello.txt") == "hello"
+        assert model.requests("seat")
+        person.types("down")
+        assert person.types("doctor", "--verify", "--invariants", "--json").json["ok"]
