@@ -125,6 +125,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Count where the summary is printed: not in an xdist worker."""
+    config.pluginmanager.register(HeavyFirst(), "midwatch-heavy-first")
     if not hasattr(config, "workerinput"):
         must_match = bool(config.getoption("--databases-must-match"))
         config.pluginmanager.register(DatabaseCounts(must_match=must_match), "midwatch-database-counts")
@@ -166,7 +167,6 @@ def code_fingerprint() -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what a cut-off sweep proved already, and write on each test which database it is for."""
     leave_to_the_sweep(items)
-    items.sort(key=lambda item: HEAVY.index(folder_of(item)) if folder_of(item) in HEAVY else len(HEAVY))
     diary = Path(config.getoption("--resume")) if config.getoption("--resume") else None
     if diary is not None and diary.exists():
         passed = set(diary.read_text().splitlines())
@@ -175,6 +175,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         callspec = getattr(item, "callspec", None)
         parameters = callspec.id.split("-") if callspec else []
         item.user_properties.extend(("database", kind) for kind in DATABASES if kind in parameters)
+
+
+class HeavyFirst:
+    """Puts folders of long tests first, after everybody else who puts tests into an order."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keep the order within a folder."""
+        items.sort(key=lambda item: HEAVY.index(folder_of(item)) if folder_of(item) in HEAVY else len(HEAVY))
 
 
 def folder_of(item: pytest.Item) -> str:

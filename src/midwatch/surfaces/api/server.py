@@ -99,6 +99,7 @@ def open_port(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, candidate))
+            listening.listen()  # two that begin at once may both bind; only one of them can listen
         except OSError as error:
             listening.close()
             if error.errno != errno.EADDRINUSE:

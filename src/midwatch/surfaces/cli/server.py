@@ -111,7 +111,8 @@ def _why(said: str, code: int, log: Path) -> MidwatchError:
     begins = max((number for number, text in enumerate(lines) if text.startswith("midwatch: ")), default=None)
     kind = next((one for one in (Misuse, Refused, Exhausted, Broken, Corrupt) if one.exit_code == code), Broken)
     if begins is None:
-        return kind(f"Midwatch did not start: {lines[-1] if lines else 'it said nothing'}.", hint=f"Its log: {log}")
+        spoken = [text.strip(" |+-") for text in lines if text.strip(" |+-")]  # an error in a group is framed
+        return kind(f"Midwatch did not start: {spoken[-1] if spoken else 'it said nothing'}.", hint=f"Its log: {log}")
     hint = " ".join(text.strip() for text in lines[begins + 1 :]) or f"Its log: {log}"
     return kind(lines[begins].removeprefix("midwatch: "), hint=hint)
 
