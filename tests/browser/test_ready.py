@@ -45,7 +45,7 @@ def test_one_press_looks_first_and_signs_only_when_nothing_is_bad(browser: Brows
 def test_a_press_that_finds_everything_ready_signs_by_itself(browser: Browser, ann: Householder) -> None:
     sample_repository(ann.repo)
     link = ann.starts()
-    ann.types("project", "add", "repo", "--check", CHECK)
+    ann.types("project", "add", "repo", "--check", f"sleep 3 && {CHECK}")  # long enough to be seen
     ann.orders()
     page = browser.new_page()
     enters(page, link)
