@@ -267,7 +267,9 @@ async def test_a_refusal_ends_the_job_with_its_work_kept_and_resuming_delivers_i
         assert [pull.head for pull in hosted.pulls] == [f"agent/{again.id}"]
 
 
-async def test_a_counterpart_is_told_once_there_even_if_github_was_away(watched: Watched, tmp_path: Path) -> None:
+async def test_a_counterpart_is_told_once_there_even_if_github_was_away(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """X16, X8."""
     async with at_github(watched, tmp_path) as (house, hosted):
         await house.project(sample_repository(tmp_path / "web"), name="web")
@@ -280,6 +282,9 @@ async def test_a_counterpart_is_told_once_there_even_if_github_was_away(watched:
         (there,) = hosted.pulls
         assert (there.comments, len(watched.fake.troubles) < 5) == ([], True), "it was away"
         watched.fake.troubles.clear()
+        with monkeypatch.context() as odd:
+            odd.setattr(GitHubForge, "comment", None)  # an error nobody thought of
+            await retelling.catch_up(house.house.night)
         for _ in range(2):
             await retelling.catch_up(house.house.night)
         (said,) = there.comments
