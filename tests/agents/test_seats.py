@@ -37,13 +37,13 @@ def model() -> Iterator[Model]:
         yield serving
 
 
-def settled(person: Person, agent: str, model: Model) -> None:
+def settled(person: Person, agent: str, model: Model, more: str = "") -> None:
     write = Say("I write it.", (Write("hello.txt", "hello\n"),))
     key = person.folder / "key"
     key.write_text(model.play("seat", write, Say("Done."), final=Say("Nothing more.")))
     key.chmod(0o600)
     table = TABLES.format(folder=person.folder, agent=agent, program=program(agent), model=MODELS[agent], url=model.url)
-    person.settles(at_home.SETTINGS + table)
+    person.settles(at_home.SETTINGS + table + more)
 
 
 def presses(terminal: Terminal, keys: str, following: str) -> None:
@@ -77,3 +77,17 @@ def test_a_person_types_into_the_real_program_and_delivers(agent: str, model: Mo
         assert model.requests("seat")
         person.types("down")
         assert person.types("doctor", "--verify", "--invariants", "--json").json["ok"]
+
+
+def test_behind_weaker_walls_it_says_that_it_has_no_way_to_its_model(model: Model) -> None:
+    """Nobody waits while a program tries again and again what cannot be reached."""
+    need("codex")
+    with a_person(up=False) as person:
+        settled(person, "codex", model, more='[sandbox]\nisolation = "landlock"\n')
+        person.types("up", "--detach")
+        person.adds_repo()
+        said = person.types("code", "Say hello", "-p", "repo", "--agent", "codex", "--follow", expect=None)
+        why = "codex would have no way to its model: only bubblewrap gives a room doors, and here is landlock."
+        assert said.code != 0
+        assert why in said.out + said.err
+        assert why in person.types("doctor", "--project", "repo", expect=None).out

@@ -80,6 +80,14 @@ def test_the_housekeeper_is_never_held_by_walls(level: Level, isolation: Isolati
     assert held.state is not LineState.BAD
 
 
+@given(st.sampled_from(Isolation), st.sampled_from(["", "anthropic"]))
+def test_an_agent_that_needs_a_model_needs_a_room_with_doors(isolation: Isolation, provider: str) -> None:
+    agent = AgentSeen(name="claude", ready=True, heard="answered", good=True, provider=provider)
+    told = judge.way_told(agent, isolation, "Fix.")
+    assert (told is None) == (isolation is Isolation.BUBBLEWRAP or not provider)
+    assert told is None or (told.state is LineState.BAD and told.fix == "Fix." and isolation.value in told.text)
+
+
 @given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 10**12))
 def test_room_is_judged_by_the_numbers_that_stop_jobs(memory: int, disk: int, least: int, least_disk: int) -> None:
     told = judge.room_told((memory, disk), (least, least_disk))

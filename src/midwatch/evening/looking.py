@@ -214,7 +214,9 @@ async def _agent(turn: Turn, name: str) -> None:
         left = judge.quota_told(seen, plan.limits, local_time(evening.loaded().settings, now))
         if left is not None:
             await turn.tell(What.QUOTA, name, left)
-        return judge.hello_told(seen, now + timedelta(minutes=plan.limits.minutes))
+        machine = turn.out.machine
+        no_way = judge.way_told(seen, machine.isolation(), machine.walls()[1])
+        return no_way or judge.hello_told(seen, now + timedelta(minutes=plan.limits.minutes))
 
     await turn.line(What.HELLO, name, greeted)
 

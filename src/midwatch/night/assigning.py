@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from midwatch.errors import Exhausted, Misuse, Stale
+from midwatch.errors import Broken, Exhausted, Misuse, Stale
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.deciding import Decider
 from midwatch.night.going_on import followed
@@ -11,6 +11,7 @@ from midwatch.night.last_words import last_head
 from midwatch.night.roles import Agent, Night
 from midwatch.night.rooms import Assignment, Doorman, Lodging, Place, Reach
 from midwatch.night.telling import Teller
+from midwatch.rules.levels import no_way_to_model
 from midwatch.terms.agents import Access, Errand
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Stage
@@ -31,6 +32,8 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
     settings = night.settings()
     purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}.{job.waits}"
     reach = _reach(night, job, contract, purpose)
+    if reach.model is not None and (why := no_way_to_model(job.agent, night.bench.isolation)):
+        raise Broken(why, hint="See how to get better walls: midwatch doctor")
     lodging = Lodging(
         place=Place(project=job.project, job=job.id, epoch=job.epoch),
         commit=commit,

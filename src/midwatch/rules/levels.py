@@ -89,3 +89,14 @@ def effective_level(level: Level, isolation: Isolation, agent: str, *, forced: b
         return level
     walls = Isolation.LANDLOCK if forced and isolation is Isolation.NONE else isolation
     return min(level, MOST_BY_ISOLATION[walls], key=lambda one: one.rank)
+
+
+def no_way_to_model(agent: str, isolation: Isolation) -> str:
+    """Say why an agent could not ask its model from inside; nothing where it can.
+
+    A room's doors need a network of its own. Landlock tells ports apart but not hosts: a port let out for our proxy
+    would be let out to everybody.
+    """
+    if isolation is Isolation.BUBBLEWRAP:
+        return ""
+    return f"{agent} would have no way to its model: only bubblewrap gives a room doors, and here is {isolation}."

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, Protocol
 
 from midwatch.rules.fuel import Reading, leave_wanted, may_burn
-from midwatch.rules.levels import effective_level
+from midwatch.rules.levels import effective_level, no_way_to_model
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.orders import Limits
@@ -168,6 +168,12 @@ def quota_told(agent: AgentSeen, limits: Limits, now: datetime) -> Told | None:
     share = scarce.remaining or 0.0
     text = f"{agent.provider} has {share * 100:.0f} % of its {scarce.limit} limit left."
     return ok(text) if share > LOW else look(text, "Little is left; jobs wait when it is used up.")
+
+
+def way_told(agent: AgentSeen, isolation: Isolation, fix: str) -> Told | None:
+    """Say that an agent cannot ask its model from inside, where that is so."""
+    why = no_way_to_model(agent.name, isolation) if agent.provider else ""
+    return bad(why, fix) if why else None
 
 
 def walls_told(level: Level, isolation: Isolation, agents: Iterable[str], *, forced: bool, why: str, fix: str) -> Told:
