@@ -34,6 +34,9 @@ PATHS = frozenset(
         "scripts/idle.sh",
         "gradlew",
         "tools/all.py",
+        "mk/test.mk",
+        "mk/more.mk",
+        "justfile",
     ]
 )
 
@@ -57,6 +60,13 @@ async def called(files: dict[str, str], *commands: str) -> frozenset[str]:
         ({"noxfile.py": 'def t(session):\n    session.run("bash", "scripts/run.sh")\n'}, "nox", {"scripts/run.sh"}),
         ({"Makefile": "test:\n\tscripts/run.sh\n", "scripts/run.sh": "set -e\n. ./lib.sh\n"}, "make test",
          {"scripts/run.sh", "lib.sh"}),
+        ({"Makefile": "test:\n\tscripts/run.sh\n", "scripts/run.sh": "./lib.sh\n", "lib.sh": "bash scripts/idle.sh\n"},
+         "make test", {"scripts/run.sh", "lib.sh", "scripts/idle.sh"}),
+        ({"Makefile": "-include mk/test.mk other.mk # ours\n", "mk/test.mk": "include $(CURDIR)/mk/more.mk\n",
+          "mk/more.mk": "include mk/test.mk\ntest:\n\tscripts/run.sh\n"}, "make test",
+         {"mk/test.mk", "mk/more.mk", "scripts/run.sh"}),
+        ({"justfile": "import 'mk/test.mk'\n", "mk/test.mk": "test:\n  scripts/run.sh\n"}, "just test",
+         {"mk/test.mk", "scripts/run.sh"}),
         ({}, "cd . && ./gradlew check", {"gradlew"}),
         ({}, "python3 tools/all.py", {"tools/all.py"}),
         ({"Makefile": "test:\n\tpython3 app.py\n"}, "make test", set()),

@@ -12,6 +12,7 @@ RECIPES = ("GNUmakefile", "makefile", "Makefile", "justfile", "Justfile", "packa
 MOST_SCRIPTS = 50
 
 _RULE = re.compile(r"^([\w./%-]+(?:[ \t]+[\w./%-]+){0,20})[^\n:=]{0,80}:(?!=)([^\n]*)")
+_INCLUDE = re.compile(r"^(?:[-s]?include|import\??)[ \t]+([^\n#]{1,500})", re.MULTILINE)
 _PIECES = re.compile(r"[;&|()`\n]+")
 _NOISE = re.compile(r"[\"',\[\]\\]+")
 _HERE = re.compile(r"^(?:\$\w+/|\{\w+\}/|\./)*")
@@ -23,18 +24,38 @@ _FOLDERS = frozenset({"scripts", "script", "tools", "tool", "ci", ".ci", "hack",
 
 async def called_scripts(read: Read, base: str, commands: Iterable[str], paths: frozenset[str]) -> frozenset[str]:
     """Name the base's files that check commands call by way of its recipes, and those that these call themselves."""
-    asked = tuple(commands)
-    recipes = [said_of_checks(name, await _text(read, base, name), asked) for name in RECIPES if name in paths]
-    first = _scripts((*asked, *recipes), paths)
-    inner = [await _text(read, base, path) for path in sorted(first)[:MOST_SCRIPTS]]
-    return first | _scripts(inner, paths)
+    asked, found, texts = tuple(commands), set[str](), list[str]()
+    for name in (one for one in RECIPES if one in paths):
+        parts = await _with_included(read, base, name, paths)
+        texts.append(said_of_checks(name, "\n".join(parts.values()), asked))
+        found.update(parts.keys() - {name})
+    left, texts = MOST_SCRIPTS, [*asked, *texts]
+    while new := sorted(_scripts(texts, paths) - found):
+        found.update(new)
+        texts = [await _text(read, base, path) for path in new[:left]]
+        left -= len(texts)
+    return frozenset(found)
+
+
+async def _with_included(read: Read, base: str, name: str, paths: frozenset[str]) -> Mapping[str, str]:
+    """Read a recipe file and those that it includes, however deep; what is included steers checks as it does."""
+    texts = {name: await _text(read, base, name)}
+    if not _is_makefile(name):
+        return texts
+    wanted = [name]
+    while wanted and len(texts) <= MOST_SCRIPTS:
+        named = (word for found in _INCLUDE.findall(texts[wanted.pop()]) for word in _VARIABLE.sub("", found).split())
+        for path in sorted({_HERE.sub("", word.strip("\"'")) for word in named} & paths - texts.keys()):
+            texts[path] = await _text(read, base, path)
+            wanted.append(path)
+    return texts
 
 
 def said_of_checks(name: str, text: str, commands: Iterable[str]) -> str:
     """Give what a recipe file says of checks: its targets or scripts that are called like one, and what they need."""
     if name == "package.json":
         parts, always = _package_scripts(text), ""
-    elif name.lower().endswith(("makefile", "justfile")):
+    elif _is_makefile(name):
         parts, always = _targets(text)
     else:
         return text
@@ -59,6 +80,10 @@ def called_in(text: str) -> Iterator[str]:
             if not _SKIPPED.fullmatch(word) and not INTERPRETERS.match(word):
                 yield _HERE.sub("", word)
                 break
+
+
+def _is_makefile(name: str) -> bool:
+    return name.lower().endswith(("makefile", "justfile"))
 
 
 def _scripts(texts: Iterable[str], paths: frozenset[str]) -> frozenset[str]:
