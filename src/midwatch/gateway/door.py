@@ -1,31 +1,14 @@
 """The door: every effect outside the database passes here, is judged again with fresh facts, and is traced."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
 from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
 from midwatch.journal.events.session import ToolCalled, ToolFinished
 from midwatch.journal.port import Journal
+from midwatch.terms.door import Effect
 from midwatch.terms.trust import Verdict
 
 Result = dict[str, str]
-
-
-class Passage(Protocol):
-    """One effect that wants to pass. Its key decides what counts as the same effect."""
-
-    @property
-    def key(self) -> str: ...  # noqa: D102
-    @property
-    def tool(self) -> str: ...  # noqa: D102
-    @property
-    def session(self) -> str: ...  # noqa: D102
-    @property
-    def run(self) -> str: ...  # noqa: D102
-    @property
-    def job(self) -> str: ...  # noqa: D102
-    @property
-    def request(self) -> Result: ...  # noqa: D102
 
 
 class TracedDoor:
@@ -39,7 +22,7 @@ class TracedDoor:
         self._journal = journal
 
     async def pass_through(
-        self, effect: Passage, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[Result]]
+        self, effect: Effect, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[Result]]
     ) -> Result:
         """Judge again, act, and write down how it ended."""
         ended = await self._journal.known(f"tool:{effect.key}:finished")
@@ -60,7 +43,7 @@ class TracedDoor:
         await self._finish(effect, "ok", result)
         return result
 
-    async def _begin(self, effect: Passage) -> None:
+    async def _begin(self, effect: Effect) -> None:
         called = ToolCalled(
             invocation=effect.key,
             tool=effect.tool,
@@ -71,7 +54,7 @@ class TracedDoor:
         )
         await self._journal.record(called, key=f"tool:{effect.key}:called")
 
-    async def _finish(self, effect: Passage, status: str, result: Result | None = None, *, error: str = "") -> None:
+    async def _finish(self, effect: Effect, status: str, result: Result | None = None, *, error: str = "") -> None:
         finished = ToolFinished.model_validate(
             {"invocation": effect.key, "status": status, "result": result or {}, "error": error}
         )

@@ -1,17 +1,17 @@
 """What the morning needs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
 from midwatch.journal.port import Blobs, Journal, Records
 from midwatch.settings import Settings
+from midwatch.terms.door import Door
 from midwatch.terms.jobs import Proof
 from midwatch.terms.records import PullRequestRow
 from midwatch.terms.roles import Clock, Ids
-from midwatch.terms.trust import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,28 +118,6 @@ class Commenter(Protocol):
 
     async def comment(self, pull_request: PullRequestRow, text: str) -> None:
         """Leave a comment."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """Something that is to happen outside the database, once per key."""
-
-    key: str
-    tool: str
-    session: str
-    run: str
-    job: str
-    request: dict[str, str]
-
-
-class Door(Protocol):
-    """The only way out."""
-
-    async def pass_through(
-        self, effect: Effect, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[dict[str, str]]]
-    ) -> dict[str, str]:
-        """Judge again, act at most once, trace."""
         ...
 
 

@@ -5,7 +5,8 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import PullRequestMerged
 from midwatch.journal.events.stack import StackCommented, StackMerged, StackUndone
-from midwatch.morning.roles import Advance, Commenter, Effect, Morning
+from midwatch.morning.roles import Advance, Commenter, Morning
+from midwatch.terms.door import Effect
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState

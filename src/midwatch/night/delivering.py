@@ -6,7 +6,7 @@ from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpen
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.proof_words import stayed_red
 from midwatch.night.pull_request_text import pull_request_text
-from midwatch.night.roles import Effect, Night
+from midwatch.night.roles import Night
 from midwatch.night.together import siblings, worded
 from midwatch.night.wording import ready_text
 from midwatch.night.world import look
@@ -15,6 +15,7 @@ from midwatch.rules.contract import WRITE
 from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
+from midwatch.terms.door import Effect
 from midwatch.terms.forges import LOCAL, PullRequestDraft, PullRequestPlace, PullRequestSeen
 from midwatch.terms.jobs import Change
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow

@@ -6,9 +6,10 @@ from midwatch.errors import MidwatchError, Stale
 from midwatch.journal.entry import digest
 from midwatch.journal.events.forges import PullRequestReworded
 from midwatch.night.delivering import may_leave
-from midwatch.night.roles import Effect, Night
+from midwatch.night.roles import Night
 from midwatch.night.together import MARK, TAIL, siblings, worded
 from midwatch.rules.contract import WRITE
+from midwatch.terms.door import Effect
 from midwatch.terms.forges import LOCAL, PullRequestPlace
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow
 

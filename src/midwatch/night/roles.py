@@ -1,7 +1,7 @@
 """What the night needs from the world, as roles; compose decides who plays them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,11 +13,12 @@ from midwatch.night.rooms import Assignment, Doorkeeping, Doorman, Lodging, Plac
 from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.contract import ToolScope
+from midwatch.terms.door import Door
 from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts
 from midwatch.terms.records import NoticeRow
 from midwatch.terms.roles import Clock, Ids
 from midwatch.terms.sense import Answer, Sense
-from midwatch.terms.trust import Isolation, Verdict
+from midwatch.terms.trust import Isolation
 
 
 class Brain(Protocol):
@@ -197,28 +198,6 @@ class Machine(Protocol):
 
     def isolation(self) -> Isolation:
         """How strongly jobs can be kept apart here."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """Something that is to happen outside the database, once per key."""
-
-    key: str
-    tool: str
-    session: str
-    run: str
-    job: str
-    request: dict[str, str]
-
-
-class Door(Protocol):
-    """The only way out."""
-
-    async def pass_through(
-        self, effect: Effect, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[dict[str, str]]]
-    ) -> dict[str, str]:
-        """Judge again, act at most once, trace."""
         ...
 
 

@@ -1,0 +1,29 @@
+"""What is to happen outside the database, and the only way out."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from midwatch.terms.trust import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One effect that wants to pass. Its key decides what counts as the same effect."""
+
+    key: str
+    tool: str
+    session: str
+    run: str
+    job: str
+    request: dict[str, str]
+
+
+class Door(Protocol):
+    """Lets effects out, once per key."""
+
+    async def pass_through(
+        self, effect: Effect, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[dict[str, str]]]
+    ) -> dict[str, str]:
+        """Judge again, act at most once, trace."""
+        ...
