@@ -1,14 +1,13 @@
 """What is to happen outside the database, and the only way out."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Protocol
 
+from midwatch.terms.term import Term
 from midwatch.terms.trust import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Term):
     """One effect that wants to pass. Its key decides what counts as the same effect."""
 
     key: str
