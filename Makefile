@@ -8,6 +8,9 @@ BIN := .venv/bin
 SHARED := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 CODE := src tests tools $(wildcard bench)
 
+# Thousands of processes are started here; where Python may not keep what it compiled, each compiles everything again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the steps share one .venv and its caches; pytest brings its own workers
 .PHONY: help demo test check format sweep attacks cheats agents bench coverage lock clean runnable workable browsable walled crewed described formatted linted typed layered

@@ -166,7 +166,8 @@ def code_fingerprint() -> str:
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what a cut-off sweep proved already, and write on each test which database it is for."""
-    leave_to_the_sweep(items)
+    if not (config.option.keyword or any("::" in one for one in config.args)):  # who names a test gets it
+        leave_to_the_sweep(items)
     diary = Path(config.getoption("--resume")) if config.getoption("--resume") else None
     if diary is not None and diary.exists():
         passed = set(diary.read_text().splitlines())
@@ -192,15 +193,21 @@ def folder_of(item: pytest.Item) -> str:
 
 
 def leave_to_the_sweep(items: list[pytest.Item]) -> None:
-    """Of the cases of a sampled test, leave all but a few to `make sweep`: on each database the same ones."""
-    families: dict[str, dict[str, list[pytest.Item]]] = {}
-    for item in items:
-        if item.get_closest_marker("sampled") and not item.get_closest_marker("sweep"):
-            name, _, case = item.nodeid.partition("[")
-            apart = "-".join(part for part in case.rstrip("]").split("-") if part not in DATABASES)
-            families.setdefault(name, {}).setdefault(apart, []).append(item)
-    for name, cases in families.items():
-        (few,) = {mark.args[0] for case in cases.values() for one in case for mark in one.iter_markers("sampled")}
-        chosen = random.Random(f"{name} {SEED}").sample(sorted(cases), min(few, len(cases)))  # noqa: S311 - a choice
-        for item in (one for case in cases.keys() - set(chosen) for one in cases[case]):
-            item.add_marker(pytest.mark.sweep)
+    """Leave all but a few of a test's cases, or of a file's tests, to `make sweep`: on each database the same ones."""
+    for kind, ends in (("sampled", "["), ("sampled_file", "::")):
+        families: dict[str, dict[str, list[pytest.Item]]] = {}
+        for item in items:
+            if item.get_closest_marker(kind) and not item.get_closest_marker("sweep"):
+                name, _, case = item.nodeid.partition("[")
+                apart = "-".join([name, *(part for part in case.rstrip("]").split("-") if part not in DATABASES)])
+                families.setdefault(item.nodeid.partition(ends)[0], {}).setdefault(apart, []).append(item)
+        for name, cases in families.items():
+            leave_all_but_a_few(kind, name, cases)
+
+
+def leave_all_but_a_few(kind: str, name: str, cases: dict[str, list[pytest.Item]]) -> None:
+    """Choose by seed, so that the same ones run until somebody wants others."""
+    (few,) = {mark.args[0] for case in cases.values() for one in case for mark in one.iter_markers(kind)}
+    chosen = random.Random(f"{name} {SEED}").sample(sorted(cases), min(few, len(cases)))  # noqa: S311 - a choice
+    for item in (one for case in cases.keys() - set(chosen) for one in cases[case]):
+        item.add_marker(pytest.mark.sweep)

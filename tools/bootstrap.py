@@ -193,6 +193,7 @@ def uv_environment() -> dict[str, str]:
         "UV_SYSTEM_CERTS": "1",  # as pip does
         "UV_INDEX_STRATEGY": "unsafe-best-match",  # look at all places, as pip does; the hashes make it safe
         "UV_NO_PROGRESS": "1",
+        "UV_COMPILE_BYTECODE": "1",  # what runs behind walls can keep none, and would compile all anew each time
     }
     if not can_keep_a_cache():
         told["UV_NO_CACHE"] = "1"

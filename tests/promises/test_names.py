@@ -1,9 +1,8 @@
 """Names say what a thing is; a tired name is a thought that was not finished."""
 
 import ast
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "midwatch"
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -14,29 +13,27 @@ TIRED_ENDINGS = (
 )
 LONGEST_MODULE = 300
 
-each_module = pytest.mark.parametrize("module", MODULES, ids=[str(path.relative_to(SOURCE)) for path in MODULES])
+
+@cache
+def tree(module: Path) -> ast.Module:
+    return ast.parse(module.read_text())
 
 
-@each_module
-def test_no_file_or_folder_has_a_tired_name(module: Path) -> None:
-    names = {Path(part).stem for part in module.relative_to(SOURCE).parts}
-    assert not names & TIRED_FILES
+def test_no_file_or_folder_has_a_tired_name() -> None:
+    assert not [one for one in MODULES if {Path(part).stem for part in one.relative_to(SOURCE).parts} & TIRED_FILES]
 
 
-@each_module
-def test_no_class_has_a_tired_ending(module: Path) -> None:
-    classes = [node.name for node in ast.walk(ast.parse(module.read_text())) if isinstance(node, ast.ClassDef)]
-    assert not [name for name in classes if name.endswith(TIRED_ENDINGS)]
+def test_no_class_has_a_tired_ending() -> None:
+    classes = [
+        (module, node.name) for module in MODULES for node in ast.walk(tree(module)) if isinstance(node, ast.ClassDef)
+    ]
+    assert not [one for one in classes if one[1].endswith(TIRED_ENDINGS)]
 
 
-@each_module
-def test_every_module_opens_with_a_sentence(module: Path) -> None:
-    docstring = ast.get_docstring(ast.parse(module.read_text()))
-    assert docstring, "say in one sentence what lives here"
-    opening = docstring.split("\n\n")[0].strip()
-    assert opening.endswith((".", "?", "!", ":")), f"not a sentence: {opening}"
+def test_every_module_opens_with_a_sentence() -> None:
+    openings = {module: (ast.get_docstring(tree(module)) or "").split("\n\n")[0].strip() for module in MODULES}
+    assert not [one for one in openings.items() if not one[1].endswith((".", "?", "!", ":"))]
 
 
-@each_module
-def test_every_module_can_be_read_in_one_sitting(module: Path) -> None:
-    assert len(module.read_text().splitlines()) <= LONGEST_MODULE
+def test_every_module_can_be_read_in_one_sitting() -> None:
+    assert not [one for one in MODULES if len(one.read_text().splitlines()) > LONGEST_MODULE]

@@ -23,6 +23,8 @@ from tests.surfaces import person as at_home
 from tests.surfaces.person import PATIENCE, Person, Said, a_person, command
 from tools.agents import program
 
+pytestmark = pytest.mark.sampled_file(9)
+
 SOON = int(time.time()) + 3600
 SETTINGS = at_home.SETTINGS.replace("[server]", "[server]\nport = 0")  # several houses at once, and no pages
 VERSION = "#!/bin/sh\necho '{} (Claude Code)'\n"

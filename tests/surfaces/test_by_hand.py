@@ -18,7 +18,7 @@ import pytest
 from tests.conftest import missing
 from tests.surfaces.person import PATIENCE, Person, a_person, command
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.sampled_file(5)]
 
 
 class Terminal:

@@ -42,6 +42,8 @@ from tests.surfaces.test_routes import walk
 from tests.surfaces.viewers import HTMX, PROGRAM
 from tests.surfaces.visitor import HERE, PASSWORD, PORT, Visitor, visiting, welcome
 
+pytestmark = pytest.mark.sampled_file(7)
+
 NEVER_TOLD = {
     "job.repaired",
     "review.timed_out",
