@@ -7,14 +7,17 @@ import pytest
 
 from midwatch.errors import Away, Refused
 from midwatch.forges.github.forge import GitHubForge
-from midwatch.night import commands
+from midwatch.night import commands, settling
+from midwatch.rules.asks import GO_ON
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.records import JobRow, NoticeRow, PullRequestRow
+from midwatch.terms.records import ActRow, JobRow, NoticeRow, PlanRow, PullRequestRow
+from midwatch.terms.trust import Level
 from tests.forges.github_door import Watched
 from tests.forges.github_fake import Hosted, Pull
 from tests.forges.stands import TOKEN
 from tests.forges.test_github_nights import at_github, the_one
 from tests.nights.house import TestHouse, orders
+from tests.nights.test_recovery import until_asked
 from tests.workshop.repository import Repository
 
 
@@ -125,6 +128,25 @@ async def test_a_branch_that_is_not_ours_to_move_any_more_stays_and_the_reviewer
         assert remark in row.remarks
         ready = [one.text for one in await house.house.records.find(NoticeRow, subject=second.id)]
         assert any(remark in text for text in ready)
+
+
+async def test_a_persons_word_opens_the_pull_request_without_the_work_being_done_again(
+    watched: Watched, tmp_path: Path
+) -> None:
+    async with at_github(watched, tmp_path) as (house, hosted):
+        watched.fake.tokens[TOKEN].pulls = False
+        await house.begin(orders("Tidy up", level=Level.FULL))
+        ask = await until_asked(house)
+        assert "may not open a pull request" in ask.question
+        watched.fake.tokens[TOKEN].pulls = True
+        await settling.answer(house.house.night, ask.id, GO_ON, by="ann")
+        await house.to_the_brief()
+        first, second = await house.house.records.find(JobRow)
+        assert (second.state, second.retry_of) == (JobState.DONE, first.id), second.why
+        assert branches(hosted) == [first.branch] == [pull.head for pull in hosted.pulls]
+        assert len(await house.house.records.find(PlanRow)) == 1, "nobody planned or worked again"
+        (act,) = await house.house.records.find(ActRow, kind="restart", state="done")
+        assert second.act == act.id, "it went through the gate"
 
 
 def kept_checkout(house: TestHouse, job: JobRow) -> Repository:
