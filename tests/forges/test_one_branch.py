@@ -100,7 +100,7 @@ async def test_a_branch_that_arrived_though_nobody_heard_so_is_found_as_well(
 
 
 @pytest.mark.parametrize("case", ["moved", "rewritten", "closed"])
-async def test_a_branch_that_is_not_ours_to_move_any_more_stays_and_the_reviewer_is_told(
+async def test_a_branch_that_is_not_ours_to_move_any_more_stays_and_the_person_is_told(
     watched: Watched, tmp_path: Path, case: str
 ) -> None:
     async with at_github(watched, tmp_path) as (house, hosted):

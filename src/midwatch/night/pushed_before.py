@@ -47,6 +47,6 @@ def _in_the_way(there: BranchSeen, ours: set[str]) -> str:
 
 
 async def left_behind(night: Night, job: JobRow) -> tuple[str, ...]:
-    """Recall what was said about a branch that was not gone on with, for whoever reviews the new one."""
+    """Recall what was said about a branch that was not gone on with, for the remarks on the new one."""
     passed = await night.records.find(InvocationRow, job=job.id, tool=WRITE, status="ok")
     return tuple(dict.fromkeys(str(one.result[LEFT]) for one in passed if LEFT in one.result))
