@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Misuse, Refused
+from midwatch.terms.forges import BranchSeen
 from tests.forges.stands import BRANCH, JOB, PROJECT, Stand, github_stand, local_stand
 from tests.workshop.repository import Repository
 
@@ -58,6 +59,22 @@ async def test_newer_work_follows_and_other_work_is_never_overwritten(stand: Sta
     assert BRANCH in caught.value.hint
     assert stand.there.refs()[f"refs/heads/{BRANCH}"] == theirs
     assert stand.kept_in_mirror(second)
+
+
+async def test_a_branch_tells_where_it_lies_and_what_can_follow_on_it(stand: Stand) -> None:
+    first = await stand.work({"a.txt": "1"})
+    assert await stand.forge.pushed(stand.source, PROJECT, JOB, first) == BranchSeen()
+    await stand.deliver(first)
+    second = await stand.work({"b.txt": "2"}, epoch=2, base=first)
+    beside = await stand.work({"c.txt": "3"}, epoch=3)
+    for head, follows in ((first, True), (second, True), (beside, False)):
+        there = await stand.forge.pushed(stand.source, PROJECT, JOB, head)
+        assert (there.head, not there.in_the_way) == (first, follows)
+    theirs = stand.there.git("commit-tree", f"{first}^{{tree}}", "-p", first, "-m", "Theirs")
+    stand.there.git("update-ref", f"refs/heads/{BRANCH}", theirs)
+    there = await stand.forge.pushed(stand.source, PROJECT, JOB, second)
+    assert there.head == theirs
+    assert there.in_the_way
 
 
 async def test_a_merge_on_a_persons_word_is_seen_and_merging_again_tells_the_same(stand: Stand) -> None:

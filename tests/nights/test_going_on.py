@@ -5,17 +5,19 @@ from typing import Any
 
 import pytest
 
-from midwatch.errors import Broken
+from midwatch.errors import Broken, Refused
 from midwatch.forges.local import LocalForge
-from midwatch.night import commands
+from midwatch.night import commands, settling
 from midwatch.night.rooms import Assignment
+from midwatch.rules.asks import GO_ON
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
-from midwatch.terms.records import JobRow
+from midwatch.terms.records import ActRow, JobRow
+from midwatch.terms.trust import Level
 from midwatch.workshop.bench import Bench
 from tests.nights.house import TestHouse, a_house, git
 from tests.nights.scripted import ScriptedAgent
 from tests.nights.test_first_night import all_is_well
-from tests.nights.test_recovery import GOOD, begun
+from tests.nights.test_recovery import GOOD, begun, until_asked
 
 UNTRUSTED = "server certificate verification failed"
 
@@ -120,4 +122,35 @@ async def test_half_done_work_is_found_though_a_resumed_job_never_came_to_it(tmp
         second = await stopped_at_once(house, second)
         last = await ended(house, await resumed(house, second))
         assert (last.state, agent.found) == (JobState.DONE, [False, True]), last.why
+        await all_is_well(house)
+
+
+@pytest.mark.parametrize("thrown_away", [False, True])
+async def test_a_persons_go_on_after_a_forges_refusal_delivers_the_work_that_was_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, thrown_away: bool
+) -> None:
+    """Nothing is worked again, unless the checkout is gone."""
+    real, refusing = LocalForge.deliver, [True]
+
+    async def deliver(self: LocalForge, *given: Any) -> Any:
+        if refusing:
+            raise Refused("agent/x is protected there.", hint="Let agent/* be written.")
+        return await real(self, *given)
+
+    monkeypatch.setattr(LocalForge, "deliver", deliver)
+    agent = CountingAgent()
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await begun(house, tmp_path, Level.FULL)
+        ask = await until_asked(house)
+        (first,) = await house.house.records.find(JobRow)
+        refusing.clear()
+        if thrown_away:
+            await commands.discard(house.house.night, first, by="ann", force=True)
+        await settling.answer(house.house.night, ask.id, GO_ON, by="ann")
+        await house.to_the_brief()
+        first, second = await house.house.records.find(JobRow)
+        assert (first.stage, second.state, second.retry_of) == (Stage.DELIVER, JobState.DONE, first.id), second.why
+        assert len(agent.found) == (2 if thrown_away else 1)
+        (act,) = await house.house.records.find(ActRow, kind="restart", state="done")
+        assert second.act == act.id, "it went through the gate"
         await all_is_well(house)

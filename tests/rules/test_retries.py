@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.rules.retries import failures_of, forgiven_at
+from midwatch.rules.retries import failures_of, forgiven_at, not_let_out
 from midwatch.terms.jobs import Failure, JobState, Stage
 from midwatch.terms.records import JobRow
 from tests.rules.test_liveness import NOW, a_job
@@ -46,3 +46,21 @@ def test_what_failed_before_a_person_resumed_the_work_is_not_counted() -> None:
         assert forgiven_at((), "prj_1", (first, second)) == since
         assert forgiven_at((), "prj_1", (first, second), "itm_2") is None
         assert len(failures_of((first, second), "itm_1", since)) == (0 if since else 1)
+
+
+@pytest.mark.parametrize(
+    ("stage", "state", "cause", "kept"),
+    [
+        (Stage.DELIVER, JobState.FAILED, "auth", True),
+        (Stage.PULL_REQUEST, JobState.FAILED, "network", True),
+        (Stage.PULL_REQUEST, JobState.FAILED, "unknown", True),
+        (Stage.DELIVER, JobState.FAILED, "logic", False),
+        (Stage.DELIVER, JobState.FAILED, "conflict", False),
+        (Stage.VERIFY, JobState.FAILED, "tls", False),
+        (Stage.DELIVER, JobState.STOPPED, "", False),
+    ],
+)
+def test_only_finished_work_that_was_kept_from_leaving_is_gone_on_with(
+    stage: Stage, state: JobState, cause: str, *, kept: bool
+) -> None:
+    assert not_let_out(a_job(stage=stage, state=state, cause=cause)) is kept

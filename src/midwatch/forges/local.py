@@ -8,7 +8,15 @@ from pathlib import Path
 from midwatch.errors import Refused, Stale, Unknown
 from midwatch.forges.pushing import Pusher, agent_branch, commit_id, quoted, resolve, tip
 from midwatch.forges.roles import Advancing, GitRunner, MirrorKeeper
-from midwatch.terms.forges import LOCAL, Merged, PullRequestDraft, PullRequestPlace, PullRequestSeen, Rehearsed
+from midwatch.terms.forges import (
+    LOCAL,
+    BranchSeen,
+    Merged,
+    PullRequestDraft,
+    PullRequestPlace,
+    PullRequestSeen,
+    Rehearsed,
+)
 from midwatch.terms.sources import is_url
 
 
@@ -25,6 +33,10 @@ class LocalForge:
     async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
         """Push one commit from our mirror as `agent/<job>` and nothing else; a second time changes nothing."""
         return await self._pusher.deliver(source, project, job, head)
+
+    async def pushed(self, source: Path | str, project: str, job: str, head: str) -> BranchSeen:
+        """Tell where a job's branch lies, and whether newer work can follow on it."""
+        return await self._pusher.pushed(source, project, job, head)
 
     async def open(self, draft: PullRequestDraft) -> PullRequestSeen:
         """Make nothing: here a pull request is our own record of the delivered branch."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from midwatch.errors import MidwatchError, Misuse, Refused
 from midwatch.forges.refusals import push_refused, unread
 from midwatch.forges.roles import GitRunner, MirrorKeeper
+from midwatch.terms.forges import AGENT, BranchSeen
 from midwatch.terms.sources import is_url
 
 PUSH = ("push", "--quiet", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
@@ -19,7 +20,7 @@ def agent_branch(job: str) -> str:
     """Name the one branch a job may write."""
     if not _NAME.fullmatch(job):
         raise Misuse(f"{job!r} cannot name a branch.", hint="Give the job's id.")
-    return f"agent/{job}"
+    return f"{AGENT}{job}"
 
 
 def commit_id(name: str) -> str:
@@ -65,6 +66,14 @@ class Pusher:
             await git.run(mirror, "update-ref", ref, head)
         return branch
 
+    async def pushed(self, source: Path | str, project: str, job: str, head: str) -> BranchSeen:
+        """Tell where a job's branch lies, and whether this commit could follow there without force."""
+        source = source if is_url(str(source)) else Path(source)
+        async with self.mirrors.held(project) as (mirror, git):
+            there = await tip(git, source, f"refs/heads/{agent_branch(job)}")
+            follows = not there or await _follows(git, mirror, there, commit_id(head))
+        return BranchSeen(head=there, in_the_way="" if follows else "has work that this does not follow from")
+
     async def rehearse(self, source: Path | str, project: str) -> MidwatchError | None:
         """Push without pushing; tell what would be in the way."""
         source = source if is_url(str(source)) else Path(source)
@@ -90,11 +99,16 @@ async def tip(git: GitRunner, source: Path | str, ref: str) -> str:
     return out.decode(errors="replace").partition("\t")[0]
 
 
+async def _follows(git: GitRunner, mirror: Path, there: str, head: str) -> bool:
+    """Whether a branch gets from one commit to the other by moving forward; from one we never saw it does not."""
+    return (await git.attempt(mirror, "merge-base", "--is-ancestor", there, head))[0] == 0
+
+
 async def _refuse_other_work(
     git: GitRunner, mirror: Path, source: Path | str, branch: str, commits: tuple[str, str]
 ) -> None:
-    there, _ = commits
-    if not there or (await git.attempt(mirror, "merge-base", "--is-ancestor", *commits))[0] == 0:
+    there, head = commits
+    if not there or await _follows(git, mirror, there, head):
         return
     remove = f"git -C {quoted(source)} branch -D {branch}"
     if not isinstance(source, Path):

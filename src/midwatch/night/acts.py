@@ -17,6 +17,7 @@ from midwatch.rules.asks import deadline_at
 from midwatch.rules.boxes import boxed
 from midwatch.rules.gate import judge
 from midwatch.rules.notices import NoticeKind, tier_of
+from midwatch.rules.retries import not_let_out
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
@@ -109,10 +110,10 @@ async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], 
 
 
 async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
-    """Begin again where a job ended; the new one says which it follows. One whose time was over simply goes on."""
+    """Begin again where a job ended; the new one says which it follows. Nothing wrong with the work: it goes on."""
     tried = [job for job in world.jobs if job.work_item == act.proposal.target]
-    if tried and boxed(tried[-1]) and await goes_on_at(night.records, tried[-1]) is not Stage.MIRROR:
-        return await _go_on(night, act, tried[-1])
+    if tried and (why := await _goes_on_why(night, tried[-1])):
+        return await _go_on(night, act, tried[-1], why)
     events, result = await _start(night, world, act)
     renewed = [
         one.model_copy(update={"retry_of": tried[-1].id}) if isinstance(one, JobCreated) and tried else one
@@ -121,13 +122,24 @@ async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event]
     return renewed, result
 
 
-async def _go_on(night: Night, act: ActRow, former: JobRow) -> tuple[list[Event], str]:
-    """Take up the checkout, the plan and the conversation that were kept, in a new time box."""
+async def _goes_on_why(night: Night, last: JobRow) -> str:
+    """Say why a job is gone on with where it ended; nothing, where the work is to be done anew."""
+    if await goes_on_at(night.records, last) is Stage.MIRROR:
+        return ""
+    if boxed(last):
+        return "goes on in a new time box"
+    # A person may have thrown the checkout away before they said to go on.
+    kept = not_let_out(last) and await night.bench.head_so_far(last.id, last.work_epoch)
+    return "goes on with the finished work that was kept" if kept else ""
+
+
+async def _go_on(night: Night, act: ActRow, former: JobRow, why: str) -> tuple[list[Event], str]:
+    """Take up the checkout, the plan and the conversation that were kept."""
     stage = await goes_on_at(night.records, former)
     created, job = await take_up(night, former, stage, act=act.id)
     events: list[Event] = [
         *created,
-        WorkChanged(item=former.work_item, status=WorkStatus.IN_PROGRESS, why="goes on in a new time box"),
+        WorkChanged(item=former.work_item, status=WorkStatus.IN_PROGRESS, why=why),
     ]
     return events, job
 

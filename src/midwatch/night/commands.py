@@ -17,6 +17,7 @@ from midwatch.night.roles import Night
 from midwatch.night.timers import call_round
 from midwatch.rules.asks import GO_ON
 from midwatch.terms.asks import AskKind, AskState
+from midwatch.terms.forges import bearer_of
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, SessionRow
@@ -134,7 +135,7 @@ async def merge(night: Night, job: JobRow, *, by: str) -> PullRequestRow:
     row = await _open_pull_request(night, job)
     project = await night.records.get(ProjectRow, row.project)
     forge = night.forges.named(row.forge)
-    merged = await forge.merge(row.project, project.path, job.id, row.head, row.into, row.title)
+    merged = await forge.merge(row.project, project.path, bearer_of(row.branch), row.head, row.into, row.title)
     await night.journal.record(
         PullRequestMerged(pull_request=row.id, sha=merged.sha, by=by, undo=merged.undo),
         WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {by}"),

@@ -6,6 +6,7 @@ from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpen
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.proof_words import stayed_red
 from midwatch.night.pull_request_text import pull_request_text
+from midwatch.night.pushed_before import LEFT, branch_for, left_behind
 from midwatch.night.roles import Night
 from midwatch.night.together import siblings, worded
 from midwatch.night.wording import ready_text
@@ -16,7 +17,7 @@ from midwatch.rules.delivery import judge_delivery
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
 from midwatch.terms.door import Effect
-from midwatch.terms.forges import LOCAL, PullRequestDraft, PullRequestPlace, PullRequestSeen
+from midwatch.terms.forges import AGENT, LOCAL, PullRequestDraft, PullRequestPlace, PullRequestSeen
 from midwatch.terms.jobs import Change
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.trust import Verdict
@@ -30,19 +31,22 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
     if is_draft(job) and night.settings().execution.deliver_red == "never":
         return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=stayed_red(job, job.proof), cause="logic"),)
     project = await night.records.get(ProjectRow, job.project)
+    forge = night.forges.of(project)
+    chosen = await branch_for(night, job, project, change.head)
 
     async def push() -> dict[str, str]:
-        forge = night.forges.of(project)
-        return {"branch": await forge.deliver(project.path, project.id, job.id, change.head)}
+        branch = await forge.deliver(project.path, project.id, chosen.bearer, change.head)
+        return {"branch": branch, **({LEFT: chosen.left} if chosen.left else {})}
 
+    other = "" if chosen.bearer == job.id else f":{chosen.bearer}"
     passed = await night.door.pass_through(
         Effect(
-            key=f"deliver:{job.id}:{change.head[:12]}:{job.attempt}.{job.waits}",
+            key=f"deliver:{job.id}:{change.head[:12]}:{job.attempt}.{job.waits}{other}",
             tool=WRITE,
             session=job.session,
             run=job.run,
             job=job.id,
-            request={"head": change.head, "into": f"agent/{job.id}", "repository": project.path},
+            request={"head": change.head, "into": f"{AGENT}{chosen.bearer}", "repository": project.path},
         ),
         lambda: may_leave(night, job),
         push,
@@ -89,7 +93,7 @@ async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
         url=seen.url,
         there=seen.number,
         checks=seen.checks,
-        remarks=seen.remarks,
+        remarks=(*await left_behind(night, job), *seen.remarks),
     )
     return (opened,)
 

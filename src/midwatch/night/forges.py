@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
-from midwatch.terms.forges import Merged, PullRequestDraft, PullRequestPlace, PullRequestSeen, Rehearsed
+from midwatch.terms.forges import BranchSeen, Merged, PullRequestDraft, PullRequestPlace, PullRequestSeen, Rehearsed
 from midwatch.terms.records import ProjectRow
 
 
@@ -17,6 +17,10 @@ class Forge(Protocol):
 
     async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
         """Write the agent's branch and tell its name; the same again changes nothing."""
+        ...
+
+    async def pushed(self, source: Path | str, project: str, job: str, head: str) -> BranchSeen:
+        """Tell where a job's branch lies, and what keeps this commit from following on it."""
         ...
 
     async def open(self, draft: PullRequestDraft) -> PullRequestSeen:

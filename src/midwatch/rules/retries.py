@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from midwatch.rules.asks import agrees
-from midwatch.rules.recovery import Cause, NextAct, cause_of, next_act
+from midwatch.rules.recovery import CAUSES, Cause, NextAct, cause_of, next_act
 from midwatch.terms.asks import AskKind, AskState
-from midwatch.terms.jobs import Failure, JobState
+from midwatch.terms.jobs import Failure, JobState, Stage
 from midwatch.terms.records import AskRow, JobRow
 
 GUIDANCE = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN})
@@ -79,6 +79,15 @@ def project_spent(jobs: Sequence[JobRow], since: datetime | None, cap: int) -> b
     return len(failed_in_a_row(jobs, since)) >= cap
 
 
+def not_let_out(job: JobRow) -> bool:
+    """Whether finished and checked work was only kept from leaving: done anew it would cost all again, and be no other.
+
+    Work that is wrong, or met somebody else's change, is not: that is mended by doing it differently.
+    """
+    outward = job.state is JobState.FAILED and job.stage in {Stage.DELIVER, Stage.PULL_REQUEST}
+    return outward and CAUSES[cause_of(job.cause)].act is not NextAct.RESTART
+
+
 __all__ = [
     "GUIDANCE",
     "Cause",
@@ -86,6 +95,7 @@ __all__ = [
     "failed_in_a_row",
     "failures_of",
     "forgiven_at",
+    "not_let_out",
     "project_spent",
     "spent",
     "tries_of",

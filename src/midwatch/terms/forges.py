@@ -7,6 +7,13 @@ from midwatch.terms.term import Term
 Checks = Literal["none", "pending", "green", "red"]
 LOCAL = "local"
 """The forge that needs no setting: the person's own repository."""
+AGENT = "agent/"
+"""Where every branch of ours lies; what follows is the job that pushed it first."""
+
+
+def bearer_of(branch: str) -> str:
+    """Tell whose name a branch of ours bears: work that goes on in another job keeps the branch of the first."""
+    return branch.removeprefix(AGENT)
 
 
 class PullRequestPlace(Term):
@@ -44,6 +51,15 @@ class PullRequestSeen(Term):
     """Who merged it there, where the forge says so."""
     remarks: tuple[str, ...] = ()
     """What the forge would not do and nobody must wait for, such as a reviewer it refused."""
+
+
+class BranchSeen(Term):
+    """An agent's branch that was pushed before, as it lies on a forge now."""
+
+    head: str = ""
+    """Where it stands; nothing, where there is no such branch."""
+    in_the_way: str = ""
+    """Why newer work cannot follow on it, where it cannot: the end of a sentence that begins with its name."""
 
 
 class Merged(Term):

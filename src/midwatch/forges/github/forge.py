@@ -14,7 +14,15 @@ from midwatch.forges.github.reading import branch_of, commit_in, head_of, judged
 from midwatch.forges.github.refusals import complains_about, refusal
 from midwatch.forges.github.rehearsing import rehearse, ruled_out
 from midwatch.forges.pushing import Pusher, agent_branch
-from midwatch.terms.forges import Checks, Merged, PullRequestDraft, PullRequestPlace, PullRequestSeen, Rehearsed
+from midwatch.terms.forges import (
+    BranchSeen,
+    Checks,
+    Merged,
+    PullRequestDraft,
+    PullRequestPlace,
+    PullRequestSeen,
+    Rehearsed,
+)
 
 LONGEST_TITLE, LONGEST_BODY = 250, 60_000
 """GitHub takes 256 and 65536 characters."""
@@ -38,6 +46,18 @@ class GitHubForge:
         repository = repository_of(str(source))
         await self._refuse_protected(repository, agent_branch(job))
         return await self.pusher.deliver(source, project, job, head)
+
+    async def pushed(self, source: Path | str, project: str, job: str, head: str) -> BranchSeen:
+        """Tell where a job's branch lies; one whose pull request is over would never be asked about again."""
+        there = await self.pusher.pushed(source, project, job, head)
+        if not there.head or there.in_the_way:
+            return there
+        pull = await self._existing(repository_of(str(source)), agent_branch(job))
+        state = seen(pull).state if pull is not None else "open"
+        if pull is None or state == "open" or (state == "merged" and there.head == head):
+            return there
+        over = f"had its pull request #{pull['number']} {state} on {self.name}"
+        return there.model_copy(update={"in_the_way": over})
 
     async def open(self, draft: PullRequestDraft) -> PullRequestSeen:
         """Open a pull request, or find the one this branch has."""
