@@ -303,6 +303,16 @@ async def test_an_agent_that_complains_without_end_costs_three_loud_notices(tmp_
         await all_is_well(house)
 
 
+async def test_trouble_is_kept_and_not_told_where_that_is_not_wanted(tmp_path: Path, source: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "midwatch.toml").write_text("[notices]\non_error = false\n")
+    async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(COMPLAINS)}) as house:
+        await (await begin(house, source))
+        assert {row.says for row in await signals(house)} == {SignalKind.ERROR}
+        assert not [one.text for one in await house.house.records.find(NoticeRow) if "trouble" in one.text]
+        await all_is_well(house)
+
+
 async def test_trouble_and_ends_are_told_kept_and_never_part_of_the_work(tmp_path: Path, source: Path) -> None:
     async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(LOUD)}) as house:
         await (await begin(house, source))

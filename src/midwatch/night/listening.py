@@ -166,7 +166,8 @@ class Listener:
             case SignalKind.ERROR:
                 cause = classify(f"{said.text}\n{said.detail}").value
                 text = f"Job {self._job.number} ({self._job.title}) says it has trouble: {said.text}"
-                return seen.model_copy(update={"cause": cause}), self._notice(await self._trouble(), text)
+                told = (self._notice(await self._trouble(), text),) if self._night.settings().notices.on_error else ()
+                return seen.model_copy(update={"cause": cause}), *told
             case SignalKind.COMPLETED:
                 return (seen,)
             case SignalKind.NEEDS_INPUT:
