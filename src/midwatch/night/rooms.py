@@ -90,6 +90,18 @@ class Letterbox(Protocol):
         """Remove an answer that reaches the agent in another way."""
         ...
 
+    def warn(self, words: str) -> None:
+        """Lay a warning where the agent is told to look for one."""
+        ...
+
+    def warning_unread(self) -> bool:
+        """Tell whether the warning still lies there."""
+        ...
+
+    def take_warning_back(self) -> bool:
+        """Remove a warning that is not true any more, or reaches it in another way; tell whether it was there."""
+        ...
+
 
 class Room(Protocol):
     """Where an agent works: behind walls, and started in no other way."""
