@@ -61,10 +61,14 @@ BY: dict[str, tuple[Step, ...]] = {
 
 
 async def asked(night: AgentNight, running: asyncio.Task[None]) -> AskRow:
-    async with asyncio.timeout(90):
-        while not (rows := await night.house.house.records.find(AskRow, kind=AskKind.GUIDANCE_UNCERTAIN)):
-            assert not running.done(), (running.exception(), (await night.job()).why, await night.log())
-            await asyncio.sleep(0.05)
+    """Wait for its question; where none comes, the job's stage and the agent's log say why."""
+    try:
+        async with asyncio.timeout(90):
+            while not (rows := await night.house.house.records.find(AskRow, kind=AskKind.GUIDANCE_UNCERTAIN)):
+                assert not running.done(), (running.exception(), (await night.job()).why, await night.log())
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise AssertionError(((await night.job()).stage, await night.log())) from None
     (row,) = rows
     return row
 
