@@ -65,7 +65,7 @@ def find() -> list[Case]:
 
 
 ALWAYS = (
-    *("plan with structured", "deny", "ask, held", "edit and commit", "resume by conversation"),
+    *("plan with structured", "deny", "told beside", "ask, held", "edit and commit", "resume by conversation"),
     *("401 credential", "usage limit", "ceiling"),
 )
 

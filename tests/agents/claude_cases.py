@@ -16,7 +16,7 @@ from tests.agents.model import (
     Use,
     Write,
 )
-from tests.agents.stage import Judge, Stage
+from tests.agents.stage import Judge, Stage, Word
 
 COMMIT = Shell("git add -A && git commit -q -m 'Add a file'")
 
@@ -59,6 +59,17 @@ async def deny(stage: Stage) -> None:
     assert judge.why in sent(stage, 2)
     assert [(one.allowed, one.why == judge.why) for one in run.only("tool_decided")] == [(False, True), (True, False)]
     assert [one.ok for one in run.only("tool_ended")] == [False, True]
+
+
+@case("claude", "told beside a call")
+async def told(stage: Stage) -> None:
+    """It hears it in the middle of its turn: with what its first call came to."""
+    word = Word("Your time is nearly over.")
+    heard, steps = word.text, (Say(do=(Shell("touch a.txt"),)), Say(do=(Shell("touch b.txt"),)), Say("Done."))
+    run = await execute(stage, *steps, note=word)
+    assert run.ended.outcome is Outcome.OK, run.ended
+    assert stage.files() == ["README.md", "a.txt", "b.txt"]
+    assert [sent(stage, number).count(heard) for number in (1, 2, 3)] == [0, 1, 1]
 
 
 @case("claude", "ask, held, then allowed")

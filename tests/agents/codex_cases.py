@@ -12,7 +12,7 @@ from midwatch.terms.agents import Errand, Outcome, Tokens
 from tests.agents.cases import case
 from tests.agents.codex_acts import DRIVER, brief, execute, sent
 from tests.agents.model import FOREVER, Read, Say, Shell, Use, Write
-from tests.agents.stage import SHAPE, Judge, Stage
+from tests.agents.stage import SHAPE, Judge, Stage, Word
 
 COMMIT = Shell("git add -A && git commit -q -m 'Add a file'")
 PATCH = "*** Begin Patch\n*** Update File: README.md\n@@\n-hello\n+good night\n*** End Patch\n"
@@ -78,6 +78,17 @@ async def deny(stage: Stage) -> None:
     assert judge.why in sent(stage, 2)
     assert [one.allowed for one in run.only("tool_decided")] == [False, False, True]
     assert [one.ok for one in run.only("tool_ended")] == [False, False, True]
+
+
+@case("codex", "told beside a call")
+async def told(stage: Stage) -> None:
+    """It hears it in the middle of its turn: with what its first call came to."""
+    word = Word("Your time is nearly over.")
+    heard, steps = word.text, (Say(do=(Shell("touch a.txt"),)), Say(do=(Shell("touch b.txt"),)), Say("Done."))
+    run = await execute(stage, *steps, note=word)
+    assert run.ended.outcome is Outcome.OK, run.ended
+    assert stage.files() == ["README.md", "a.txt", "b.txt"]
+    assert [sent(stage, number).count(heard) for number in (1, 2, 3)] == [0, 1, 1]
 
 
 @case("codex", "ask, held, then allowed")

@@ -50,6 +50,17 @@ class Judge:
 
 
 @dataclass
+class Word:
+    """Something that is said once."""
+
+    text: str
+
+    async def __call__(self) -> str:
+        text, self.text = self.text, ""
+        return text
+
+
+@dataclass
 class Played:
     """A run that is over."""
 

@@ -9,12 +9,13 @@ import pytest
 from midwatch.journal.events.crew import AgentBegan, ToolCallDecided
 from midwatch.journal.events.signals import SignalPassed
 from midwatch.night import jobs, settling
+from midwatch.rules.boxes import TIME_LEFT
 from midwatch.terms.asks import AskKind
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.records import AskRow, PullRequestRow, SignalRow
+from midwatch.terms.records import AskRow, PullRequestRow, SignalRow, TimerRow
 from midwatch.terms.signals import SignalState
 from tests.agents.conftest import need
-from tests.agents.model import Read, Say, Shell, Step, Use
+from tests.agents.model import Action, Read, Say, Shell, Step, Use
 from tests.agents.nights import PLAN, AgentNight, agent_night
 from tests.nights.house import git
 from tests.nights.test_first_night import all_is_well
@@ -61,10 +62,14 @@ BY: dict[str, tuple[Step, ...]] = {
 
 
 async def asked(night: AgentNight, running: asyncio.Task[None]) -> AskRow:
-    async with asyncio.timeout(90):
-        while not (rows := await night.house.house.records.find(AskRow, kind=AskKind.GUIDANCE_UNCERTAIN)):
-            assert not running.done(), (running.exception(), (await night.job()).why, await night.log())
-            await asyncio.sleep(0.05)
+    """Wait for its question; where none comes, the job's stage and the agent's log say why."""
+    try:
+        async with asyncio.timeout(90):
+            while not (rows := await night.house.house.records.find(AskRow, kind=AskKind.GUIDANCE_UNCERTAIN)):
+                assert not running.done(), (running.exception(), (await night.job()).why, await night.log())
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise AssertionError(((await night.job()).stage, await night.log())) from None
     (row,) = rows
     return row
 
@@ -105,6 +110,45 @@ async def test_an_agent_asks_waits_hears_the_answer_and_goes_on(tmp_path: Path, 
         await heard_once(night, "file" if agent == "command" else "turn")
         wrote = [event for event in await night.events() if isinstance(event, ToolCallDecided) and BOX in event.shown]
         assert {event.verdict for event in wrote} == (set() if agent == "command" else {"allow"})
+
+
+WORK: dict[str, Action] = {
+    "claude": Use("Write", {"file_path": "/ws/sample/evening.py", "content": "evening = True\n"}),
+    "codex": Shell(WRITES),
+    "opencode": Shell(WRITES),
+}
+
+
+@pytest.mark.parametrize(
+    ("agent", "how"),
+    [
+        ("claude", "call"),
+        pytest.param("codex", "call", marks=pytest.mark.sweep),
+        pytest.param("opencode", "turn", marks=pytest.mark.sweep),
+    ],
+)
+async def test_an_agent_hears_in_the_middle_of_its_work_that_its_time_is_nearly_over(
+    tmp_path: Path, agent: str, how: str
+) -> None:
+    """O11: beside its next tool call, or, where its protocol has no word for that, after its turn."""
+    need(agent)
+    steps = (*BY[agent][:2], Say(do=(WORK[agent],), hold=1), Say("Said good evening."))
+    async with agent_night(tmp_path, agent, steps, more=TIDY) as night:
+        await night.order()
+        running = asyncio.create_task(night.house.pass_time(hours=1))
+        async with asyncio.timeout(90):
+            await night.model.sending(await night.model.asked("night", 3), 1)
+        (box,) = await night.house.house.records.find(TimerRow, kind="box")
+        night.house.clock.jump_to(box.due_at)
+        await night.house.house.timers.serve_due()
+        night.model.release("night")
+        await running
+        job = await night.job()
+        assert (job.state, job.box_warned_at is not None) == (JobState.DONE, True), (job.why, await night.log())
+        assert [one.how for one in await night.events() if isinstance(one, SignalPassed)] == ["file", how]
+        bodies = [json.dumps(asked.body) for asked in night.model.requests("night", main=True)]
+        assert [body.count(TIME_LEFT) for body in bodies] == [0, 0, 0, *([1] if how == "call" else [0, 1])]
+        await all_is_well(night.house)
 
 
 @pytest.mark.sampled(1)

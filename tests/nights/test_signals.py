@@ -15,9 +15,10 @@ from midwatch.journal.events.signals import MilestoneReached, SignalAnswered, Si
 from midwatch.night import jobs, settling
 from midwatch.night.roles import Night
 from midwatch.night.rooms import Assignment
+from midwatch.rules.boxes import TIME_LEFT
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
-from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, SignalRow
+from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, SignalRow, TimerRow
 from midwatch.terms.signals import SignalKind, SignalState
 from midwatch.terms.trust import Isolation, Level
 from midwatch.workshop.bench import Bench
@@ -262,6 +263,41 @@ async def test_what_the_orders_answer_literally_is_answered_as_the_level_allows(
         await all_is_well(house)
 
 
+WARNED = (
+    SAYS
+    + """
+print("begun", flush=True)
+note = box / "warning.json"
+while not note.exists():
+    time.sleep(0.02)
+write(json.loads(note.read_text())["warning"])
+note.unlink()
+commit("What I have")
+"""
+)
+
+
+async def test_an_agent_at_work_finds_that_its_time_is_nearly_over(tmp_path: Path, source: Path) -> None:
+    """O11: one that takes no turns looks for a file, as it does for an answer."""
+    async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(WARNED)}) as house:
+        night = await begin(house, source, level=Level.FULL)
+        job = await newest(house)
+        log = house.house.bench.log(job.id, "agent")
+        async with asyncio.timeout(60):
+            while not log.exists() or not log.stat().st_size:  # noqa: ASYNC110 - a real process
+                await asyncio.sleep(0.02)
+        (box,) = await house.house.records.find(TimerRow, kind="box")
+        house.clock.jump_to(box.due_at)
+        await house.house.timers.serve_due()
+        await night
+        job = await the_job(house)
+        assert (job.state, job.box_warned_at is not None) == (JobState.DONE, True), job.why
+        assert delivered(source, job) == f"# Your time is over in about 5 minutes: {TIME_LEFT}."
+        events = [one.event for one in await house.house.journal.entries(limit=2000)]
+        assert [one.how for one in events if isinstance(one, SignalPassed)] == ["file"]
+        await all_is_well(house)
+
+
 LOUD = (
     SAYS
     + """
@@ -302,6 +338,16 @@ async def test_an_agent_that_complains_without_end_costs_three_loud_notices(tmp_
             ("3", Tier.SUMMARY),
             ("4", Tier.SUMMARY),
         ]
+        await all_is_well(house)
+
+
+async def test_trouble_is_kept_and_not_told_where_that_is_not_wanted(tmp_path: Path, source: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "midwatch.toml").write_text("[notices]\non_error = false\n")
+    async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(COMPLAINS)}) as house:
+        await (await begin(house, source))
+        assert {row.says for row in await signals(house)} == {SignalKind.ERROR}
+        assert not [one.text for one in await house.house.records.find(NoticeRow) if "trouble" in one.text]
         await all_is_well(house)
 
 

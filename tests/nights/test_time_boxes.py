@@ -1,14 +1,17 @@
 """Time boxes (RULES 3, O11): warned, stopped with the work kept, then continued or yielded; the clock is ours."""
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from midwatch.errors import Unavailable
+from midwatch.journal.events.signals import SignalPassed
 from midwatch.night import commands
 from midwatch.night.rooms import Assignment
-from midwatch.rules.boxes import boxed
+from midwatch.night.time_left import TimeLeft
+from midwatch.rules.boxes import TIME_LEFT, boxed
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import ActRow, JobRow, NoticeRow, PullRequestRow, TimerRow, WorkRow
@@ -80,6 +83,73 @@ async def test_a_job_that_takes_too_long_is_warned_stopped_and_goes_on_where_it_
         assert "part1.md" in git(tmp_path / "sample", "ls-tree", "-r", "--name-only", done.branch)
         (restart,) = await records.find(ActRow, kind="restart")
         assert (restart.state, restart.result) == ("done", second.id)
+
+
+class TurningAgent(SlowAgent):
+    """Ends a turn after so many minutes, and hears what there is to say; a warning of another attempt lay there."""
+
+    def __init__(self, minutes: float) -> None:
+        super().__init__(minutes)
+        self.heard: list[str] = []
+        self.lay: list[bool] = []
+
+    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+        assert self.house is not None
+        assert assignment.hear is not None
+        letters = assignment.room.letters
+        letters.warn("Another's time was over.")
+        done = await super().execute(assignment, plan)
+        self.heard = [await assignment.hear(turn) for turn in (1, 1, 2)]
+        self.lay.append(letters.warning_unread())
+        job = await self.house.house.records.get(JobRow, assignment.job)
+        restarted = TimeLeft(self.house.house.night, job, assignment.room)
+        await restarted.look()
+        self.lay.append(letters.warning_unread())
+        return done
+
+
+@pytest.mark.parametrize(("minutes", "told"), [(40, False), (47, True)])
+async def test_an_agent_that_takes_turns_hears_once_that_its_time_is_nearly_over(
+    tmp_path: Path, minutes: int, told: bool
+) -> None:
+    agent = TurningAgent(minutes)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        (job,) = await a_slow_night(house, tmp_path, agent)
+        assert (job.state, job.box_warned_at is not None) == (JobState.DONE, told)
+        words = f"Your time is over in about 4 minutes: {TIME_LEFT}." if told else ""
+        assert agent.heard == [words, words, ""], "the same turn hears the same, and no other turn hears it again"
+        assert agent.lay == [False, False]
+        events = [entry.event for entry in await house.house.journal.entries(limit=2000)]
+        passed = [(one.how, one.signals) for one in events if isinstance(one, SignalPassed)]
+        assert passed == ([("file", ()), ("turn", ())] if told else [])
+
+
+class CallingAgent(SlowAgent):
+    """Makes two tool calls at once when it has been at work for so many minutes, then ends its turn."""
+
+    def __init__(self, minutes: float) -> None:
+        super().__init__(minutes)
+        self.noted: list[str] = []
+
+    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+        assert assignment.hear is not None
+        assert assignment.note is not None
+        early = await assignment.note()
+        done = await super().execute(assignment, plan)
+        self.noted = [early, *sorted(await asyncio.gather(assignment.note(), assignment.note()))]
+        self.noted.append(await assignment.hear(1))
+        return done
+
+
+async def test_of_two_calls_at_once_one_carries_the_warning_and_the_turns_end_does_not_repeat_it(
+    tmp_path: Path,
+) -> None:
+    agent = CallingAgent(47)
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await a_slow_night(house, tmp_path, agent)
+        assert agent.noted == ["", "", f"Your time is over in about 4 minutes: {TIME_LEFT}.", ""]
+        events = [entry.event for entry in await house.house.journal.entries(limit=2000)]
+        assert [one.how for one in events if isinstance(one, SignalPassed)] == ["file", "call"]
 
 
 async def test_a_box_that_came_to_nothing_yields(tmp_path: Path) -> None:

@@ -38,6 +38,14 @@ def test_more_than_two_errors_in_a_row_wake_the_person(errors: int) -> None:
     assert tier_of(NoticeKind.ERROR, errors_in_a_row=errors) == (1 if errors > 2 else 2)
 
 
+@given(st.sampled_from(NoticeKind), st.integers(0, 9), st.integers(1, 9))
+def test_how_many_errors_wake_is_the_persons_choice_and_concerns_errors_only(
+    kind: NoticeKind, errors: int, wakes: int
+) -> None:
+    tier = tier_of(kind, errors_in_a_row=errors, errors_that_wake=wakes)
+    assert tier == (1 if kind is NoticeKind.ERROR and errors > wakes else tier_of(kind))
+
+
 @given(st.sampled_from(Tier))
 def test_a_brain_may_lower_its_voice_but_not_wake_anyone(tier: Tier) -> None:
     assert brain_tier(tier) == max(2, tier)

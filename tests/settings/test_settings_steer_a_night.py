@@ -11,11 +11,14 @@ from midwatch.errors import Refused
 from midwatch.evening.house import set_level
 from midwatch.night import settling
 from midwatch.terms.acts import ActKind, Proposal
+from midwatch.terms.asks import Tier
+from midwatch.terms.jobs import JobState
 from midwatch.terms.orders import Limits
-from midwatch.terms.records import ActRow, AskRow, CheckInRow, NoticeRow, ReportRow, SessionRow, TimerRow
+from midwatch.terms.records import ActRow, AskRow, CheckInRow, JobRow, NoticeRow, ReportRow, SessionRow, TimerRow
 from midwatch.terms.sense import Answer, Sense
 from midwatch.terms.trust import Level
 from tests.nights.house import EVENING, TestHouse, a_house, orders, sample_repository
+from tests.nights.test_recovery import MISSING, ForgetfulAgent, until_asked
 
 
 class ScriptedBrain:
@@ -125,6 +128,30 @@ async def test_a_plan_that_waits_and_finished_work_are_told_only_where_that_is_w
         subjects = {row.subject[:3] for row in await house.house.records.find(NoticeRow)}
         assert len(await house.house.records.find(AskRow)) == 1
         assert "job" not in subjects
+
+
+@pytest.mark.parametrize("many", [1, 2])
+async def test_as_many_failures_in_a_row_wake_the_person_as_the_settings_say(tmp_path: Path, many: int) -> None:
+    """Tries until a person is asked: the rule's own number of three would hide what this setting does."""
+    home = settings_file(tmp_path / "home", notices__errors_that_wake=many, jobs__max_retries=5)
+    async with a_house(home, agents={"housekeeper": ForgetfulAgent(MISSING)}) as house:
+        await begun(house, tmp_path / "sample", level=Level.MODERATE)
+        ask = await until_asked(house)
+        told = await house.house.records.find(NoticeRow)
+        failed = [row.tier for row in told if " failed " in row.text and row.subject != ask.id]
+        assert failed == [Tier.ACTION] * many + [Tier.URGENT] * (4 - many)
+
+
+async def test_failures_are_told_only_where_that_is_wanted_and_the_ask_about_them_always(tmp_path: Path) -> None:
+    home = settings_file(tmp_path / "home", notices__on_error=False)
+    async with a_house(home, agents={"housekeeper": ForgetfulAgent(MISSING)}) as house:
+        await begun(house, tmp_path / "sample", level=Level.MODERATE)
+        ask = await until_asked(house)
+        failed = [job for job in await house.house.records.find(JobRow) if job.state is JobState.FAILED]
+        told = await house.house.records.find(NoticeRow)
+        assert len(failed) == 3
+        assert not [row.text for row in told if row.subject in {job.id for job in failed}]
+        assert [row.tier for row in told if row.subject == ask.id] == [Tier.URGENT]
 
 
 async def test_the_brief_is_as_short_as_the_settings_want_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.rules.signals import MOST_SIGNALS
-from midwatch.terms.signals import ANSWER_FILE, IN_CHECKOUT, SIGNALS, SignalKind
+from midwatch.terms.signals import ANSWER_FILE, IN_CHECKOUT, SIGNALS, WARNING_FILE, SignalKind
 from midwatch.workshop.commits import subjects_since
 from midwatch.workshop.signals import Letterbox
 from tests.nights.house import git, sample_repository
@@ -57,6 +57,21 @@ def test_an_answer_lies_where_the_question_lay(place: Path, folder: str) -> None
     assert box.unread(1)
     box.take_back(1)
     assert not box.unread(1)
+
+
+def test_a_warning_lies_in_the_home_until_it_is_read_or_taken_back(place: Path) -> None:
+    box, file = box_in(place), place / "home" / SIGNALS / WARNING_FILE
+    box.take_warning_back()
+    assert not box.warning_unread()
+    file.symlink_to(place / "elsewhere")
+    box.warn("Be quick.")
+    assert json.loads(file.read_text()) == {"warning": "Be quick."}
+    assert not (place / "elsewhere").exists(), "a link in its place is not followed"
+    assert (box.warning_unread(), box.claim(at_once=True)) == (True, ())
+    box.take_warning_back()
+    assert not box.warning_unread()
+    (place / "home" / SIGNALS / ASKS.file).write_text("{}")
+    assert [one.number for one in box.claim(at_once=True)] == [1], "what was taken back counts for nothing"
 
 
 def test_a_link_a_pipe_a_folder_and_ten_megabytes_are_refused_plainly(place: Path) -> None:

@@ -30,7 +30,7 @@ from midwatch.gateway.redaction.entries import Entries
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.secrets import Vault
 from midwatch.journal.entry import Entry
-from midwatch.journal.events.boxes import JobBoxed
+from midwatch.journal.events.boxes import JobBoxed, JobWarned
 from midwatch.journal.events.house import SettingsApplied
 from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
@@ -39,6 +39,7 @@ from midwatch.morning.roles import Morning
 from midwatch.night.forge_watch import ForgeWatch
 from midwatch.night.perform import Performer
 from midwatch.night.roles import Agent, Brain, Machine, Night, Outlet
+from midwatch.night.time_left import bell_of
 from midwatch.night.timers import TimerLoop
 from midwatch.settings import Loaded, load_settings, model_prices, secret_references
 from midwatch.settings.meaning import channel_secret
@@ -232,6 +233,8 @@ class House:
         for entry in entries:
             if isinstance(entry.event, JobStopRequested | JobBoxed):
                 self.night.bells.ring(entry.event.job)
+            elif isinstance(entry.event, JobWarned):
+                self.night.bells.ring(bell_of(entry.event.job, entry.event.epoch))
             elif isinstance(entry.event, AskAnswered | AskExpired | AskWithdrawn):
                 self.night.bells.ring(entry.event.ask)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from midwatch.crew.roles import Left
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, RunEnded
 
-__all__ = ["Access", "Brief", "Decide", "Decision", "Driver", "Hear", "Launch", "Talk", "Tell"]
+__all__ = ["Access", "Brief", "Decide", "Decision", "Driver", "Hear", "Launch", "Note", "Talk", "Tell"]
 
 
 class Talk(Protocol):
@@ -62,6 +62,14 @@ class Hear(Protocol):
         ...
 
 
+class Note(Protocol):
+    """Knows what an agent is to be told in the middle of a turn."""
+
+    async def __call__(self) -> str:
+        """Give it, once; only who can pass it on beside the answer to a tool call may ask."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Brief:
     """What the agent is asked, and what it must keep to."""
@@ -80,6 +88,8 @@ class Brief:
     extra: Mapping[str, str] = field(default_factory=dict)
     hear: Hear | None = None
     """What there is to say to it when a turn of it is over."""
+    note: Note | None = None
+    """What there is to say to it beside the answer to its next tool call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from midwatch.crew.driving import Access, Brief, Decide, Driver, Hear, Talk, Tell
+from midwatch.crew.driving import Access, Brief, Decide, Driver, Hear, Note, Talk, Tell
 from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
@@ -68,6 +68,8 @@ class Commission(Task, Protocol):
     @property
     def hear(self) -> Hear | None: ...  # noqa: D102
     @property
+    def note(self) -> Note | None: ...  # noqa: D102
+    @property
     def pieces(self) -> bool: ...  # noqa: D102
 
 
@@ -128,6 +130,7 @@ class ModelAgent:
             tools=task.tools,
             extra={"folder": str(task.room.inside)},
             hear=task.hear if self.driver.takes_turns else None,
+            note=task.note,
         )
         launch = self.driver.launch(brief, self._program)
         for name, content in launch.files.items():

@@ -94,7 +94,11 @@ async def failed(
 
 
 async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -> tuple[Event, ...]:
-    """Say that a job failed, louder with every error in a row; where nothing more may be tried, ask what to do."""
+    """Say that a job failed, louder with every error in a row; where nothing more may be tried, ask what to do.
+
+    The ask is told even where failures are not: without an answer nothing goes on.
+    """
+    notices = night.settings().notices
     failure = Failure(stage=job.stage, attempt=job.attempt, cause=ended.cause, said=ended.why, at=night.clock.now())
     over = {
         "state": JobState.FAILED,
@@ -109,10 +113,10 @@ async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -
     asks = await night.records.find(AskRow, session=job.session)
     since = forgiven_at(asks, job.project, jobs)
     errors = errors_in_a_row([one for one in jobs if one.project == job.project], since)
-    tier = tier_of(NoticeKind.ERROR, errors_in_a_row=errors)
+    tier = tier_of(NoticeKind.ERROR, errors_in_a_row=errors, errors_that_wake=notices.errors_that_wake)
     text = f"Job {job.number} ({job.title}) failed at {job.stage.said}: {headline or ended.why}"
     asked = await guidance(night, job, jobs, asks, tier)
-    return asked or (notice(night, job, tier, text),)
+    return asked or ((notice(night, job, tier, text),) if notices.on_error else ())
 
 
 def notice(night: Night, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:

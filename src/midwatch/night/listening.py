@@ -18,6 +18,7 @@ from midwatch.night.asking import SLACK, first_of
 from midwatch.night.milestones import Stones
 from midwatch.night.roles import Night
 from midwatch.night.rooms import Room
+from midwatch.night.time_left import TimeLeft
 from midwatch.rules.notices import NoticeKind, tier_of
 from midwatch.rules.recovery import classify
 from midwatch.rules.signals import MOST_QUESTIONS, read_signal
@@ -41,6 +42,7 @@ class Listener:
         self._job = job
         self._room = room
         self._stones = Stones(night, job, room.epoch, base)
+        self.time = TimeLeft(night, job, room)
         self._turn = asyncio.Lock()
         self._group: asyncio.TaskGroup
         self._following: asyncio.Task[None]
@@ -65,10 +67,14 @@ class Listener:
         return (questions.waits(self._night, self._job, left[0].text, answered=answered),)
 
     async def hear(self, turn: int) -> str:
-        """Wait for what the agent is owed after a turn, and give it; the same turn after a restart gets the same."""
+        """Wait for what the agent is owed after a turn, and give it; the same turn after a restart gets the same.
+
+        A warning about its time is owed too: it may have ended its turn with work that it has not committed.
+        """
         key = f"passed:{self._job.id}:{self._room.epoch}:{turn}"
         known = await self._night.journal.known(key)
         if known is not None and isinstance(known.event, SignalPassed):
+            await self.time.told_with(known.event.text)
             return known.event.text
         await self.look(at_once=True)
         if self._waiting:
@@ -78,12 +84,12 @@ class Listener:
         rows = [one for one in await self._rows(SignalState.ANSWERED) if one.room == self._room.epoch]
         unread = [one for one in rows if await self._unread(one)]
         await self._passed([one for one in rows if one not in unread], "file", "")
-        if not unread:
-            return ""
-        text = "\n\n".join(answer_text(one) for one in unread)
+        warning = await self.time.unread()
+        text = "\n\n".join(part for part in (*map(answer_text, unread), warning) if part)
         await self._passed(unread, "turn", text, key=key, turn=turn)
         for one in unread:
             await asyncio.to_thread(self._room.letters.take_back, one.number)
+        await self.time.told_with(text)
         return text
 
     async def look(self, *, at_once: bool = False) -> None:
@@ -107,6 +113,7 @@ class Listener:
             try:
                 await self.look()
                 await self._stones.look()
+                await self.time.look()
             except Exception:  # the work goes on whether or not we hear it
                 log.exception("job %s: its signals could not be read just now", self._job.number)
             await asyncio.sleep(LOOK_SECONDS)
@@ -166,7 +173,8 @@ class Listener:
             case SignalKind.ERROR:
                 cause = classify(f"{said.text}\n{said.detail}").value
                 text = f"Job {self._job.number} ({self._job.title}) says it has trouble: {said.text}"
-                return seen.model_copy(update={"cause": cause}), self._notice(await self._trouble(), text)
+                told = (self._notice(await self._trouble(), text),) if self._night.settings().notices.on_error else ()
+                return seen.model_copy(update={"cause": cause}), *told
             case SignalKind.COMPLETED:
                 return (seen,)
             case SignalKind.NEEDS_INPUT:
@@ -238,7 +246,7 @@ class Listener:
         return await asyncio.to_thread(self._room.letters.unread, row.number)
 
     async def _passed(self, rows: list[SignalRow], how: str, text: str, *, key: str = "", turn: int = 0) -> None:
-        if rows:
+        if rows or text:
             names = tuple(one.id for one in rows)
             event = SignalPassed.model_validate(
                 {
@@ -281,3 +289,5 @@ async def listening(listener: Listener) -> AsyncIterator[Listener]:
             await listener.end()
     except BaseExceptionGroup as several:
         raise several.exceptions[0] from None  # whoever waits is told by the error itself, not by the group around it
+    finally:
+        listener.time.end()

@@ -46,6 +46,14 @@ class Hear(Protocol):
         ...
 
 
+class Note(Protocol):
+    """Tells an agent something in the middle of a turn, along with the answer to a tool call."""
+
+    async def __call__(self) -> str:
+        """Give what there is to say, once; most often nothing."""
+        ...
+
+
 class Left(Protocol):
     """How an agent left its room."""
 
@@ -80,6 +88,18 @@ class Letterbox(Protocol):
 
     def take_back(self, number: int) -> None:
         """Remove an answer that reaches the agent in another way."""
+        ...
+
+    def warn(self, words: str) -> None:
+        """Lay a warning where the agent is told to look for one."""
+        ...
+
+    def warning_unread(self) -> bool:
+        """Tell whether the warning still lies there."""
+        ...
+
+    def take_warning_back(self) -> bool:
+        """Remove a warning that is not true any more, or reaches it in another way; tell whether it was there."""
         ...
 
 
@@ -155,6 +175,8 @@ class Assignment:
     """What it last met at the door to its model."""
     hear: "Hear | None" = None
     """What there is to say to it when a turn of it is over; nobody, where it may not ask."""
+    note: "Note | None" = None
+    """What there is to say to it beside the answer to its next tool call."""
     pieces: bool = True
     """Whether it is to commit in pieces, or once at the end."""
 

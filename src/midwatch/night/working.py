@@ -16,4 +16,4 @@ async def at_work(night: Night, job: JobRow, commit: str) -> AsyncIterator[tuple
     """Give an agent its assignment and listen to it until the block ends."""
     agent, assignment = await assign(night, job, commit)
     async with listening(Listener(night, job, assignment.room, commit)) as listener:
-        yield agent, replace(assignment, hear=listener.hear), listener
+        yield agent, replace(assignment, hear=listener.hear, note=listener.time.note), listener

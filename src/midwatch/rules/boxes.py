@@ -3,11 +3,14 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from midwatch.terms.counting import some
 from midwatch.terms.jobs import JobState, Proof, Stage
 from midwatch.terms.records import JobRow
 
 AT_WORK: Final = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
 """Stages in which an agent works; a box opens with the first of them."""
+TIME_LEFT: Final = "commit what you have, then say what is done and what is left"
+"""What an agent is told to do with the rest of its time."""
 
 
 def due_at(job: JobRow, now: datetime, box: timedelta, extra: timedelta) -> datetime:
@@ -20,6 +23,11 @@ def used(job: JobRow, now: datetime) -> timedelta:
     """How much of its box a job has used."""
     running = now - job.box_began_at if job.box_began_at is not None else timedelta(0)
     return timedelta(seconds=job.box_seconds) + max(timedelta(0), running)
+
+
+def time_left(left: timedelta) -> str:
+    """Say to an agent how long it has; never nothing, because it is still at work."""
+    return f"Your time is over in about {some(max(1, round(left / timedelta(minutes=1))), 'minute')}: {TIME_LEFT}."
 
 
 def boxed(job: JobRow) -> bool:

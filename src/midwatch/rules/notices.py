@@ -57,9 +57,9 @@ _SUMMARY: Final = frozenset(
 _LOG: Final = frozenset({NoticeKind.REASONING, NoticeKind.SKIP, NoticeKind.SCAN})
 
 
-def tier_of(kind: NoticeKind, *, errors_in_a_row: int = 0) -> Tier:
+def tier_of(kind: NoticeKind, *, errors_in_a_row: int = 0, errors_that_wake: int = ERRORS_THAT_WAKE) -> Tier:
     """Security wakes people, questions reach them, routine waits, reasoning is only kept."""
-    if kind in _URGENT or (kind is NoticeKind.ERROR and errors_in_a_row > ERRORS_THAT_WAKE):
+    if kind in _URGENT or (kind is NoticeKind.ERROR and errors_in_a_row > errors_that_wake):
         return Tier.URGENT
     if kind in _SUMMARY:
         return Tier.SUMMARY

@@ -61,7 +61,7 @@ def failed_in_a_row(jobs: Sequence[JobRow], since: datetime | None) -> tuple[Job
 
 
 def errors_in_a_row(jobs: Sequence[JobRow], since: datetime | None) -> int:
-    """Count every failed try of those jobs: over two of them wake the person."""
+    """Count every failed try of those jobs: too many of them wake the person."""
     return sum(max(1, len(_in_a_row(job))) for job in failed_in_a_row(jobs, since))
 
 

@@ -74,7 +74,7 @@ class Notices(Section):
     batch_minutes: Minutes = 240
     """Longest wait of a batch of routine notices (seed 000: ai.notifications.batchIntervalMs)."""
     errors_that_wake: Few = 2
-    """More errors in a row than this in one project make the next one urgent. Has no effect yet."""
+    """After more failed tries in a row than this in one project, the notice is urgent."""
     digest_time: ClockTime = "07:00"
     """Local time of the digest: briefs made in quiet hours, and what the day's budget kept back."""
     digest_max_characters: Many = 1000
@@ -88,7 +88,7 @@ class Notices(Section):
     on_complete: bool = True
     """Whether finished work is told (seed 004: notifications.onComplete)."""
     on_error: bool = True
-    """Whether a failed job is told (seed 004: notifications.onError). Has no effect yet."""
+    """Whether a failed job and an agent's trouble are told (seed 004: notifications.onError); asks always are."""
 
 
 class Review(Section):

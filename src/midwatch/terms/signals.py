@@ -36,7 +36,9 @@ SIGNALS_VARIABLE = "MIDWATCH_SIGNALS"
 IN_CHECKOUT = (".midwatch", ".orchestrator")
 """Folders in the checkout where some agents write them all the same; never part of the work."""
 ANSWER_FILE = "answer.json"
-FILES = (*(kind.file for kind in SignalKind), ANSWER_FILE)
+WARNING_FILE = "warning.json"
+"""Says that the agent's time is nearly over."""
+FILES = (*(kind.file for kind in SignalKind), ANSWER_FILE, WARNING_FILE)
 
 
 class Signal(Term):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from midwatch.errors import Refused
 from midwatch.rules.signals import MOST_BYTES, MOST_SIGNALS
-from midwatch.terms.signals import ANSWER_FILE, IN_CHECKOUT, SIGNALS, Claimed, SignalKind
+from midwatch.terms.signals import ANSWER_FILE, IN_CHECKOUT, SIGNALS, WARNING_FILE, Claimed, SignalKind
 from midwatch.workshop import careful
 from midwatch.workshop.folders import remove
 
@@ -84,6 +84,27 @@ class Letterbox:
         aside = self._kept / f"{number:04}.answered"
         if careful.take_away(root, f"{folder}/{ANSWER_FILE}", aside):
             _gone(aside)
+
+    def warn(self, words: str) -> None:
+        """Lay a warning into the agent's home, where it is told to look; whatever lies there by that name goes."""
+        root, folder = self._roots[_HOME]
+        with contextlib.suppress(OSError, Refused):
+            careful.write(root, f"{folder}/{WARNING_FILE}", json.dumps({"warning": words}, indent=1).encode())
+
+    def warning_unread(self) -> bool:
+        """Tell whether the warning still lies there."""
+        root, folder = self._roots[_HOME]
+        return careful.standing(root, f"{folder}/{WARNING_FILE}") is not None
+
+    def take_warning_back(self) -> bool:
+        """Remove a warning that is not true any more, or reaches it in another way; tell whether it was there."""
+        root, folder = self._roots[_HOME]
+        self._kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+        aside = self._kept / "0000.warning"
+        there = careful.take_away(root, f"{folder}/{WARNING_FILE}", aside)
+        if there:
+            _gone(aside)
+        return there
 
     def _place(self, number: int) -> tuple[Path, str]:
         for path in self._kept.glob(f"{number:04}.*@*"):

@@ -28,12 +28,13 @@ def end(number: int) -> bytes:
     return _request(f"midwatch-end-{number}", {"subtype": "end_session", "reason": "finished"})
 
 
-def hook_answer(question: str, decision: Decision) -> bytes:
-    """Answer a call that asked through the hook."""
+def hook_answer(question: str, decision: Decision, note: str = "") -> bytes:
+    """Answer a call that asked through the hook, and say something besides."""
     verdict = {
         "hookEventName": "PreToolUse",
         "permissionDecision": "allow" if decision.allowed else "deny",
         "permissionDecisionReason": decision.why,
+        **({"additionalContext": note} if note else {}),
     }
     return _answer(question, {"hookSpecificOutput": verdict})
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from midwatch.crew.claude import control
 from midwatch.crew.claude.reading import Reader
-from midwatch.crew.driving import Decide, Decision, Talk, Tell
-from midwatch.crew.talking import UNREADABLE, Questions, answer_once, decided
+from midwatch.crew.driving import Brief, Decide, Decision, Talk, Tell
+from midwatch.crew.talking import UNREADABLE, Questions, answer_once, decided, noted
 from midwatch.terms.agents import ToolDecided
 
 HANDING_OVER = Decision(allowed=True, why="This hands over the answer and does nothing else.")
@@ -15,8 +15,11 @@ HANDING_OVER = Decision(allowed=True, why="This hands over the answer and does n
 class Deciding:
     """Takes its control requests; each is answered in its own time."""
 
-    def __init__(self, talk: Talk, decide: Decide, tell: Tell, reader: Reader, questions: Questions) -> None:
+    def __init__(
+        self, talk: Talk, brief: Brief, decide: Decide, tell: Tell, reader: Reader, questions: Questions
+    ) -> None:
         self._talk = talk
+        self._brief = brief
         self._decide = decide
         self._tell = tell
         self._reader = reader
@@ -42,7 +45,8 @@ class Deciding:
         subtype = str(request.get("subtype", "nothing"))
         call, tool, given = asked(request)
         if subtype == "hook_callback":
-            data = control.hook_answer(question, await self._verdict(call, tool, given, cwd))
+            decision = await self._verdict(call, tool, given, cwd)
+            data = control.hook_answer(question, decision, await noted(self._brief))
         elif subtype == "can_use_tool":
             data = control.prompt_answer(question, await self._verdict(call, tool, given, cwd), given)
         else:

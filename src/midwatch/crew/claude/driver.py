@@ -37,7 +37,7 @@ class ClaudeDriver:
         try:
             async with asyncio.TaskGroup() as group:
                 questions = Questions(group)
-                deciding = Deciding(talk, decide, tell, reader, questions)
+                deciding = Deciding(talk, brief, decide, tell, reader, questions)
                 await answer_once(talk, "midwatch-begin", control.begin(brief.prompt))
                 await _follow(talk, brief, tell, reader, deciding)
                 questions.withdraw_all()

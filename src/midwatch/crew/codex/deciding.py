@@ -8,8 +8,8 @@ from typing import Any
 from midwatch.crew import rpc
 from midwatch.crew.codex.plain_reading import Call
 from midwatch.crew.codex.reading import Reader
-from midwatch.crew.driving import Decide, Decision, Talk, Tell
-from midwatch.crew.talking import ENOUGH, UNREADABLE, Questions, decided
+from midwatch.crew.driving import Brief, Decide, Decision, Talk, Tell
+from midwatch.crew.talking import ENOUGH, UNREADABLE, Questions, decided, noted
 from midwatch.terms.agents import ToolDecided
 
 APPROVALS = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
@@ -22,12 +22,17 @@ ONLY_READING = Decision(
     " without pipes, redirections or variables.",
 )
 
+REFUSED = "Midwatch, which decides about your tool calls, refused one: {}"
+
 
 class Deciding:
     """Takes its questions; each is answered in its own time."""
 
-    def __init__(self, talk: Talk, decide: Decide, tell: Tell, reader: Reader, questions: Questions) -> None:
+    def __init__(
+        self, talk: Talk, brief: Brief, decide: Decide, tell: Tell, reader: Reader, questions: Questions
+    ) -> None:
         self._talk = talk
+        self._brief = brief
         self._decide = decide
         self._tell = tell
         self._reader = reader
@@ -68,7 +73,9 @@ class Deciding:
         # Told before it takes effect: what was allowed is on record even if we die between the two.
         await self._tell(ToolDecided(call=item, allowed=decision.allowed, why=decision.why))
         if not decision.allowed:
-            await self._explain(f"why-{question}", decision)
+            await self._say(f"why-{question}", REFUSED.format(decision.why))
+        if note := await noted(self._brief):
+            await self._say(f"why-{question}-note", note)
         answer = rpc.result(message["id"], {"decision": "accept" if decision.allowed else "decline"})
         await rpc.once(self._talk, question, answer)
 
@@ -89,9 +96,8 @@ class Deciding:
                 return decision
         return decision
 
-    async def _explain(self, name: str, decision: Decision) -> None:
-        """Say why before the no, which carries no words of its own; said after it, it would cost another turn."""
-        text = f"Midwatch, which decides about your tool calls, refused one: {decision.why}"
+    async def _say(self, name: str, text: str) -> None:
+        """Say it before the answer, which carries no words of its own; said after it, it would cost another turn."""
         given = {
             "threadId": self._reader.conversation,
             "expectedTurnId": self._reader.turn,

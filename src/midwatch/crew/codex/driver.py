@@ -42,7 +42,7 @@ class CodexDriver:
         try:
             async with asyncio.TaskGroup() as group:
                 questions = Questions(group)
-                deciding = Deciding(talk, decide, tell, reader, questions)
+                deciding = Deciding(talk, brief, decide, tell, reader, questions)
                 deciding.planning = brief.errand is Errand.PLAN
                 await rpc.once(talk, "midwatch-begin", _begin(brief))
                 many = await _follow(talk, brief, tell, reader, deciding)

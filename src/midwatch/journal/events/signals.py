@@ -46,13 +46,14 @@ class SignalAnswered(Happening):
 
 
 class SignalPassed(Happening):
-    """An agent has the answers to its questions."""
+    """An agent has the answers to its questions, or was told how much time it has left."""
 
     kind: Literal["signal.passed"] = "signal.passed"
     job: str
     epoch: int
     signals: tuple[str, ...]
-    how: Literal["turn", "file", "prompt"]
+    """What it had asked; nothing where it was only told about its time."""
+    how: Literal["turn", "file", "prompt", "call"]
     turn: int = 0
     """After which of its turns it was told so."""
     text: str = ""

@@ -8,7 +8,7 @@ from midwatch.views.names import Names
 from midwatch.views.plain import clean
 
 SAYS = {SignalKind.NEEDS_INPUT: "asks", SignalKind.ERROR: "has trouble", SignalKind.COMPLETED: "says it is done"}
-PASSED = {"turn": "in its next turn", "file": "in a file", "prompt": "in its prompt"}
+PASSED = {"turn": "in its next turn", "file": "in a file", "prompt": "in its prompt", "call": "beside a tool call"}
 
 
 def told(event: SignalEvent, names: Names) -> str:
@@ -23,6 +23,8 @@ def told(event: SignalEvent, names: Names) -> str:
         case SignalAnswered():
             where = f" ({clean(event.why)})" if event.why else ""
             return f"{name} is answered by {clean(event.by)}{where}: {clean(event.answer)}"
+        case SignalPassed(signals=()):
+            return f"{name} was told {PASSED[event.how]}: {clean(event.text)}"
         case SignalPassed():
             return f"{name} was told the answer {PASSED[event.how]}"
         case MilestoneReached():
