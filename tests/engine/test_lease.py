@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -54,6 +55,22 @@ def test_the_other_worker_takes_over(postgres_url: str, tmp_path: Path, blow: si
     diary.open_gate()
     processes.wait_until(lambda: diary.jobs("finished") == JOBS, "all is finished")
     assert diary.jobs("finished", heir.pid) == JOBS
+    heir.kill()
+    processes.finish(heir)
+
+
+def test_a_worker_that_fell_asleep_in_the_middle_of_a_beat_leaves_when_it_wakes(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    """Its transaction is ended by the database meanwhile, so that the others may look after it."""
+    migrate(postgres_url)
+    sleeper = processes.start(partial(work, naps_in_a_beat=True), postgres_url, tmp_path)
+    processes.wait_until((tmp_path / f"ready-{sleeper.pid}").exists, "the sleeper is ready")
+    heir = start_worker(postgres_url, tmp_path)
+    processes.wait_until(lambda: living(postgres_url) == {f"worker-{heir.pid}"}, "the sleeper has no lease")
+    assert sleeper.pid
+    os.kill(sleeper.pid, signal.SIGCONT)
+    assert processes.finish(sleeper) == LOST_LEASE
     heir.kill()
     processes.finish(heir)
 

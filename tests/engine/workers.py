@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from midwatch.engine.folder_lock import FolderLock
 from midwatch.engine.lease import Lease
+from midwatch.engine.loops import going_on
 from midwatch.engine.work_engine import SINGLE, WorkEngine
 from midwatch.engine.workflows import Args
 from midwatch.store.engines import is_sqlite, open_for_engine, open_lease_writer
@@ -48,8 +49,13 @@ class Diary:
         self.note("finished", args)
 
 
-def work(url: str, folder: Path) -> None:
+def work(url: str, folder: Path, *, naps_in_a_beat: bool = False) -> None:
     """Be a worker until killed: on PostgreSQL with a lease, on SQLite as the single one."""
+    naps = iter([naps_in_a_beat])
+
+    def fall_asleep(_: object, __: object, statement: str, *___: object) -> None:
+        if "advisory" in statement and next(naps, False):
+            os.kill(os.getpid(), signal.SIGSTOP)
 
     async def body() -> None:
         engine = open_for_engine(url)
@@ -60,9 +66,10 @@ def work(url: str, folder: Path) -> None:
             beats = open_lease_writer(url)
             lease = Lease(beats, executor=executor, seconds=LEASE_SECONDS, recover=worker.recover)
             await lease.take()
+            sa.event.listen(beats.sync_engine, "after_cursor_execute", fall_asleep)
         await worker.start(Diary(folder).labour)
         (folder / f"ready-{os.getpid()}").touch()
-        await (lease.keep() if lease else asyncio.Event().wait())
+        await (going_on(lease.keep) if lease else asyncio.Event().wait())
 
     asyncio.run(body())
 
