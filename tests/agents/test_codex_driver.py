@@ -12,7 +12,6 @@ from midwatch.crew.codex.driver import CodexDriver
 from midwatch.crew.codex.executing import CodexExecDriver
 from midwatch.crew.codex.plain_reading import readings, unwrapped
 from midwatch.crew.driving import Access, Brief
-from midwatch.crew.seating import seat
 from midwatch.errors import Misuse
 from midwatch.terms.agents import Errand, Outcome
 from tests.agents.codex_stand import Stand
@@ -249,11 +248,3 @@ def test_a_codex_without_an_app_server_is_led_by_exec() -> None:
     old = fitting("Commands:\n  exec  Run, or start app-server\n")
     assert isinstance(old, CodexExecDriver)
     assert old.governance.startswith("None")
-
-
-@pytest.mark.parametrize(("walled", "sandbox"), [(True, "danger-full-access"), (False, "workspace-write")])
-def test_a_person_at_its_screen_has_our_walls_or_its_own(walled: bool, sandbox: str) -> None:
-    """Its own cannot be built inside ours; where we have none, its own and its questions are all there is."""
-    argv = seat(CodexDriver(), BRIEF, "/bin/codex", walled=walled).argv
-    assert argv[argv.index("--sandbox") + 1] == sandbox
-    assert ("--ask-for-approval" in argv) is not walled

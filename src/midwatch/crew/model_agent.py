@@ -38,8 +38,6 @@ class TalkingRoom(Room, Protocol):
 
     @property
     def signals_inside(self) -> Path: ...  # noqa: D102
-    @property
-    def has_doors(self) -> bool: ...  # noqa: D102
 
     def talk(  # noqa: D102
         self, argv: tuple[str, ...], environment: Mapping[str, str]
@@ -109,7 +107,7 @@ class ModelAgent:
             tools=task.tools,
             extra={"folder": str(task.room.inside)},
         )
-        launch = seat(self.driver, brief, self._program, walled=task.room.has_doors)
+        launch = seat(self.driver, brief, self._program)
         for name, content in launch.files.items():
             task.room.put(name, content)
         return launch.argv, launch.environment

@@ -11,13 +11,13 @@ from midwatch.crew.filling import filled
 from midwatch.errors import Refused
 
 
-def seat(driver: Driver, brief: Brief, program: str, *, walled: bool) -> Launch:
+def seat(driver: Driver, brief: Brief, program: str) -> Launch:
     """Say how to begin the program on a terminal: the same model, the same placeholder, none of the person's files."""
     match driver:
         case ClaudeDriver():
             return claude_by_hand(brief, program)
         case CodexDriver() | CodexExecDriver():
-            return codex_by_hand(brief, program, walled=walled)
+            return codex_by_hand(brief, program)
         case CommandDriver():
             environment = {name: filled(value, brief) for name, value in driver.environment.items()}
             return Launch(argv=(program,), environment=environment, files={}, takes_input=True)

@@ -117,8 +117,6 @@ class Room(Protocol):
     """Whether somebody is at work here since we came."""
     signals_inside: Path
     """Where the agent writes its signals, as it sees it."""
-    has_doors: bool
-    """Whether it has a network of its own, out of which only doors lead."""
 
     @property
     def letters(self) -> Letterbox:

@@ -76,7 +76,6 @@ class Workplace:
         self.tree = room.tree
         self.inside = room.inside
         self.home_inside = room.home_inside
-        self.has_doors = room.has_doors
         self.epoch = room.epoch
         self.letters = Letterbox(room.home, room.tree, log.with_name(SIGNALS))
         self.signals_inside = room.home_inside / SIGNALS

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from midwatch.crew.codex.launching import TESTED, credentials, settings
+from midwatch.crew.codex.launching import TESTED, credentials, words
 from midwatch.crew.codex.outcome import judge
 from midwatch.crew.codex.plain_reading import unwrapped
 from midwatch.crew.driving import Brief, Decide, Launch, Talk, Tell
@@ -51,7 +51,7 @@ class CodexExecDriver:
         """Say how to begin it."""
         files, environment = credentials(brief)
         sandbox = "read-only" if brief.errand is Errand.PLAN else "danger-full-access"
-        line = [program, "exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox, *settings(brief)]
+        line = [program, "exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox, *words(brief)]
         if brief.schema is not None:
             line += ["--output-schema", f"{{home}}/{SCHEMA_FILE}"]
             files = {**files, SCHEMA_FILE: json.dumps(brief.schema)}

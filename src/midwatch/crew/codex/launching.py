@@ -39,30 +39,25 @@ NOBODY = "eyJhbGciOiJub25lIn0.{}.bm9uZQ"
 def launch(brief: Brief, program: str) -> Launch:
     """Say how to begin the app server for this brief."""
     files, environment = credentials(brief)
-    return Launch(argv=(program, "app-server", *settings(brief)), environment=environment, files=files)
+    return Launch(argv=(program, "app-server", *words(brief)), environment=environment, files=files)
 
 
-UNWALLED = ("--sandbox", "workspace-write", "--ask-for-approval", "on-request")
-WALLED = ("--sandbox", "danger-full-access")
-"""Its own sandbox cannot be built inside ours; where there is none of ours, its own is all there is."""
-
-
-def interactive(brief: Brief, program: str, *, walled: bool) -> Launch:
+def interactive(brief: Brief, program: str) -> Launch:
     """Say how to begin it for a person: its own screen and its own questions, our provider and no other."""
     files, environment = credentials(brief)
-    # Whether to trust the folder it asks the person.
-    words = (program, *settings(brief), *(WALLED if walled else UNWALLED))
-    return Launch(argv=words, environment=environment, files=files)
+    # Its own sandbox cannot be built inside ours; whether to trust the folder it asks the person.
+    walled = ("--sandbox", "danger-full-access")
+    return Launch(argv=(program, *words(brief), *walled), environment=environment, files=files)
 
 
-def settings(brief: Brief) -> tuple[str, ...]:
+def words(brief: Brief) -> tuple[str, ...]:
     """Give the settings of a run as words of the command line, which win over every file."""
     if not brief.model:
         raise Misuse("Codex was given no model.", hint="Name one in the settings; its own default changes.")
-    chosen = {f"features.{name}": False for name in OFF} | QUIET | {"model": brief.model}
+    settings = {f"features.{name}": False for name in OFF} | QUIET | {"model": brief.model}
     # With a login it asks its vendor for notices and settings; at our address nobody has any.
-    chosen["chatgpt_base_url"] = f"{brief.access.base_url.rstrip('/')}/backend-api"
-    given = [f"{name}={json.dumps(value)}" for name, value in chosen.items()]
+    settings["chatgpt_base_url"] = f"{brief.access.base_url.rstrip('/')}/backend-api"
+    given = [f"{name}={json.dumps(value)}" for name, value in settings.items()]
     given.append(f"model_providers.midwatch={_provider(brief)}")
     return tuple(word for one in given for word in ("-c", one))
 
