@@ -34,6 +34,8 @@ class Pull:
     draft: bool
     state: str = "open"
     merged_sha: str = ""
+    stood: str = ""
+    """Where its branch stood when it was deleted."""
     labels: list[str] = field(default_factory=list)
     reviewers: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)

@@ -69,7 +69,7 @@ class Words:
         return self._about(self._example("pull-request-simple-items")[0], there, pull, tip)
 
     def _about(self, said: Any, there: "Hosted", pull: "Pull", tip: str) -> Any:
-        said["head"] |= {"ref": pull.head, "sha": tip or said["head"]["sha"]}
+        said["head"] |= {"ref": pull.head, "sha": tip or pull.stood or said["head"]["sha"]}
         said["base"] |= {"ref": pull.base, "sha": there.tip(pull.base) or said["base"]["sha"]}
         user = said["user"]
         return said | {

@@ -8,9 +8,10 @@ import pytest
 from midwatch.errors import Away, Refused
 from midwatch.forges.github.forge import GitHubForge
 from midwatch.night import commands, settling
+from midwatch.night.pushed_before import branch_for
 from midwatch.rules.asks import GO_ON
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.records import ActRow, JobRow, NoticeRow, PlanRow, PullRequestRow
+from midwatch.terms.records import ActRow, JobRow, NoticeRow, PlanRow, ProjectRow, PullRequestRow
 from midwatch.terms.trust import Level
 from tests.forges.github_door import Watched
 from tests.forges.github_fake import Hosted, Pull
@@ -128,6 +129,39 @@ async def test_a_branch_that_is_not_ours_to_move_any_more_stays_and_the_person_i
         assert remark in row.remarks
         ready = [one.text for one in await house.house.records.find(NoticeRow, subject=second.id)]
         assert any(remark in text for text in ready)
+
+
+async def test_work_that_somebody_merged_by_hand_gets_no_second_pull_request(watched: Watched, tmp_path: Path) -> None:
+    """Opened, squashed and its branch deleted on the forge, before the job goes on."""
+    async with at_github(watched, tmp_path) as (house, hosted):
+        first = await refused(house, watched)
+        head = hosted.tip(first.branch)
+        squashed = hosted.git.git("commit-tree", f"{head}^{{tree}}", "-p", "main", "-m", "Squashed")
+        hosted.git.git("update-ref", "refs/heads/main", squashed)
+        hosted.git.git("update-ref", "-d", f"refs/heads/{first.branch}")
+        by_hand = Pull(
+            1, "By hand", "", first.branch, "main", draft=False, state="closed", merged_sha=squashed, stood=head
+        )
+        hosted.pulls.append(by_hand)
+        watched.fake.tokens[TOKEN].pulls = True
+        second = await resumed(house, first)
+        assert second.state is JobState.DONE, second.why
+        assert [pull.number for pull in hosted.pulls] == [1]
+        (row,) = await house.house.records.find(PullRequestRow)
+        assert (row.there, row.branch) == (1, first.branch)
+
+
+async def test_what_has_left_once_is_not_sent_another_way_after_a_restart(watched: Watched, tmp_path: Path) -> None:
+    """Cut off between the door and the entry about it; meanwhile somebody built upon the branch."""
+    async with at_github(watched, tmp_path) as (house, hosted):
+        first = await refused(house, watched)
+        second = await resumed(house, first)
+        assert second.change is not None
+        theirs = hosted.git.git("commit-tree", f"{first.branch}^{{tree}}", "-p", first.branch, "-m", "Theirs")
+        hosted.git.git("update-ref", f"refs/heads/{first.branch}", theirs)
+        project = await house.house.records.get(ProjectRow, second.project)
+        chosen = await branch_for(house.house.night, second, project, second.change.head)
+        assert (chosen.bearer, chosen.left) == (first.id, "")
 
 
 async def test_a_persons_word_opens_the_pull_request_without_the_work_being_done_again(

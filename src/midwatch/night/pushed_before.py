@@ -26,7 +26,13 @@ class Chosen:
 
 
 async def branch_for(night: Night, job: JobRow, project: ProjectRow, head: str) -> Chosen:
-    """Choose the newest branch of those it goes on for that still is where one of us left it, so that there is one."""
+    """Choose the newest branch of those it goes on for that still is where one of us left it, so that there is one.
+
+    What has passed the door once is not chosen anew: whoever committed there since did so upon our work.
+    """
+    for one in await night.records.find(InvocationRow, job=job.id, tool=WRITE, status="ok"):
+        if "branch" in one.result and one.request.get("head") == head:
+            return Chosen(bearer_of(str(one.result["branch"])) or job.id, str(one.result.get(LEFT, "")))
     before = [one for one in await followed(night.records, job) if one.change is not None and one.stage in OUTWARD]
     ours = {head, *(one.change.head for one in before if one.change is not None)}
     forge, left = night.forges.of(project), ""

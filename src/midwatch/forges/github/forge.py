@@ -50,12 +50,14 @@ class GitHubForge:
     async def pushed(self, source: Path | str, project: str, job: str, head: str) -> BranchSeen:
         """Tell where a job's branch lies; one whose pull request is over would never be asked about again."""
         there = await self.pusher.pushed(source, project, job, head)
-        if not there.head or there.in_the_way:
+        if there.in_the_way:
             return there
         pull = await self._existing(repository_of(str(source)), agent_branch(job))
-        state = seen(pull).state if pull is not None else "open"
-        if pull is None or state == "open" or (state == "merged" and there.head == head):
+        if pull is None or (state := seen(pull).state) == "open":
             return there
+        # A branch is often deleted with its merge. The same work again is no second pull request.
+        if state == "merged" and (there.head or head_of(pull)) == head:
+            return there.model_copy(update={"head": head})
         over = f"had its pull request #{pull['number']} {state} on {self.name}"
         return there.model_copy(update={"in_the_way": over})
 
