@@ -8,7 +8,7 @@ from midwatch.errors import Unknown
 from midwatch.rules.cheating import FileKind
 from midwatch.terms.jobs import FileChange
 from midwatch.workshop.check_files import kind_of
-from midwatch.workshop.check_scripts import called_scripts
+from midwatch.workshop.check_scripts import MOST_SCRIPTS, RECIPES, called_scripts
 
 MAKE = (
     "RUN := sh ./scripts/lint.sh\n\n.PHONY: test\ntest: prepared\n\t@X=1 ./scripts/run.sh -q\n\n"
@@ -80,6 +80,18 @@ async def test_what_a_check_calls_in_the_end_is_found(files: dict[str, str], com
 async def test_recipes_that_call_themselves_come_to_an_end() -> None:
     loop = {"Makefile": "test: test\n\tmake test\n\tscripts/run.sh\n", "scripts/run.sh": "scripts/run.sh\n"}
     assert await called(loop, "make test") == {"scripts/run.sh"}
+
+
+async def test_a_makefile_that_includes_thousands_is_not_read_for_ever() -> None:
+    names = [f"mk/{number}.mk" for number in range(3000)]
+    asked: list[str] = []
+
+    async def read(_commit: str, path: str) -> bytes:
+        asked.append(path)
+        return "".join(f"include {name}\n" for name in names).encode()
+
+    await called_scripts(read, "base", ("make test",), PATHS | {*names})
+    assert len(asked) <= len(RECIPES) * MOST_SCRIPTS + MOST_SCRIPTS
 
 
 @pytest.mark.timeout(60)

@@ -1,5 +1,6 @@
 """Which scripts of the base a check comes to in the end: a Makefile that calls a script is only as good as that one."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +28,8 @@ async def called_scripts(read: Read, base: str, commands: Iterable[str], paths: 
     asked, found, texts = tuple(commands), set[str](), list[str]()
     for name in (one for one in RECIPES if one in paths):
         parts = await _with_included(read, base, name, paths)
-        texts.append(said_of_checks(name, "\n".join(parts.values()), asked))
+        said = "\n".join(parts.values())[:MOST_CHARACTERS]
+        texts.append(await asyncio.to_thread(said_of_checks, name, said, asked))
         found.update(parts.keys() - {name})
     left, texts = MOST_SCRIPTS, [*asked, *texts]
     while new := sorted(_scripts(texts, paths) - found):
@@ -43,9 +45,10 @@ async def _with_included(read: Read, base: str, name: str, paths: frozenset[str]
     if not _is_makefile(name):
         return texts
     wanted = [name]
-    while wanted and len(texts) <= MOST_SCRIPTS:
+    while wanted:
         named = (word for found in _INCLUDE.findall(texts[wanted.pop()]) for word in _VARIABLE.sub("", found).split())
-        for path in sorted({_HERE.sub("", word.strip("\"'")) for word in named} & paths - texts.keys()):
+        more = sorted({_HERE.sub("", word.strip("\"'")) for word in named} & paths - texts.keys())
+        for path in more[: MOST_SCRIPTS - len(texts)]:
             texts[path] = await _text(read, base, path)
             wanted.append(path)
     return texts
