@@ -65,6 +65,12 @@ def test_a_press_made_while_the_page_still_loads_is_kept(browser: Browser, ann: 
     ann.orders()
     page = browser.new_page()
     enters(page, link)
+    page.route("**/static/htmx-*.js", lambda route: route.abort())
+    page.reload()
+    page.get_by_role("button", name="check now").click(no_wait_after=True)
+    page.get_by_role("button", name="Sign and start the night").click(no_wait_after=True)
+    page.unroute("**/static/htmx-*.js")
+    expect(page.locator("#orders-ready")).to_contain_text("Not looked at yet")
     for name in ("check now", "Sign and start the night"):
         late: list[Route] = []
         page.route("**/static/live.js", partial(held_back, late))
