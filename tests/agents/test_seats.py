@@ -89,5 +89,6 @@ def test_behind_weaker_walls_it_says_that_it_has_no_way_to_its_model(model: Mode
         said = person.types("code", "Say hello", "-p", "repo", "--agent", "codex", "--follow", expect=None)
         why = "codex would have no way to its model: only bubblewrap gives a room doors, and here is landlock."
         assert said.code != 0
+        assert "1 is failed (auth)" in said.out + said.err, "asked at once, not tried three times"
         assert why in said.out + said.err
         assert why in person.types("doctor", "--project", "repo", expect=None).out

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from midwatch.errors import Broken, Exhausted, Misuse, Stale
+from midwatch.errors import Exhausted, Misuse, Stale, Withheld
 from midwatch.night.bounds import contract_of, scope_of
 from midwatch.night.deciding import Decider
 from midwatch.night.going_on import followed
@@ -33,7 +33,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
     purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}.{job.waits}"
     reach = _reach(night, job, contract, purpose)
     if reach.model is not None and (why := no_way_to_model(job.agent, night.bench.isolation)):
-        raise Broken(why, hint="See how to get better walls: midwatch doctor")
+        raise Withheld(why, hint="Install bubblewrap (midwatch doctor says how), or order another agent.")
     lodging = Lodging(
         place=Place(project=job.project, job=job.id, epoch=job.epoch),
         commit=commit,
