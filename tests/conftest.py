@@ -197,7 +197,7 @@ def leave_to_the_sweep(items: list[pytest.Item]) -> None:
     for kind, ends in (("sampled", "["), ("sampled_file", "::")):
         families: dict[str, dict[str, list[pytest.Item]]] = {}
         for item in items:
-            if item.get_closest_marker(kind) and not item.get_closest_marker("sweep"):
+            if item.get_closest_marker(kind) and not any(map(item.get_closest_marker, ("sweep", "always"))):
                 name, _, case = item.nodeid.partition("[")
                 apart = "-".join([name, *(part for part in case.rstrip("]").split("-") if part not in DATABASES)])
                 families.setdefault(item.nodeid.partition(ends)[0], {}).setdefault(apart, []).append(item)

@@ -55,7 +55,8 @@ class Word:
 
     text: str
 
-    async def __call__(self) -> str:
+    async def __call__(self, call: str) -> str:
+        assert call
         text, self.text = self.text, ""
         return text
 

@@ -277,6 +277,7 @@ commit("What I have")
 )
 
 
+@pytest.mark.always
 async def test_an_agent_at_work_finds_that_its_time_is_nearly_over(tmp_path: Path, source: Path) -> None:
     """O11: one that takes no turns looks for a file, as it does for an answer."""
     async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(WARNED)}) as house:
@@ -341,6 +342,7 @@ async def test_an_agent_that_complains_without_end_costs_three_loud_notices(tmp_
         await all_is_well(house)
 
 
+@pytest.mark.always
 async def test_trouble_is_kept_and_not_told_where_that_is_not_wanted(tmp_path: Path, source: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "midwatch.toml").write_text("[notices]\non_error = false\n")

@@ -109,19 +109,18 @@ class TurningAgent(SlowAgent):
 
 
 @pytest.mark.parametrize(("minutes", "told"), [(40, False), (47, True)])
-async def test_an_agent_that_takes_turns_hears_once_that_its_time_is_nearly_over(
+async def test_an_agent_that_ends_its_turn_is_not_given_another_to_be_told_to_hurry(
     tmp_path: Path, minutes: int, told: bool
 ) -> None:
     agent = TurningAgent(minutes)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         (job,) = await a_slow_night(house, tmp_path, agent)
         assert (job.state, job.box_warned_at is not None) == (JobState.DONE, told)
-        words = f"Your time is over in about 4 minutes: {TIME_LEFT}." if told else ""
-        assert agent.heard == [words, words, ""], "the same turn hears the same, and no other turn hears it again"
-        assert agent.lay == [False, False]
+        assert agent.heard == ["", "", ""], "another turn would be paid for, and might outlast the box"
+        assert agent.lay[-1] is told
         events = [entry.event for entry in await house.house.journal.entries(limit=2000)]
         passed = [(one.how, one.signals) for one in events if isinstance(one, SignalPassed)]
-        assert passed == ([("file", ()), ("turn", ())] if told else [])
+        assert passed == ([("file", ())] if told else [])
 
 
 class CallingAgent(SlowAgent):
@@ -132,22 +131,28 @@ class CallingAgent(SlowAgent):
         self.noted: list[str] = []
 
     async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+        assert self.house is not None
         assert assignment.hear is not None
         assert assignment.note is not None
-        early = await assignment.note()
+        early = await assignment.note("first")
         done = await super().execute(assignment, plan)
-        self.noted = [early, *sorted(await asyncio.gather(assignment.note(), assignment.note()))]
-        self.noted.append(await assignment.hear(1))
+        both = await asyncio.gather(assignment.note("second"), assignment.note("third"))
+        carried = "second" if both[0] else "third"
+        job = await self.house.house.records.get(JobRow, assignment.job)
+        restarted = TimeLeft(self.house.house.night, job, assignment.room)
+        again = [await restarted.note(carried), await restarted.note("fourth")]
+        self.noted = [early, *sorted(both), *again, await assignment.hear(1)]
         return done
 
 
-async def test_of_two_calls_at_once_one_carries_the_warning_and_the_turns_end_does_not_repeat_it(
+async def test_of_two_calls_at_once_one_carries_the_warning_also_when_it_is_asked_again(
     tmp_path: Path,
 ) -> None:
     agent = CallingAgent(47)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await a_slow_night(house, tmp_path, agent)
-        assert agent.noted == ["", "", f"Your time is over in about 4 minutes: {TIME_LEFT}.", ""]
+        words = f"Your time is over in about 4 minutes: {TIME_LEFT}."
+        assert agent.noted == ["", "", words, words, "", ""], "asked again after a restart, the same call gets the same"
         events = [entry.event for entry in await house.house.journal.entries(limit=2000)]
         assert [one.how for one in events if isinstance(one, SignalPassed)] == ["file", "call"]
 

@@ -65,8 +65,8 @@ class Hear(Protocol):
 class Note(Protocol):
     """Knows what an agent is to be told in the middle of a turn."""
 
-    async def __call__(self) -> str:
-        """Give it, once; only who can pass it on beside the answer to a tool call may ask."""
+    async def __call__(self, call: str) -> str:
+        """Give it once, with the answer to this call, also where that is asked again; only who can pass it on asks."""
         ...
 
 

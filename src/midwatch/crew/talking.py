@@ -66,10 +66,10 @@ async def owed(brief: Brief, turn: int) -> str:
     return await brief.hear(turn) if brief.hear is not None else ""
 
 
-async def noted(brief: Brief) -> str:
+async def noted(brief: Brief, call: str) -> str:
     """Ask what there is to say beside the answer to a tool call; no trouble with that may keep the answer back."""
     try:
-        return await brief.note() if brief.note is not None else ""
+        return await brief.note(call) if brief.note is not None else ""
     except Exception:  # noqa: BLE001 - whatever it was, the call is answered
         _log.exception("What there was to say beside a tool call could not be asked.")
         return ""

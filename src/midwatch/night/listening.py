@@ -69,12 +69,11 @@ class Listener:
     async def hear(self, turn: int) -> str:
         """Wait for what the agent is owed after a turn, and give it; the same turn after a restart gets the same.
 
-        A warning about its time is owed too: it may have ended its turn with work that it has not committed.
+        A warning about its time is not: who is done is not given a turn to be told to hurry.
         """
         key = f"passed:{self._job.id}:{self._room.epoch}:{turn}"
         known = await self._night.journal.known(key)
         if known is not None and isinstance(known.event, SignalPassed):
-            await self.time.told_with(known.event.text)
             return known.event.text
         await self.look(at_once=True)
         if self._waiting:
@@ -84,12 +83,12 @@ class Listener:
         rows = [one for one in await self._rows(SignalState.ANSWERED) if one.room == self._room.epoch]
         unread = [one for one in rows if await self._unread(one)]
         await self._passed([one for one in rows if one not in unread], "file", "")
-        warning = await self.time.unread()
-        text = "\n\n".join(part for part in (*map(answer_text, unread), warning) if part)
+        if not unread:
+            return ""
+        text = "\n\n".join(answer_text(one) for one in unread)
         await self._passed(unread, "turn", text, key=key, turn=turn)
         for one in unread:
             await asyncio.to_thread(self._room.letters.take_back, one.number)
-        await self.time.told_with(text)
         return text
 
     async def look(self, *, at_once: bool = False) -> None:
@@ -246,7 +245,7 @@ class Listener:
         return await asyncio.to_thread(self._room.letters.unread, row.number)
 
     async def _passed(self, rows: list[SignalRow], how: str, text: str, *, key: str = "", turn: int = 0) -> None:
-        if rows or text:
+        if rows:
             names = tuple(one.id for one in rows)
             event = SignalPassed.model_validate(
                 {

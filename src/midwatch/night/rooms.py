@@ -49,7 +49,7 @@ class Hear(Protocol):
 class Note(Protocol):
     """Tells an agent something in the middle of a turn, along with the answer to a tool call."""
 
-    async def __call__(self) -> str:
+    async def __call__(self, call: str) -> str:
         """Give what there is to say, once; most often nothing."""
         ...
 

@@ -1,7 +1,7 @@
 """Tells an agent at work that its time box is nearly over, so that it commits what it has before it is stopped (O11).
 
 The words lie in its signals folder at once. Where they still lie there, they go with the answer to its next tool call,
-if its driver can do that, or follow its turn, if it takes turns.
+if its driver can do that. Who ends its turn is done: another would be paid for, and might outlast the box.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from typing import Literal
 from midwatch.journal.events.signals import SignalPassed
 from midwatch.night.roles import Night
 from midwatch.night.rooms import Room
-from midwatch.rules.boxes import TIME_LEFT, time_left
+from midwatch.rules.boxes import time_left
 from midwatch.terms.records import JobRow, TimerRow
 
 
@@ -32,6 +32,7 @@ class TimeLeft:
         self._turn = asyncio.Lock()
         self._looked = False
         self._laid = False
+        self._noted = False
 
     async def look(self) -> None:
         """Look whether the job was warned: first by itself, then when it rings."""
@@ -55,30 +56,27 @@ class TimeLeft:
         elif not self._laid:
             await self.take_back()  # a home goes from one attempt to the next, and with it what was left unread there
 
-    async def unread(self) -> str:
-        """Give the warning if its agent has not found it yet, in words that are true now."""
-        await self._once()
-        lies = self._laid and await asyncio.to_thread(self._room.letters.warning_unread)
-        return await self._words() if lies else ""
-
-    async def note(self) -> str:
-        """Give the warning to an agent that can be told in the middle of a turn, once."""
-        if not self._bell.is_set() and not self._laid:
+    async def note(self, call: str) -> str:
+        """Give the warning with the answer to one call of an agent; the same call asked again gets the same."""
+        await self.look()
+        if not self._laid:
             return ""
-        words = await self.unread()
-        if not words or not await self.take_back():
-            return ""  # of two calls at the same time, it goes with the one that took it
-        await self._told("call", words, f"{self._key}:call")
+        key = f"{self._key}:{call}"
+        known = await self._night.journal.known(key)
+        if known is not None and isinstance(known.event, SignalPassed):
+            return known.event.text
+        async with self._turn:  # of two calls at the same time, it goes with one
+            lies = not self._noted and await asyncio.to_thread(self._room.letters.warning_unread)
+            if not lies or not (words := await self._words()):
+                return ""
+            await self._told("call", words, key)  # before it is taken away: cut off here, the call is asked again
+            self._noted = True
+            await self.take_back()
         return words
 
-    async def told_with(self, text: str) -> None:
-        """Where what the agent is told after its turn holds the warning, the file has nothing more to say."""
-        if TIME_LEFT in text:
-            await self.take_back()
-
-    async def take_back(self) -> bool:
-        """Remove the words from the folder; tell whether they lay there."""
-        return await asyncio.to_thread(self._room.letters.take_warning_back)
+    async def take_back(self) -> None:
+        """Remove the words from the folder."""
+        await asyncio.to_thread(self._room.letters.take_warning_back)
 
     def end(self) -> None:
         """Hear no more bell."""

@@ -46,7 +46,7 @@ class Deciding:
         call, tool, given = asked(request)
         if subtype == "hook_callback":
             decision = await self._verdict(call, tool, given, cwd)
-            data = control.hook_answer(question, decision, await noted(self._brief))
+            data = control.hook_answer(question, decision, await noted(self._brief, question))
         elif subtype == "can_use_tool":
             data = control.prompt_answer(question, await self._verdict(call, tool, given, cwd), given)
         else:

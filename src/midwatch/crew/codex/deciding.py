@@ -74,7 +74,7 @@ class Deciding:
         await self._tell(ToolDecided(call=item, allowed=decision.allowed, why=decision.why))
         if not decision.allowed:
             await self._say(f"why-{question}", REFUSED.format(decision.why))
-        if note := await noted(self._brief):
+        if note := await noted(self._brief, question):
             await self._say(f"why-{question}-note", note)
         answer = rpc.result(message["id"], {"decision": "accept" if decision.allowed else "decline"})
         await rpc.once(self._talk, question, answer)
