@@ -100,7 +100,7 @@ def test_a_changed_template_has_a_new_version() -> None:
 def test_a_prompt_names_its_templates_and_its_digest() -> None:
     prompt = build_prompt(FULL)
     assert prompt.template == "plan"
-    assert prompt.version == "plan 1, context 6, limits 1, telling 2, ending 3"
+    assert prompt.version == "plan 1, context 6, limits 1, telling 3, ending 3"
     assert prompt.digest == sha256(prompt.text.encode()).hexdigest()
     assert build_prompt(FULL) == prompt
     assert build_prompt(PromptFacts(Errand.EXECUTE)).template == "resume"
