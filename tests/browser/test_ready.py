@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from tests.browser.conftest import Householder
+from tests.browser.conftest import Householder, shot
 from tests.browser.looker import Looker, Seen
 from tests.browser.test_a_day import enters
 from tests.nights.house import CHECK, sample_repository
@@ -70,6 +70,10 @@ def test_a_press_made_while_the_page_still_loads_is_kept(browser: Browser, ann: 
     page.get_by_role("button", name="check now").click(no_wait_after=True)
     page.get_by_role("button", name="Sign and start the night").click(no_wait_after=True)
     page.unroute("**/static/htmx-*.js")
+    expect(page.locator("#problem .problem")).to_have_text(
+        "The page did not load whole, so nothing was done. Load it again."
+    )
+    shot(page, "tonight-not-whole")
     expect(page.locator("#orders-ready")).to_contain_text("Not looked at yet")
     for name in ("check now", "Sign and start the night"):
         late: list[Route] = []

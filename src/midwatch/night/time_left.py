@@ -41,7 +41,7 @@ class TimeLeft:
             self._looked = True
 
     async def _once(self) -> None:
-        async with self._turn:  # its agent's turn may be over in the very moment in which it rings
+        async with self._turn:  # a call may be answered in the very moment in which it rings
             if not self._laid:
                 await self._lay()
 

@@ -2,11 +2,18 @@
 (() => {
   const ours = ":is([hx-post], [hx-get])";
   let kept = new Map();
+  const missed = () => {
+    const words = document.createElement("p");
+    words.className = "problem";
+    words.textContent = "The page did not load whole, so nothing was done. Load it again.";
+    document.getElementById("problem").replaceChildren(words);
+  };
   const keep = (event, pressed, again) => {
-    if (!kept || !pressed?.matches(ours)) return;
+    if (!pressed?.matches(ours) || (!kept && window.htmx)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    kept.set(pressed, again);
+    if (kept) kept.set(pressed, again);
+    else missed();
   };
   document.addEventListener("submit", (event) => {
     const form = event.target;
@@ -22,7 +29,7 @@
     kept = null;
     for (const [pressed, again] of presses) {
       if (pressed.matches("[data-htmx-powered]")) again();
-      else document.getElementById("problem").textContent = "The page did not load whole, so nothing was done. Load it again.";
+      else missed();
     }
   }));
 })();
