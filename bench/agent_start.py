@@ -12,9 +12,9 @@ from typing import Any
 
 from bench.figure import Figure
 from bench.model_doors import serving
-from midwatch.crew.claude.driver import ClaudeDriver
-from midwatch.crew.codex.driver import CodexDriver
-from midwatch.crew.driving import Brief, Decision, Driver, Launch
+from midwatch.crew.drivers.claude.driver import ClaudeDriver
+from midwatch.crew.drivers.codex.driver import CodexDriver
+from midwatch.crew.drivers.driver import Brief, Decision, Driver, Launch
 from midwatch.terms.agents import Access, AgentEvent, Errand
 from tests.agents.model import FOREVER, Model, Say, scripted_model
 from tests.agents.plain_talk import PlainTalk

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from bench.figure import Figure
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
 
 FILE_BYTES = 256 * 1024
 BAR = 5.0

@@ -26,8 +26,8 @@ from midwatch.gateway.metering import (
     Prices,
     Upstream,
 )
-from midwatch.gateway.secrets import Vault
-from midwatch.rules.spending import Ceilings, Whose
+from midwatch.gateway.vault import Vault
+from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.secrets import SecretReference
 
 ASKS = 400

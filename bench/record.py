@@ -13,8 +13,8 @@ from midwatch.compose import Parts, open_house
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.journal.events.session import MessageSaid, NoticeRaised
-from midwatch.store.engines import is_sqlite, open_writer
-from midwatch.store.tables import journal
+from midwatch.store.schema.engines import is_sqlite, open_writer
+from midwatch.store.schema.tables import journal
 from midwatch.terms.asks import Tier
 from tests.postgres_server import PostgresUnavailable, throw_away_postgres
 

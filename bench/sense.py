@@ -11,9 +11,9 @@ from midwatch.engine.inline import InlineEngine
 from midwatch.evening.signing import orders_hash
 from midwatch.journal.events.house import LevelChanged, ProjectAdded
 from midwatch.journal.events.session import OrderedItem, OrdersSigned, SessionOpened, SessionStarted
-from midwatch.night.world import look
-from midwatch.rules import council
-from midwatch.rules.gate import judge
+from midwatch.night.rounds.world import look
+from midwatch.rules.gate import council
+from midwatch.rules.gate.gate import judge
 from midwatch.terms.house import Project
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.records import SessionRow

@@ -23,9 +23,9 @@ from bench.figure import Figure, median
 from midwatch.night.rooms import Lodging, Place
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.rooms import WALLS
-from midwatch.workshop.standing import enclosure, found
-from midwatch.workshop.walls.spec import Limits
+from midwatch.workshop.rooms.rooms import WALLS
+from midwatch.workshop.sandbox.isolation import enclosure, found
+from midwatch.workshop.sandbox.walls.spec import Limits
 
 ROUNDS = 20
 BAR = 0.150

@@ -27,8 +27,8 @@ from midwatch.journal.events.session import MessageSaid
 from midwatch.surfaces.web.reader import as_json, message
 from midwatch.surfaces.web.site import Site
 from midwatch.terms.people import Role, Scope
-from midwatch.views.names import Names
-from midwatch.views.streamed import streamed
+from midwatch.views.entries.sse import streamed
+from midwatch.views.text.names import Names
 from tests.surfaces.viewers import Viewer, served_by, viewing
 
 CROWD = 500

@@ -16,10 +16,11 @@ from fastapi.routing import APIRoute
 
 from midwatch import errors
 from midwatch.journal.events import Event
-from midwatch.rules import delivery, gate, invariants, matrix
-from midwatch.rules.asks import MINUTES, SILENCE, silence_in_words
-from midwatch.rules.conditions import BRAIN, EVERYONE, PERSON
-from midwatch.store.tables import RECORDS
+from midwatch.rules.gate import delivery, gate, matrix
+from midwatch.rules.invariants import invariants
+from midwatch.rules.people.asks import MINUTES, SILENCE, silence_in_words
+from midwatch.rules.gate.conditions import BRAIN, EVERYONE, PERSON
+from midwatch.store.schema.tables import RECORDS
 from midwatch.surfaces import api
 from midwatch.surfaces.cli.main import VERBS
 from midwatch.terms import records

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls.probe import probe
+from midwatch.workshop.sandbox.walls.probe import probe
 from tests.workshop.escapes.escapes import ESCAPES
 from tests.workshop.escapes.lab import Escape
 from tests.workshop.escapes.lab import Lab as Host

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from midwatch.crew.acp.agents import OPENCODE
-from midwatch.crew.acp.driver import AcpDriver
-from midwatch.crew.driving import Brief
+from midwatch.crew.drivers.acp.agents import OPENCODE
+from midwatch.crew.drivers.acp.driver import AcpDriver
+from midwatch.crew.drivers.driver import Brief
 from tests.agents.model import Step
 from tests.agents.stage import Played, Stage
 

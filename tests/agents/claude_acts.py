@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from midwatch.crew.claude.driver import ClaudeDriver
+from midwatch.crew.drivers.claude.driver import ClaudeDriver
 from tests.agents.model import Step
 from tests.agents.stage import Played, Stage
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from midwatch.crew.driving import Decision
+from midwatch.crew.drivers.driver import Decision
 from midwatch.terms.agents import Outcome
 from tests.agents.cases import case
 from tests.agents.claude_acts import DRIVER, execute, sent

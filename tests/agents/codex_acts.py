@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from midwatch.crew.codex.driver import CodexDriver
-from midwatch.crew.driving import Brief
+from midwatch.crew.drivers.codex.driver import CodexDriver
+from midwatch.crew.drivers.driver import Brief
 from tests.agents.model import Fault, Step
 from tests.agents.stage import Played, Stage
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from midwatch.crew.codex.driver import CodexDriver
-from midwatch.crew.driving import Brief, Decision, Launch
+from midwatch.crew.drivers.codex.driver import CodexDriver
+from midwatch.crew.drivers.driver import Brief, Decision, Launch
 from midwatch.terms.agents import Errand, Outcome, Tokens
 from tests.agents.cases import case
 from tests.agents.codex_acts import DRIVER, brief, execute, sent

@@ -4,7 +4,7 @@ import json
 import signal
 from typing import Any
 
-from midwatch.crew.codex.executing import CodexExecDriver
+from midwatch.crew.drivers.codex.executing import CodexExecDriver
 from midwatch.terms.agents import Errand, Outcome
 from tests.agents.cases import case
 from tests.agents.codex_acts import RESET, brief, used_up

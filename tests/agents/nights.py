@@ -13,7 +13,7 @@ from midwatch.journal.events import Event
 from midwatch.terms.orders import Limits, OrderedWork, Orders
 from midwatch.terms.records import JobRow
 from midwatch.terms.trust import Isolation, Level
-from midwatch.workshop.standing import found
+from midwatch.workshop.sandbox.isolation import found
 from tests.agents.model import Model, Say, Step, scripted_model
 from tests.conftest import missing
 from tests.nights.house import EVENING, TestHouse, a_house, sample_repository

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from midwatch.crew.driving import Access, Brief, Decide, Decision, Driver
+from midwatch.crew.drivers.driver import Access, Brief, Decide, Decision, Driver
 from midwatch.terms.agents import AgentEvent, Errand, RunEnded
 from tests.agents.model import Model, scripted_model
 from tests.agents.plain_talk import PlainTalk

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from midwatch.crew.acp.agents import AcpAgent
-from midwatch.crew.acp.calls import calls
-from midwatch.crew.acp.driver import AcpDriver
-from midwatch.crew.driving import Access, Brief
+from midwatch.crew.drivers.acp.agents import AcpAgent
+from midwatch.crew.drivers.acp.calls import calls
+from midwatch.crew.drivers.acp.driver import AcpDriver
+from midwatch.crew.drivers.driver import Access, Brief
 from midwatch.errors import Misuse
 from midwatch.terms.agents import Errand, Outcome
 from tests.agents.codex_stand import Stand

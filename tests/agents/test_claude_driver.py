@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from midwatch.crew.claude.driver import ClaudeDriver
-from midwatch.crew.driving import Access, Brief, Decide, Decision
+from midwatch.crew.drivers.claude.driver import ClaudeDriver
+from midwatch.crew.drivers.driver import Access, Brief, Decide, Decision
 from midwatch.errors import Misuse
 from midwatch.terms.agents import AgentEvent, Errand, Outcome, RunEnded
 from tests.agents.plain_talk import PlainTalk

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.crew.claude.driver import ClaudeDriver
-from midwatch.crew.driving import Access, Brief
+from midwatch.crew.drivers.claude.driver import ClaudeDriver
+from midwatch.crew.drivers.driver import Access, Brief
 from midwatch.terms.agents import AgentEvent, Errand, Outcome, RunEnded
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls.doors import waiting_at
-from midwatch.workshop.walls.entry import command
-from midwatch.workshop.walls.probe import probe
-from midwatch.workshop.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.doors import waiting_at
+from midwatch.workshop.sandbox.walls.entry import command
+from midwatch.workshop.sandbox.walls.probe import probe
+from midwatch.workshop.sandbox.walls.spec import Walls
 from tests.agents.model import Read, Say, Shell, Step, Use, scripted_model
 from tests.agents.plain_talk import PlainTalk
 from tests.agents.stage import SHAPE, Judge, lay_down

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from midwatch.crew.codex.choosing import fitting
-from midwatch.crew.codex.driver import CodexDriver
-from midwatch.crew.codex.executing import CodexExecDriver
-from midwatch.crew.codex.plain_reading import readings, unwrapped
-from midwatch.crew.driving import Access, Brief
+from midwatch.crew.drivers.codex.choosing import fitting
+from midwatch.crew.drivers.codex.driver import CodexDriver
+from midwatch.crew.drivers.codex.executing import CodexExecDriver
+from midwatch.crew.drivers.codex.plain_reading import readings, unwrapped
+from midwatch.crew.drivers.driver import Access, Brief
 from midwatch.errors import Misuse
 from midwatch.terms.agents import Errand, Outcome
 from tests.agents.codex_stand import Stand

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from midwatch.journal.events.crew import ToolCallDecided
-from midwatch.night import settling
+from midwatch.night.asks import settlement
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.records import AskRow, ConnectionRow, JobRow
 from midwatch.terms.trust import Isolation, Level
-from midwatch.workshop.standing import found
+from midwatch.workshop.sandbox.isolation import found
 from tests.agents.conftest import need
 from tests.agents.hostile import WORDS, Trap, hostile_repository, set_trap, state_of
 from tests.agents.model import Model, Say, Shell, Step, Use, Write, scripted_model
@@ -130,7 +130,7 @@ class Night:
             for ask in await records.find(AskRow, kind=AskKind.CONFIRM_ACT, state=AskState.OPEN):
                 if ask.subject.startswith("job_"):
                     self.asked.append(ask.question)
-                    await settling.answer(self.house.house.night, ask.id, answer, by="ann")
+                    await settlement.answer(self.house.house.night, ask.id, answer, by="ann")
             await asyncio.sleep(0.05)
 
     async def decided(self, verdict: str) -> list[tuple[str, str]]:

@@ -8,8 +8,9 @@ import pytest
 
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited
 from midwatch.journal.events.jobs import JobGranted, JobStumbled, JobWaits, JobWoken
-from midwatch.night import commands, settling
-from midwatch.night.jobs import attempt_stage
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
+from midwatch.night.jobs.attempt import attempt_stage
 from midwatch.terms.agents import Outcome, Tokens
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import SessionState
@@ -48,7 +49,7 @@ async def approved(night: AgentNight) -> None:
     await night.order()
     await night.house.settle()
     ask = await only_ask(night, AskKind.APPROVE_PLAN)
-    await settling.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
+    await settlement.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
     await night.house.settle()
 
 
@@ -97,7 +98,7 @@ async def test_a_limit_that_outlasts_the_night_ends_the_job_with_its_work_kept(t
         assert (first.state, first.cause) == (JobState.FAILED, "limit"), first.why
         assert f"midwatch job resume {first.number}" in first.why
         # The person goes on by hand: the same conversation, the same checkout.
-        await commands.resume_job(night.house.house.night, first, by="ann")
+        await steering.resume_job(night.house.house.night, first, by="ann")
         await delivered(night)
         began = [event for event in await night.events() if isinstance(event, AgentBegan)]
         assert began[1].conversation == began[2].conversation
@@ -112,7 +113,7 @@ async def test_a_refused_credential_holds_the_night_and_asks_once(tmp_path: Path
         (session,) = await night.house.house.records.find(SessionRow)
         assert session.paused
         assert (await night.job()).state is JobState.WAITING
-        await settling.answer(night.house.house.night, ask.id, "go on", by="ann")
+        await settlement.answer(night.house.house.night, ask.id, "go on", by="ann")
         await delivered(night)
         ended = [event.outcome for event in await night.events() if isinstance(event, AgentEnded)]
         assert ended == [Outcome.OK, Outcome.AUTH, Outcome.OK]
@@ -152,7 +153,7 @@ async def test_a_job_at_its_ceiling_asks_for_more_and_goes_on_with_it(tmp_path: 
         job = await night.job()
         assert "1.00 USD" in ask.question
         assert (job.usd_micros, job.requests) == (17_100, 2), "past the line by less than the one request in flight"
-        await settling.answer(night.house.house.night, ask.id, "yes", by="ann")
+        await settlement.answer(night.house.house.night, ask.id, "yes", by="ann")
         await delivered(night)
         assert [event.usd_micros for event in await night.events() if isinstance(event, JobGranted)] == [1_000_000]
 
@@ -181,7 +182,7 @@ async def test_stopping_the_job_that_was_asked_about_lets_the_night_go_on(tmp_pa
     async with agent_night(tmp_path, "command", (PLANS, Fault(401, "invalid x-api-key"))) as night:
         await approved(night)
         await only_ask(night, AskKind.GUIDANCE_ERROR)
-        await commands.stop_job(night.house.house.night, await night.job(), by="ann", why="not tonight")
+        await steering.stop_job(night.house.house.night, await night.job(), by="ann", why="not tonight")
         await night.house.settle()
         (session,) = await night.house.house.records.find(SessionRow)
         assert (await night.job()).state is JobState.STOPPED
@@ -196,12 +197,12 @@ async def test_a_pause_of_the_person_s_own_is_not_ended_by_a_credential(tmp_path
         await night.order()
         await night.house.settle()
         (session,) = await night.house.house.records.find(SessionRow)
-        await commands.pause(night.house.house.night, session, by="ann", why="I look at something")
+        await steering.pause(night.house.house.night, session, by="ann", why="I look at something")
         ask = await only_ask(night, AskKind.APPROVE_PLAN)
-        await settling.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
+        await settlement.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
         await night.house.settle()
         held = await only_ask(night, AskKind.GUIDANCE_ERROR)
-        await settling.answer(night.house.house.night, held.id, "go on", by="ann")
+        await settlement.answer(night.house.house.night, held.id, "go on", by="ann")
         await night.house.settle()
         (session,) = await night.house.house.records.find(SessionRow)
         assert (session.paused, session.why_paused) == (True, "I look at something")
@@ -213,12 +214,12 @@ async def test_a_credential_refused_after_the_night_is_asked_about_all_the_same(
     async with agent_night(tmp_path, "command", (PLANS, refused, WRITES, DONE)) as night:
         await approved(night)
         first = await only_ask(night, AskKind.GUIDANCE_ERROR)
-        await settling.answer(night.house.house.night, first.id, "stop", by="ann")
+        await settlement.answer(night.house.house.night, first.id, "stop", by="ann")
         await night.house.to_the_brief()
-        await commands.resume_job(night.house.house.night, await night.job(), by="ann")
+        await steering.resume_job(night.house.house.night, await night.job(), by="ann")
         await night.house.settle()
         again = await only_ask(night, AskKind.GUIDANCE_ERROR)
-        await settling.answer(night.house.house.night, again.id, "go on", by="ann")
+        await settlement.answer(night.house.house.night, again.id, "go on", by="ann")
         await night.house.settle()
         job = await night.job()
         assert job.state is JobState.DONE, (job.why, await night.log())
@@ -250,7 +251,7 @@ async def test_what_is_to_be_left_is_waited_for_and_not_paid_for(tmp_path: Path)
         await night.order(leave_percent=50)
         await night.house.settle()
         ask = await only_ask(night, AskKind.APPROVE_PLAN)
-        await settling.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
+        await settlement.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
         await night.house.settle()
         waiting = await night.job()
         assert (waiting.state, waiting.cause) == (JobState.WAITING, "limit"), (waiting.why, await night.log())

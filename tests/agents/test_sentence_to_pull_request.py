@@ -9,8 +9,8 @@ import pytest
 
 from midwatch.evening import house as by_day
 from midwatch.journal.events.crew import AgentBegan
-from midwatch.night import settling
-from midwatch.night.commanding import Commanded, command
+from midwatch.night.asks import settlement
+from midwatch.night.commands.code_command import Commanded, command
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, NoticeRow, PlanRow, PullRequestRow, StepRow
 from midwatch.terms.trust import Level
@@ -89,7 +89,9 @@ async def through_the_day(night: AgentNight) -> PullRequestRow:
     )
     await night.house.settle()
     (first,) = await house.records.find(AskRow)
-    await settling.answer(house.night, "1", "edit", by="ann", text="Nothing but the greeting.", shown=first.shown_hash)
+    await settlement.answer(
+        house.night, "1", "edit", by="ann", text="Nothing but the greeting.", shown=first.shown_hash
+    )
     await night.house.settle()
     _, second = await house.records.find(AskRow)
     assert second.due_at is not None, second.question

@@ -8,8 +8,9 @@ import pytest
 
 from midwatch.journal.events.crew import AgentBegan, ToolCallDecided
 from midwatch.journal.events.signals import SignalPassed
-from midwatch.night import jobs, settling
-from midwatch.rules.boxes import TIME_LEFT
+from midwatch.night.asks import settlement
+from midwatch.night.jobs import attempt
+from midwatch.rules.budget.time_boxes import TIME_LEFT
 from midwatch.terms.asks import AskKind
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, PullRequestRow, SignalRow, TimerRow
@@ -105,7 +106,7 @@ async def test_an_agent_asks_waits_hears_the_answer_and_goes_on(tmp_path: Path, 
         running = asyncio.create_task(night.house.pass_time(hours=1))
         ask = await asked(night, running)
         assert (ask.question.partition("\n")[2], ask.options) == ("Which greeting?", ("evening", "night"))
-        await settling.answer(night.house.house.night, ask.id, "evening", by="ann", shown=ask.shown_hash)
+        await settlement.answer(night.house.house.night, ask.id, "evening", by="ann", shown=ask.shown_hash)
         await running
         await heard_once(night, "file" if agent == "command" else "turn")
         wrote = [event for event in await night.events() if isinstance(event, ToolCallDecided) and BOX in event.shown]
@@ -165,11 +166,11 @@ async def test_a_server_killed_while_an_agent_waits_asks_once_and_answers_once(
         running.cancel()
         await asyncio.wait([running])
         job = await night.job()
-        again = asyncio.create_task(jobs.attempt_stage(house.night, job.id, Stage.EXECUTE, 1))
+        again = asyncio.create_task(attempt.attempt_stage(house.night, job.id, Stage.EXECUTE, 1))
         if not answered_first:
             while (await night.job()).epoch == job.epoch:  # noqa: ASYNC110 - the server is another task
                 await asyncio.sleep(0.02)
-        await settling.answer(house.night, ask.id, "evening", by="ann")
+        await settlement.answer(house.night, ask.id, "evening", by="ann")
         await again
         await night.house.to_the_brief()
         await heard_once(night, "turn")

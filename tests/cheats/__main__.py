@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.standing import found
+from midwatch.workshop.sandbox.isolation import found
 from tests.cheats.cheats import CHEATS
 from tests.cheats.honest import HONEST
 from tests.cheats.stand import Outcome, play

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.standing import found
+from midwatch.workshop.sandbox.isolation import found
 from tests.cheats.__main__ import CASES, count
 from tests.cheats.stand import Outcome, play
 from tests.conftest import missing

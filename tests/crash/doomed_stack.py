@@ -11,7 +11,7 @@ from midwatch.compose import House
 from midwatch.morning import taking
 from midwatch.terms.records import StackRow
 from midwatch.terms.stack import StackState
-from midwatch.workshop.git import Git
+from midwatch.workshop.git.git import Git
 from tests.crash.doomed import die
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from midwatch.compose import House
-from midwatch.store.audit import audit
+from midwatch.store.read.audit import audit
 from midwatch.surfaces.checking import every_entry, violations
 from midwatch.views.alike import normalised
 from midwatch.views.night import apply, start

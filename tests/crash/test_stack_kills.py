@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.compose import House
-from midwatch.store.audit import audit
+from midwatch.store.read.audit import audit
 from midwatch.surfaces.checking import every_entry, violations
 from midwatch.terms.records import PullRequestRow, StackRow
 from tests.nights.house import git

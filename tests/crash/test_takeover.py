@@ -18,8 +18,8 @@ from midwatch.engine.work_engine import DbosQueue
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
 from midwatch.journal.events.jobs import JobClaimed
-from midwatch.store.engines import open_for_engine
-from midwatch.store.migrate import migrate
+from midwatch.store.schema.engines import open_for_engine
+from midwatch.store.schema.migrate import migrate
 from midwatch.surfaces.checking import every_entry, violations
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, PullRequestRow, ReportRow

@@ -13,10 +13,10 @@ import pytest
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.errors import Broken, Unavailable
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.standing import enclosure, found
-from midwatch.workshop.walls.spec import Limits
-from midwatch.workshop.workplace import Workplace
+from midwatch.workshop.rooms.workplace import Workplace
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.isolation import enclosure, found
+from midwatch.workshop.sandbox.walls.spec import Limits
 from tests.workshop.lodging import Spot, Stay, benched
 
 

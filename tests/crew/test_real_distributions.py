@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.rules.check_runs import judge_proof
+from midwatch.rules.checks.check_runs import judge_proof
 from midwatch.terms.jobs import Done
 from tests.conftest import missing
 from tests.nights.house import git

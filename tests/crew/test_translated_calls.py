@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from midwatch.crew.acp.calls import calls
-from midwatch.crew.codex.reading import Reader
-from midwatch.rules.tool_calls import ToolCall, ToolOutcome, decide
+from midwatch.crew.drivers.acp.calls import calls
+from midwatch.crew.drivers.codex.reading import Reader
+from midwatch.rules.tools.tool_calls import ToolCall, ToolOutcome, decide
 from tests.rules.tool_call_examples import ALLOW, ASK, COMMANDS, DENY, FACTS, PATHS
 
 Calls = list[tuple[str, Mapping[str, Any]]]

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from midwatch.store.migrate import migrate
+from midwatch.store.schema.migrate import migrate
 from tests.store.opened import Store, opened
 
 

@@ -11,9 +11,9 @@ import pytest
 import sqlalchemy as sa
 
 from midwatch.engine.lease import LOST_LEASE
-from midwatch.store.engines import open_sync_writer
-from midwatch.store.migrate import migrate
-from midwatch.store.tables import leases
+from midwatch.store.schema.engines import open_sync_writer
+from midwatch.store.schema.migrate import migrate
+from midwatch.store.schema.tables import leases
 from tests.engine.test_restart import JOBS, order
 from tests.engine.workers import Diary, stop_inside_record, work
 from tests.store import processes, scenes

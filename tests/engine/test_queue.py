@@ -16,7 +16,7 @@ from midwatch.engine.workflows import Args, set_performer
 from midwatch.errors import Stale
 from midwatch.journal.follows import stage_work
 from midwatch.journal.port import Work
-from midwatch.store.engines import is_sqlite, open_for_engine
+from midwatch.store.schema.engines import is_sqlite, open_for_engine
 from midwatch.terms.jobs import Stage
 from tests.store import scenes
 from tests.store.opened import Store

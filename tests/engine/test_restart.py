@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from midwatch.engine.work_engine import DbosQueue
-from midwatch.store.engines import open_for_engine
-from midwatch.store.migrate import migrate
+from midwatch.store.schema.engines import open_for_engine
+from midwatch.store.schema.migrate import migrate
 from tests.engine.workers import Diary, work
 from tests.store import processes, scenes
 from tests.store.opened import opened

@@ -13,7 +13,7 @@ from midwatch.engine.lease import Lease
 from midwatch.engine.loops import going_on
 from midwatch.engine.work_engine import SINGLE, WorkEngine
 from midwatch.engine.workflows import Args
-from midwatch.store.engines import is_sqlite, open_for_engine, open_lease_writer
+from midwatch.store.schema.engines import is_sqlite, open_for_engine, open_lease_writer
 from tests.store import scenes
 from tests.store.opened import opened
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
 from tests.conftest import missing
 from tests.forges.github_door import Watched, watched_github
 from tests.workshop.repository import Repository

@@ -13,10 +13,10 @@ from midwatch.forges.pushing import Pusher
 from midwatch.night.forges import Forge
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.forges import PullRequestDraft, PullRequestPlace
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.git import Git
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.quarantine import Delivery, admit
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.git import Git
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.quarantine.quarantine import Delivery, admit
 from tests.forges.github_door import Watched
 from tests.forges.github_fake import Hosted, Token
 from tests.workshop.repository import Repository

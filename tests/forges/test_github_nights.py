@@ -13,9 +13,11 @@ from midwatch.errors import Refused, Unknown
 from midwatch.evening import house as by_day
 from midwatch.evening.orders_file import read_orders
 from midwatch.forges.github.forge import GitHubForge
-from midwatch.night import commands, retelling, settling
-from midwatch.rules.asks import GO_ON
-from midwatch.store.audit import audit
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
+from midwatch.night.delivery import sibling_updates
+from midwatch.rules.people.asks import GO_ON
+from midwatch.store.read.audit import audit
 from midwatch.surfaces.checking import violations
 from midwatch.terms.asks import AskState
 from midwatch.terms.forges import PullRequestPlace, PullRequestSeen
@@ -228,7 +230,7 @@ async def test_a_person_merges_there_from_here_and_closes_there_from_here(watche
         await house.begin(orders("Tidy up"))
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
-        row = await commands.merge(house.house.night, job, by="ann")
+        row = await steering.merge(house.house.night, job, by="ann")
         assert (row.state, row.merged_sha) == ("merged", hosted.tip("main"))
         assert hosted.pulls[0].merged_sha == row.merged_sha
 
@@ -245,7 +247,7 @@ async def test_an_expired_token_holds_the_night_until_it_is_renewed_and_then_the
         assert "midwatch doctor" in ask.question
         (job,) = await house.house.records.find(JobRow)
         assert (job.state, hosted.pulls) == (JobState.WAITING, [])
-        await settling.answer(house.house.night, ask.id, GO_ON, by="ann")
+        await settlement.answer(house.house.night, ask.id, GO_ON, by="ann")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert (job.state, len(hosted.pulls)) == (JobState.DONE, 1), job.why
@@ -262,7 +264,7 @@ async def test_a_refusal_ends_the_job_with_its_work_kept_and_resuming_delivers_i
         assert job.state is JobState.FAILED
         assert "a hook of the server refused it. It says: Commits need a ticket." in job.why
         (hosted.git.path / "hooks" / "pre-receive").unlink()
-        again = await commands.resume_job(house.house.night, job, by="ann")
+        again = await steering.resume_job(house.house.night, job, by="ann")
         await house.settle()
         again = await house.house.records.get(JobRow, again.id)
         assert again.state is JobState.DONE, again.why
@@ -286,9 +288,9 @@ async def test_a_counterpart_is_told_once_there_even_if_github_was_away(
         watched.fake.troubles.clear()
         with monkeypatch.context() as odd:
             odd.setattr(GitHubForge, "comment", None)  # an error nobody thought of
-            await retelling.catch_up(house.house.night)
+            await sibling_updates.catch_up(house.house.night)
         for _ in range(2):
-            await retelling.catch_up(house.house.night)
+            await sibling_updates.catch_up(house.house.night)
         (said,) = there.comments
         assert "web: pull request" in said
         mine = [row for row in await house.house.records.find(PullRequestRow) if row.forge == "github"]

@@ -18,7 +18,7 @@ from midwatch.forges.github.forge import GitHubForge
 from midwatch.forges.github.refusals import complains_about, refusal_anywhere
 from midwatch.forges.pushing import Pusher
 from midwatch.terms.forges import PullRequestPlace
-from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import Mirrors
 from tests.forges.stands import BRANCH, JOB, PROJECT, Kept
 
 SHA = "a" * 40

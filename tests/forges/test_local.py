@@ -10,9 +10,9 @@ import pytest
 from midwatch.errors import Misuse, Refused, Stale, Unknown
 from midwatch.forges.local import LocalForge
 from midwatch.terms.contract import ToolScope
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.quarantine import Delivery, admit
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.quarantine.quarantine import Delivery, admit
 from tests.workshop.repository import ENVIRONMENT, Repository, set_traps
 from tests.workshop.smart_http import serving
 

@@ -7,9 +7,10 @@ import pytest
 
 from midwatch.errors import Away, Refused
 from midwatch.forges.github.forge import GitHubForge
-from midwatch.night import commands, settling
-from midwatch.night.pushed_before import branch_for
-from midwatch.rules.asks import GO_ON
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
+from midwatch.night.delivery.branch_choice import branch_for
+from midwatch.rules.people.asks import GO_ON
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import ActRow, JobRow, NoticeRow, PlanRow, ProjectRow, PullRequestRow
 from midwatch.terms.trust import Level
@@ -33,7 +34,7 @@ async def refused(house: TestHouse, watched: Watched) -> JobRow:
 
 
 async def resumed(house: TestHouse, job: JobRow) -> JobRow:
-    again = await commands.resume_job(house.house.night, job, by="ann")
+    again = await steering.resume_job(house.house.night, job, by="ann")
     await house.settle()
     return await house.house.records.get(JobRow, again.id)
 
@@ -55,7 +56,7 @@ async def test_the_branch_that_was_pushed_gets_the_pull_request_however_often_it
         assert branches(hosted) == [first.branch] == [pull.head for pull in hosted.pulls]
         row = await the_one(house)
         assert (row.job, row.branch, row.head) == (third.id, first.branch, hosted.tip(first.branch))
-        merged = await commands.merge(house.house.night, third, by="ann")
+        merged = await steering.merge(house.house.night, third, by="ann")
         assert (merged.state, merged.merged_sha) == ("merged", hosted.tip("main"))
 
 
@@ -173,7 +174,7 @@ async def test_a_persons_word_opens_the_pull_request_without_the_work_being_done
         ask = await until_asked(house)
         assert "may not open a pull request" in ask.question
         watched.fake.tokens[TOKEN].pulls = True
-        await settling.answer(house.house.night, ask.id, GO_ON, by="ann")
+        await settlement.answer(house.house.night, ask.id, GO_ON, by="ann")
         await house.to_the_brief()
         first, second = await house.house.records.find(JobRow)
         assert (second.state, second.retry_of) == (JobState.DONE, first.id), second.why

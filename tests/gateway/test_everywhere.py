@@ -13,7 +13,7 @@ from midwatch.engine.inline import InlineEngine
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import MessageSaid, NoticeRaised, ToolCalled, ToolFinished
-from midwatch.store.engines import is_sqlite, open_sync_writer
+from midwatch.store.schema.engines import is_sqlite, open_sync_writer
 from midwatch.terms.asks import Tier
 from tests.gateway.secret_corpus import CORPUS, FORBIDDEN, ITEMS, KNOWN, chunks, leaks, texts
 from tests.surfaces.visitor import Visitor, visiting, welcome

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from midwatch.engine.clocks import SteppedClock
-from midwatch.gateway.greeting import Greeting, Heard
 from midwatch.gateway.hello import hello
+from midwatch.gateway.hello_result import Greeting, Heard
 from midwatch.gateway.metering import Upstream
-from midwatch.gateway.secrets import Vault
+from midwatch.gateway.vault import Vault
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretReference
 from tests.agents.model import (

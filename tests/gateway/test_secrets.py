@@ -13,7 +13,7 @@ import pytest
 
 from midwatch.errors import MidwatchError, Misuse, Refused, Unavailable
 from midwatch.gateway.redaction.redactor import Redactor
-from midwatch.gateway.secrets import Vault
+from midwatch.gateway.vault import Vault
 from midwatch.terms.secrets import SecretReference
 
 VALUE = "the-owl-flies-at-0400"

@@ -12,7 +12,7 @@ from midwatch.engine.clocks import SteppedClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
-from midwatch.night import outbox
+from midwatch.night.notify import outbox
 from midwatch.terms.house import SessionState
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.records import NoticeRow, ProjectRow, SessionRow, TimerRow

@@ -9,7 +9,7 @@ from typing import Any
 
 from midwatch.journal.events import Event, runs
 from midwatch.journal.events import jobs as ev
-from midwatch.night import settling
+from midwatch.night.asks import settlement
 from midwatch.night.rooms import Assignment
 from midwatch.terms.jobs import Change, Done, FileChange, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.records import ReportRow, SessionRow
@@ -131,7 +131,7 @@ async def a_dawn_of(
 async def ends(house: TestHouse) -> ReportRow:
     """End the night, and let follow what follows."""
     session = (await house.house.records.find(SessionRow))[-1]
-    await settling.debrief(house.house.night, session.id, "it is dawn", actor="ann")
+    await settlement.debrief(house.house.night, session.id, "it is dawn", actor="ann")
     await house.settle()
     return (await house.house.records.find(ReportRow))[-1]
 

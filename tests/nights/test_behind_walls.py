@@ -13,13 +13,15 @@ import pytest
 from midwatch.errors import Refused
 from midwatch.evening.house import change_project
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned, SetupFinished
-from midwatch.night import commands, jobs, tidying
-from midwatch.night.boxing import stopped_well
+from midwatch.night.commands import steering
+from midwatch.night.jobs import attempt
+from midwatch.night.jobs.time_box import stopped_well
+from midwatch.night.recovery import cleanup
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import ConnectionRow, JobRow, PullRequestRow
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.standing import found
+from midwatch.workshop.sandbox.isolation import found
 from tests.conftest import missing
 from tests.nights.house import EVENING, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.roomed import COMMIT, WORKS, RoomedAgent
@@ -107,7 +109,7 @@ async def test_an_agent_outlives_its_server_and_delivers_once(tmp_path: Path) ->
         assert await house.house.bench.living() == ((job.id, job.epoch),)
     async with a_house(tmp_path / "home", begins=LATER, agents={"housekeeper": agent}) as house:
         (house.house.bench.checkouts.tree(job.id, job.epoch) / "go").touch()
-        both = [jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1) for _ in range(2)]
+        both = [attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1) for _ in range(2)]
         await asyncio.gather(*both)
         assert agent.ran == 2, "of two that would take it up at once, in one process, one does"
         await house.to_the_brief()
@@ -126,9 +128,9 @@ async def test_a_stop_that_came_while_nobody_was_there_ends_the_agent(tmp_path: 
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         job, night = await at_work(house, source)
         await killed(night)
-        await commands.stop_job(house.house.night, job, by="ann", why="enough")
+        await steering.stop_job(house.house.night, job, by="ann", why="enough")
     async with a_house(tmp_path / "home", begins=LATER, agents={"housekeeper": agent}) as house:
-        await jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
+        await attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
         assert (await the_job(house)).state is JobState.STOPPED
         assert await house.house.bench.living() == ()
         await house.to_the_brief()
@@ -141,11 +143,11 @@ async def test_whoever_works_on_for_a_job_that_is_over_is_found_ended_and_told(t
     async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(WAITS)}) as house:
         job, night = await at_work(house, source)
         await killed(night)
-        await commands.stop_job(house.house.night, job, by="ann", why="enough")
+        await steering.stop_job(house.house.night, job, by="ann", why="enough")
         stopped = await stopped_well(house.house.night, await the_job(house))  # as another server would have written it
         await house.house.journal.record(*stopped)
-        assert await tidying.end_orphans(house.house.night) == 1
-        assert await tidying.end_orphans(house.house.night) == 0
+        assert await cleanup.end_orphans(house.house.night) == 1
+        assert await cleanup.end_orphans(house.house.night) == 0
         assert await house.house.bench.living() == ()
         entries = [entry.event for entry in await house.house.journal.entries(kinds=("process.orphaned",))]
         assert [(event.job, event.ended) for event in entries if isinstance(event, ProcessOrphaned)] == [(job.id, True)]
@@ -220,22 +222,22 @@ async def test_a_stopped_job_goes_on_in_its_own_checkout(tmp_path: Path) -> None
     agent = RoomedAgent(first, files=("sample/greet.py", "sample/half.py"))
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         job, night = await at_work(house, source)
-        await commands.stop_job(house.house.night, job, by="ann", why="for now")
+        await steering.stop_job(house.house.night, job, by="ann", why="for now")
         while not (await the_job(house)).state.over:  # noqa: ASYNC110 - a real process
             await asyncio.sleep(0.02)
         kept = await house.house.bench.standing(job.id)
         assert "sample/half.py" in " ".join(kept[-1].unique)
         with pytest.raises(Refused, match="work that is nowhere else"):
-            await commands.discard(house.house.night, await the_job(house), by="ann", force=False)
+            await steering.discard(house.house.night, await the_job(house), by="ann", force=False)
         agent.script = "assert open('sample/half.py').read() == 'half = 1\\n'\n" + WORKS
         await night
-        resumed = await commands.resume_job(house.house.night, await the_job(house), by="ann")
+        resumed = await steering.resume_job(house.house.night, await the_job(house), by="ann")
         assert (resumed.stage, resumed.retry_of) == (Stage.EXECUTE, job.id)
         await house.settle()
         assert (await the_job(house)).state is JobState.DONE
         assert git(source, "show", f"agent/{resumed.id}:sample/half.py") == "half = 1"
         with pytest.raises(Refused, match="there is nothing to resume"):
-            await commands.resume_job(house.house.night, await the_job(house), by="ann")
+            await steering.resume_job(house.house.night, await the_job(house), by="ann")
         await all_is_well(house)
 
 
@@ -247,7 +249,7 @@ async def test_discarding_frees_the_disk_and_is_written_down(tmp_path: Path) -> 
         await house.begin(orders("Look at it"))
         await house.to_the_brief()
         job = await the_job(house)
-        assert await commands.discard(house.house.night, job, by="ann", force=False) > 0
+        assert await steering.discard(house.house.night, job, by="ann", force=False) > 0
         assert await house.house.bench.standing(job.id) == ()
         removed = [entry.event for entry in await house.house.journal.entries(kinds=("checkout.removed",))]
         assert isinstance(removed[0], CheckoutRemoved)
@@ -288,5 +290,5 @@ async def test_a_job_without_an_approved_plan_cannot_go_on_after_the_night(tmp_p
         job = await the_job(house)
         assert job.state is JobState.FAILED
         with pytest.raises(Refused, match="had no approved plan yet"):
-            await commands.resume_job(house.house.night, job, by="ann")
+            await steering.resume_job(house.house.night, job, by="ann")
         await all_is_well(house)

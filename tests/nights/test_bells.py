@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Stale, Unavailable
-from midwatch.night import jobs, milestones
+from midwatch.night.jobs import attempt, milestones
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow
 from tests.nights.house import a_house
@@ -22,7 +22,7 @@ async def test_a_claim_that_comes_to_nothing_leaves_no_bell(
 
     async with a_house(tmp_path / "home", agents={"housekeeper": ScriptedAgent(GOOD)}) as house:
         await begun(house, tmp_path)
-        monkeypatch.setattr(jobs, "box_opened", broken)
+        monkeypatch.setattr(attempt, "box_opened", broken)
         await house.settle()
         (job,) = await house.house.records.find(JobRow)
         assert (job.stage, job.epoch) == (Stage.MIRROR, 0)

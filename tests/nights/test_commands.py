@@ -7,14 +7,15 @@ import pytest
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.evening import house as by_day
 from midwatch.evening import signing
-from midwatch.night import commanding, settling
-from midwatch.night.commanding import Commanded
+from midwatch.night.asks import settlement
+from midwatch.night.commands import code_command
+from midwatch.night.commands.code_command import Commanded
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.trust import Isolation, Level
-from midwatch.workshop.walls.probe import Standing
+from midwatch.workshop.sandbox.walls.probe import Standing
 from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.scripted import FailingAgent, ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
@@ -32,7 +33,7 @@ async def over(house: TestHouse, job: JobRow) -> JobRow:
     """Say yes to whatever it asks, until it is over."""
     await house.settle()
     for ask in await house.house.records.find(AskRow, state=AskState.OPEN, subject=job.id):
-        await settling.answer(house.house.night, ask.id, "approve", by="ann")
+        await settlement.answer(house.house.night, ask.id, "approve", by="ann")
     await house.settle()
     now = await house.house.records.get(JobRow, job.id)
     assert now.state.over, f"job {job.number} is {now.state.value} at {now.stage.value}"
@@ -43,7 +44,7 @@ async def test_a_command_becomes_a_pull_request_with_a_brief_of_its_own(tmp_path
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home", database_url) as house:
         await house.project(source)
-        (job,) = await commanding.command(house.house.night, TIDY, by="ann")
+        (job,) = await code_command.command(house.house.night, TIDY, by="ann")
         assert job.title == "Tidy up the sample"
         session = await session_of(house, job)
         assert (session.ad_hoc, session.state, session.signed_by) == (True, SessionState.AUTONOMOUS, "ann")
@@ -73,9 +74,9 @@ async def test_silence_approves_a_command_as_it_does_at_night_and_a_yes_beforeha
         await house.project(source)
         await house.project(other, name="other")
         await by_day.set_level(house.house.evening, Level.CAUTIOUS, by="ann", forced=True, reason="I am here")
-        (job,) = await commanding.command(house.house.night, TIDY, by="ann")
+        (job,) = await code_command.command(house.house.night, TIDY, by="ann")
         yes = TIDY.model_copy(update={"projects": ("other",), "yes": True})
-        (sure,) = await commanding.command(house.house.night, yes, by="ann")
+        (sure,) = await code_command.command(house.house.night, yes, by="ann")
         await house.settle()
         assert (await house.house.records.get(JobRow, sure.id)).approved_by == "level full"
         await house.pass_time(minutes=21)
@@ -91,7 +92,7 @@ async def test_a_command_beside_a_night_neither_ends_it_nor_changes_its_level(tm
         night = await house.begin(orders("Tidy up", level=Level.MODERATE))
         await house.settle()
         wanted = Commanded(sentence="Tidy the other", projects=("other",), yes=True)
-        (job,) = await commanding.command(house.house.night, wanted, by="ann")
+        (job,) = await code_command.command(house.house.night, wanted, by="ann")
         await house.settle()
         assert (await house.house.records.get(JobRow, job.id)).state is JobState.DONE
         now = await house.house.records.get(SessionRow, night.id)
@@ -109,7 +110,7 @@ async def test_a_night_begins_while_a_command_is_under_way(tmp_path: Path) -> No
     async with a_house(tmp_path / "home") as house:
         await house.project(source)
         await house.project(other, name="other")
-        (job,) = await commanding.command(house.house.night, TIDY, by="ann")
+        (job,) = await code_command.command(house.house.night, TIDY, by="ann")
         await house.settle()
         night = await house.begin(orders("Tidy up", project="other"))
         assert (await house.house.records.get(SessionRow, night.id)).state is SessionState.AUTONOMOUS
@@ -123,7 +124,7 @@ async def test_a_draft_that_waits_is_left_alone_by_a_command(tmp_path: Path) -> 
     async with a_house(tmp_path / "home") as house:
         await house.project(source)
         draft = await signing.draft(house.house.evening, orders("Later"), by="ann")
-        (job,) = await commanding.command(house.house.night, TIDY, by="ann")
+        (job,) = await code_command.command(house.house.night, TIDY, by="ann")
         assert (await house.house.records.get(SessionRow, draft.id)).state is SessionState.BRIEFING
         await over(house, job)
         await all_is_well(house)
@@ -136,13 +137,13 @@ async def test_a_command_that_fails_or_is_declined_ends_its_session(tmp_path: Pa
         await house.project(source)
         await house.project(other, name="other")
         broken = TIDY.model_copy(update={"agent": "broken"})
-        (job,) = await commanding.command(house.house.night, broken, by="ann")
+        (job,) = await code_command.command(house.house.night, broken, by="ann")
         assert (await over(house, job)).state is JobState.FAILED
         fine = TIDY.model_copy(update={"agent": "fine", "projects": ("other",)})
-        (declined,) = await commanding.command(house.house.night, fine, by="ann")
+        (declined,) = await code_command.command(house.house.night, fine, by="ann")
         await house.settle()
         (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
-        await settling.answer(house.house.night, ask.id, "reject", by="ann", text="not like this")
+        await settlement.answer(house.house.night, ask.id, "reject", by="ann", text="not like this")
         assert (await over(house, declined)).state is JobState.DECLINED
         states = {(await session_of(house, one)).state for one in (job, declined)}
         assert states == {SessionState.DEBRIEF}
@@ -158,7 +159,7 @@ async def test_ceilings_a_person_names_stand_in_place_of_the_settings(tmp_path: 
         wanted = TIDY.model_copy(
             update={"usd": 0.5, "minutes": 7, "checks": ("true",), "paths": ("sample/**",), "yes": True}
         )
-        (job,) = await commanding.command(house.house.night, wanted, by="ann")
+        (job,) = await code_command.command(house.house.night, wanted, by="ann")
         contract = (await house.house.records.get(RunRow, job.run)).contract
         bounds = contract.constraints
         assert (bounds.max_usd_micros, bounds.max_runtime_minutes) == (500_000, 7)
@@ -188,17 +189,17 @@ async def test_a_command_that_cannot_be_is_refused_in_one_sentence_and_leaves_no
             ({"agent": "model"}, Refused, "Nothing on this machine isolates model, which a model drives."),
         ):
             with pytest.raises(error) as refused:
-                await commanding.command(night, TIDY.model_copy(update=changes), by="ann")
+                await code_command.command(night, TIDY.model_copy(update=changes), by="ann")
             assert refused.value.message == said
         git(source, "checkout", "-q", "--detach")
         with pytest.raises(Misuse) as detached:
-            await commanding.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
+            await code_command.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
         git(source, "checkout", "-q", "main")
         assert "detached" in detached.value.message
         assert await house.house.records.head() == before
-        (job,) = await commanding.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
+        (job,) = await code_command.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
         with pytest.raises(Refused) as busy:
-            await commanding.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
+            await code_command.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
         assert busy.value.message == f"Job {job.number} is at work in sample."
         await over(house, job)
         await all_is_well(house)

@@ -7,7 +7,7 @@ import pytest
 
 from midwatch.errors import Broken, Refused, Withheld
 from midwatch.forges.local import LocalForge
-from midwatch.night import stages
+from midwatch.night.jobs import stages
 from midwatch.night.rooms import Assignment
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import JobRow

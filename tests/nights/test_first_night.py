@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.errors import Refused
 from midwatch.evening import signing
-from midwatch.store.audit import audit
+from midwatch.store.read.audit import audit
 from midwatch.surfaces.checking import violations
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState

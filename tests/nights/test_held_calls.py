@@ -10,7 +10,9 @@ import pytest
 
 from midwatch.errors import Unavailable
 from midwatch.journal.events.crew import ToolCallDecided
-from midwatch.night import commands, jobs, settling
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
+from midwatch.night.jobs import attempt
 from midwatch.night.rooms import Assignment
 from midwatch.terms.agents import Decision
 from midwatch.terms.asks import AskKind, AskState
@@ -94,7 +96,7 @@ async def test_the_person_sees_exactly_what_would_run_and_a_yes_lets_it(tmp_path
         night, (ask,) = await held(house, source)
         where = ask.question.rpartition("\nin ")[2]
         assert ask.question.replace(where, "/ws") == QUESTION
-        await settling.answer(house.house.night, ask.id, "yes", by="ann", shown=ask.shown_hash)
+        await settlement.answer(house.house.night, ask.id, "yes", by="ann", shown=ask.shown_hash)
         await night
         assert [(one.allowed, one.why) for one in agent.told] == [(True, "ann said yes.")]
         assert await decided(house) == [("ask", "call.run_unlisted", ""), ("allow", "call.run_unlisted", "ann")]
@@ -105,7 +107,7 @@ async def test_a_no_is_remembered_word_for_word(tmp_path: Path, source: Path) ->
     agent = Caller(INSTALL, INSTALL)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         night, (ask,) = await held(house, source)
-        await settling.answer(house.house.night, ask.id, "no", by="ann")
+        await settlement.answer(house.house.night, ask.id, "no", by="ann")
         await night
         assert [one.allowed for one in agent.told] == [False, False]
         assert "do not ask for it again" in agent.told[1].why
@@ -131,8 +133,8 @@ async def test_the_same_call_twice_at_once_is_two_questions(tmp_path: Path, sour
     agent = Caller(INSTALL, INSTALL, at_once=True)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         night, (first, second) = await held(house, source, 2)
-        await settling.answer(house.house.night, first.id, "yes", by="ann")
-        await settling.answer(house.house.night, second.id, "no", by="ann")
+        await settlement.answer(house.house.night, first.id, "yes", by="ann")
+        await settlement.answer(house.house.night, second.id, "no", by="ann")
         await night
         assert sorted(one.allowed for one in agent.told) == [False, True]
         entries = await house.house.journal.entries(kinds=("tool_call.decided",))
@@ -149,10 +151,10 @@ async def test_after_a_restart_the_open_question_is_found_again(tmp_path: Path, 
         job = (await house.house.records.find(JobRow))[-1]
     soon = ask.created_at + timedelta(minutes=1)
     async with a_house(tmp_path / "home", begins=soon, agents={"housekeeper": second}) as house:
-        again = asyncio.create_task(jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1))
+        again = asyncio.create_task(attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1))
         await decided_times(house, 2)
         assert [row.id for row in await asks(house)] == [ask.id]
-        await settling.answer(house.house.night, ask.id, "yes", by="ann")
+        await settlement.answer(house.house.night, ask.id, "yes", by="ann")
         await again
         assert [one.allowed for one in second.told] == [True]
         assert [row.id for row in await asks(house)] == [ask.id]
@@ -168,12 +170,12 @@ async def decided_times(house: TestHouse, number: int) -> None:
 
 async def stop(house: TestHouse) -> None:
     job = (await house.house.records.find(JobRow))[-1]
-    await commands.stop_job(house.house.night, job, by="ann", why="enough")
+    await steering.stop_job(house.house.night, job, by="ann", why="enough")
 
 
 async def end(house: TestHouse) -> None:
     session = (await house.house.records.find(JobRow))[-1].session
-    await settling.debrief(house.house.night, session, "enough", actor="ann")
+    await settlement.debrief(house.house.night, session, "enough", actor="ann")
 
 
 @pytest.mark.parametrize(("leave", "state"), [(stop, AskState.WITHDRAWN), (end, AskState.EXPIRED)])
@@ -238,6 +240,6 @@ async def test_who_read_strangers_text_stays_tainted_across_a_restart(tmp_path: 
             False,
         ]
     async with a_house(home, begins=LATER, agents={"housekeeper": second}) as house:
-        await jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
+        await attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
         assert [one.allowed for one in second.told] == [False, False]
         assert await asks(house) == ()

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from midwatch.journal.events.jobs import JobEnded, JobStumbled
-from midwatch.night import commands
-from midwatch.night.proof_words import STAYED
+from midwatch.night.commands import steering
+from midwatch.night.delivery.proof_words import STAYED
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, NoticeRow, PullRequestRow
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.standing import found
+from midwatch.workshop.sandbox.isolation import found
 from tests.conftest import missing
 from tests.nights.house import FAULTS, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.roomed import COMMIT, WORKS, RoomedAgent
@@ -227,7 +227,7 @@ async def test_one_that_ignores_every_request_to_stop_is_ended_after_its_grace(t
     async with a_night_with(tmp_path, DEAF, settings=NARROW) as night:
         job, passing = await at_work(night.house, night.source)
         assert marked(night.mark)
-        await commands.stop_job(night.house.house.night, job, by="ann", why="enough for tonight")
+        await steering.stop_job(night.house.house.night, job, by="ann", why="enough for tonight")
         await passing
         ended = await night.job()
         assert (ended.state, ended.why) == (JobState.STOPPED, "enough for tonight")

@@ -12,7 +12,7 @@ import pytest
 from midwatch.errors import Unavailable
 from midwatch.journal.events.notices import NoticeRouted
 from midwatch.journal.events.session import AskOpened, NoticeRaised, NoticeSent, SessionOpened
-from midwatch.night import outbox
+from midwatch.night.notify import outbox
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence, Tier
 from midwatch.terms.notices import Delivery, DeliveryState, PushState
 from midwatch.terms.records import AskRow, DeliveryRow, NoticeRow, PushRow, ReportRow

@@ -9,8 +9,9 @@ import pytest
 
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.journal.events.crew import ToolCallDecided
-from midwatch.night import commands, settling
-from midwatch.night.tainting import taint_of
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
+from midwatch.night.jobs.tainting import taint_of
 from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, PlanRow, PullRequestRow, StepRow
@@ -42,15 +43,15 @@ async def test_an_edit_goes_to_the_agent_and_restarts_the_clock(tmp_path: Path) 
         (first,) = await house.house.records.find(AskRow)
         assert first.options == ("approve", "edit", "reject")
         with pytest.raises(Misuse, match="what should be different"):
-            await settling.answer(house.house.night, "1", "edit", by="ann")
+            await settlement.answer(house.house.night, "1", "edit", by="ann")
         await house.pass_time(minutes=15)
-        await settling.answer(house.house.night, "1", "edit", by="ann", text="Leave the greeting alone.")
+        await settlement.answer(house.house.night, "1", "edit", by="ann", text="Leave the greeting alone.")
         await house.settle()
         _, second = await house.house.records.find(AskRow)
         assert second.due_at is not None
         assert second.due_at >= first.created_at + timedelta(minutes=35)
         with pytest.raises(Refused, match="has changed since"):
-            await settling.answer(house.house.night, "2", "approve", by="ann", shown=first.shown_hash)
+            await settlement.answer(house.house.night, "2", "approve", by="ann", shown=first.shown_hash)
         (told,) = agent.told[1:]
         assert (told.wish, told.former_plan and told.former_plan.files) == ("Leave the greeting alone.", GREET)
         await house.to_the_brief()
@@ -83,7 +84,7 @@ async def test_an_agent_that_leaves_the_orders_again_waits_for_a_person(tmp_path
 async def test_a_rejection_ends_the_job_and_its_reason_reaches_the_next_agent(tmp_path: Path) -> None:
     agent = PlanningAgent(write("sample/greet.py", "x = 1\n"), GREET)
     async for house in begun(tmp_path, agent):
-        await settling.answer(house.house.night, "1", "reject", by="ann", text="The greeting is frozen.")
+        await settlement.answer(house.house.night, "1", "reject", by="ann", text="The greeting is frozen.")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DECLINED
@@ -100,7 +101,7 @@ async def test_an_agent_that_reads_no_prose_takes_no_edits(tmp_path: Path) -> No
     async for house in begun(tmp_path, agent):
         (ask,) = await house.house.records.find(AskRow)
         with pytest.raises(Unknown, match="takes approve or reject"):
-            await settling.answer(house.house.night, "1", "edit", by="ann", text="otherwise")
+            await settlement.answer(house.house.night, "1", "edit", by="ann", text="otherwise")
         assert ask.state is AskState.OPEN
 
 
@@ -118,14 +119,14 @@ async def test_a_plan_after_strangers_text_waits_for_a_person_and_so_does_one_th
         (first,) = await house.house.records.find(AskRow)
         assert first.silence is Silence.APPROVED
         await read_strangers_text(house, first.subject)
-        await settling.answer(house.house.night, "1", "edit", by="ann", text="Smaller.")
+        await settlement.answer(house.house.night, "1", "edit", by="ann", text="Smaller.")
         await house.settle()
         _, second = await house.house.records.find(AskRow)
         assert (second.silence, second.due_at) == (Silence.WAITS, None)
         job = await house.house.records.get(JobRow, first.subject)
-        await commands.stop_job(house.house.night, job, by="ann", why="another try")
+        await steering.stop_job(house.house.night, job, by="ann", why="another try")
         stopped = await house.house.records.get(JobRow, job.id)
-        again = await commands.resume_job(house.house.night, stopped, by="ann")
+        again = await steering.resume_job(house.house.night, stopped, by="ann")
         await house.settle()
         (third,) = await house.house.records.find(AskRow, subject=again.id)
         assert (third.state, third.silence, third.due_at) == (AskState.OPEN, Silence.WAITS, None)

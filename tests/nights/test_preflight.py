@@ -16,7 +16,7 @@ from midwatch.evening import looking, preflight, signing
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.preflight import PreflightChecked
 from midwatch.journal.events.session import OrdersSigned
-from midwatch.night.tidying import collect_checkouts
+from midwatch.night.recovery.cleanup import collect_checkouts
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.preflight import LineState, PreflightState, What
 from midwatch.terms.records import PreflightLineRow, PreflightRow, ReportRow

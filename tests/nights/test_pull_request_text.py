@@ -1,6 +1,6 @@
 """What a reviewer is warned of in the text of a pull request."""
 
-from midwatch.night.pull_request_text import pull_request_text
+from midwatch.night.delivery.pull_request_text import pull_request_text
 from midwatch.terms.jobs import Change, Commit
 from midwatch.terms.records import ProjectRow
 from tests.journal.samples import _filled

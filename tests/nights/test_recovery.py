@@ -9,9 +9,11 @@ import sqlalchemy as sa
 
 from midwatch.errors import Broken
 from midwatch.journal.events.session import AskWithdrawn
-from midwatch.night import commands, liveness, settling
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
+from midwatch.night.recovery import overdue
 from midwatch.night.rooms import Assignment
-from midwatch.store.tables import timers
+from midwatch.store.schema.tables import timers
 from midwatch.terms.agents import FormerTry
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.house import SessionState
@@ -106,7 +108,7 @@ async def test_a_persons_word_lets_it_be_tried_again_and_silence_ends_the_night(
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await begun(house, tmp_path)
         ask = await until_asked(house)
-        await settling.answer(house.house.night, ask.id, "go on", by="ann")
+        await settlement.answer(house.house.night, ask.id, "go on", by="ann")
         session = await house.to_the_brief()
         jobs = await house.house.records.find(JobRow)
         assert [job.state for job in jobs][3:] == [JobState.DONE]
@@ -119,7 +121,7 @@ async def test_a_person_who_resumes_the_night_has_answered_what_it_was_paused_fo
         await begun(house, tmp_path)
         ask = await until_asked(house)
         (paused,) = await house.house.records.find(SessionRow)
-        await commands.resume(house.house.night, paused, by="ann")
+        await steering.resume(house.house.night, paused, by="ann")
         answered = await house.house.records.get(AskRow, ask.id)
         assert (answered.state, answered.answer, answered.answered_by) == (AskState.ANSWERED, "go on", "ann")
         session = await house.to_the_brief()
@@ -196,7 +198,7 @@ async def test_a_job_nobody_has_is_found_by_the_patrol_and_goes_on(tmp_path: Pat
 
         await house.engine.start(forgetful)
         await house.settle()
-        patrol = liveness.Patrol(house.house.night, perform)
+        patrol = overdue.Patrol(house.house.night, perform)
         if lost == "wake":
             with sa.create_engine(house.house.url).begin() as connection:
                 connection.execute(timers.delete().where(timers.c.kind == "job"))
@@ -217,14 +219,14 @@ async def test_a_plan_nobody_is_asked_about_is_shown_again_by_the_patrol(tmp_pat
         lost = await until_asked(house)
         assert lost.kind is AskKind.APPROVE_PLAN
         await house.house.journal.record(AskWithdrawn(ask=lost.id, why="lost"))
-        patrol = liveness.Patrol(house.house.night, house.house.performer.perform)
+        patrol = overdue.Patrol(house.house.night, house.house.performer.perform)
         assert await patrol.once() == 0
         house.clock.jump_to(house.clock.now() + timedelta(minutes=3))
         assert await patrol.once() == 1
         assert await patrol.once() == 0
         (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
         assert (ask.kind, ask.shown_hash, ask.question) == (lost.kind, lost.shown_hash, lost.question)
-        await settling.answer(house.house.night, ask.id, "approve", by="ann")
+        await settlement.answer(house.house.night, ask.id, "approve", by="ann")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DONE
@@ -236,7 +238,7 @@ async def test_in_a_healthy_night_the_patrol_finds_nothing(tmp_path: Path) -> No
     agent = ForgetfulAgent("HTTP 503 Service Unavailable", times=2)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await begun(house, tmp_path)
-        patrol = liveness.Patrol(house.house.night, house.house.performer.perform)
+        patrol = overdue.Patrol(house.house.night, house.house.performer.perform)
         for _ in range(40):
             assert await patrol.once() == 0
             await house.pass_time(minutes=1)

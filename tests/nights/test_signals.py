@@ -12,17 +12,18 @@ import pytest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobWaits
 from midwatch.journal.events.signals import MilestoneReached, SignalAnswered, SignalPassed
-from midwatch.night import jobs, settling
-from midwatch.night.roles import Night
+from midwatch.night.asks import settlement
+from midwatch.night.context import Night
+from midwatch.night.jobs import attempt
 from midwatch.night.rooms import Assignment
-from midwatch.rules.boxes import TIME_LEFT
+from midwatch.rules.budget.time_boxes import TIME_LEFT
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, SignalRow, TimerRow
 from midwatch.terms.signals import SignalKind, SignalState
 from midwatch.terms.trust import Isolation, Level
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.standing import found
+from midwatch.workshop.sandbox.isolation import found
 from tests.conftest import missing
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
 from tests.nights.roomed import COMMIT, RoomedAgent
@@ -123,7 +124,7 @@ async def test_a_question_reaches_the_person_word_for_word_and_the_answer_the_ru
         assert (ask.blocking, ask.silence, ask.subject) == (True, "parked", (await the_job(house)).id)
         assert ask.due_at is not None
         assert round((ask.due_at - ask.created_at) / timedelta(minutes=1)) == 60
-        await settling.answer(house.house.night, ask.id, "blue", by="ann", text="as ever", shown=ask.shown_hash)
+        await settlement.answer(house.house.night, ask.id, "blue", by="ann", text="as ever", shown=ask.shown_hash)
         await night
         job, (row,) = await the_job(house), await signals(house)
         assert (job.state, agent.ran) == (JobState.DONE, 1), job.why
@@ -147,15 +148,15 @@ async def test_one_ask_and_one_answer_whatever_server_is_there(tmp_path: Path, s
         await killed(night)
         assert await signals(house) == ()
     async with a_house(tmp_path / "home", begins=LATER, agents={"housekeeper": agent}) as house:
-        second = asyncio.create_task(jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1))
+        second = asyncio.create_task(attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1))
         ask = await asked(house)
         await killed(second)
-        await settling.answer(house.house.night, ask.id, "red", by="ann")
+        await settlement.answer(house.house.night, ask.id, "red", by="ann")
     # As if the second had died between writing the entry and putting the file away:
     (kept,) = (tmp_path / "home" / "jobs" / job.id / "signals").iterdir()
     kept.rename(kept.with_suffix(".taken"))
     async with a_house(tmp_path / "home", begins=LATER + timedelta(hours=1), agents={"housekeeper": agent}) as house:
-        await jobs.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
+        await attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
         await house.to_the_brief()
         assert (await the_job(house)).state is JobState.DONE
         assert [one.number for one in await signals(house)] == [1]
@@ -184,7 +185,7 @@ async def test_an_agent_that_ended_meanwhile_goes_on_with_the_answer_where_it_wa
         await house.pass_time(minutes=30)
         ask = await asked(house)
         assert (await the_job(house)).state is JobState.WAITING
-        await settling.answer(house.house.night, ask.id, "red", by="ann")
+        await settlement.answer(house.house.night, ask.id, "red", by="ann")
         await house.to_the_brief()
         job = await the_job(house)
         assert (job.state, agent.ran) == (JobState.DONE, 2), job.why
@@ -196,7 +197,7 @@ async def test_an_agent_that_ended_meanwhile_goes_on_with_the_answer_where_it_wa
 async def test_an_answer_that_comes_as_the_agent_ends_is_found_at_once(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_down = jobs._written_down
+    write_down = attempt._written_down
 
     async def answered_first(night: Night, job: JobRow, events: tuple[Event, ...], *more: Any, **named: Any) -> bool:
         if any(isinstance(one, JobWaits) for one in events):
@@ -204,7 +205,7 @@ async def test_an_answer_that_comes_as_the_agent_ends_is_found_at_once(
             await night.journal.record(SignalAnswered(signal=row.id, job=job.id, answer="red", by="ann"))
         return await write_down(night, job, events, *more, **named)
 
-    monkeypatch.setattr(jobs, "_written_down", answered_first)
+    monkeypatch.setattr(attempt, "_written_down", answered_first)
     async with a_house(tmp_path / "home", agents={"housekeeper": Impatient()}) as house:
         await house.project(source)
         await house.begin(orders("Look at it"))
@@ -253,7 +254,7 @@ async def test_what_the_orders_answer_literally_is_answered_as_the_level_allows(
                 "Blue",
                 "the orders' notes says so. Both are in the README.",
             )
-            await settling.answer(house.house.night, ask.id, "red", by="ann")
+            await settlement.answer(house.house.night, ask.id, "red", by="ann")
         await night
         (row,) = await signals(house)
         assert (row.answer, row.answered_by) == (("red", "ann") if many else ("Blue", "midwatch"))

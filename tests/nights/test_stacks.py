@@ -10,8 +10,8 @@ import pytest
 from midwatch.errors import Refused, Stale, Unavailable
 from midwatch.journal.events.jobs import PullRequestMerged
 from midwatch.morning import stacking, taking
-from midwatch.night.roles import ProofRequest
-from midwatch.store.audit import audit
+from midwatch.night.context import ProofRequest
+from midwatch.store.read.audit import audit
 from midwatch.surfaces.checking import every_entry, violations
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import Proof

@@ -9,7 +9,8 @@ import pytest
 from midwatch.errors import Misuse, Refused
 from midwatch.evening.house import set_level
 from midwatch.morning import review
-from midwatch.night import commands, settling
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
 from midwatch.night.rooms import Assignment
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState, WorkStatus
@@ -53,7 +54,7 @@ async def test_an_approved_plan_is_carried_out_at_once(tmp_path: Path) -> None:
     async with a_house(tmp_path / "home") as house:
         await begun(house, source)
         (ask,) = await house.house.records.find(AskRow)
-        await settling.answer(house.house.night, "1", "approve", by="ann", shown=ask.shown_hash)
+        await settlement.answer(house.house.night, "1", "approve", by="ann", shown=ask.shown_hash)
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert (job.approved_by, job.state) == ("ann", JobState.DONE)
@@ -67,12 +68,12 @@ async def test_the_first_answer_wins_and_only_to_what_was_shown(tmp_path: Path) 
         await begun(house, source)
         night = house.house.night
         with pytest.raises(Refused, match="changed since it was shown"):
-            await settling.answer(night, "1", "approve", by="ann", shown="something else")
+            await settlement.answer(night, "1", "approve", by="ann", shown="something else")
         with pytest.raises(Misuse, match="takes approve or reject"):
-            await settling.answer(night, "1", "perhaps", by="ann")
-        await settling.answer(night, "1", "reject", by="ann", text="not tonight")
+            await settlement.answer(night, "1", "perhaps", by="ann")
+        await settlement.answer(night, "1", "reject", by="ann", text="not tonight")
         with pytest.raises(Refused, match="settled already"):
-            await settling.answer(night, "1", "approve", by="bob")
+            await settlement.answer(night, "1", "approve", by="bob")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DECLINED
@@ -85,12 +86,12 @@ async def test_a_message_pauses_and_nothing_starts_until_the_person_says_so(tmp_
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home") as house:
         session = await begun(house, source)
-        await commands.say(house.house.night, session, "leave the parser alone", by="ann")
+        await steering.say(house.house.night, session, "leave the parser alone", by="ann")
         await house.pass_time(minutes=30)
         paused = await newest(house)
         assert paused.paused
         assert paused.rounds == 1
-        await commands.resume(house.house.night, paused, by="ann")
+        await steering.resume(house.house.night, paused, by="ann")
         await house.to_the_brief()
         assert (await newest(house)).rounds > 1
         await all_is_well(house)
@@ -101,12 +102,12 @@ async def test_pause_holds_the_loop_and_resume_thinks_at_once(tmp_path: Path) ->
     async with a_house(tmp_path / "home") as house:
         session = await begun(house, source)
         night = house.house.night
-        await commands.pause(night, session, by="ann", why="dinner")
+        await steering.pause(night, session, by="ann", why="dinner")
         with pytest.raises(Refused, match="paused already: dinner"):
-            await commands.pause(night, await newest(house), by="ann", why="again")
+            await steering.pause(night, await newest(house), by="ann", why="again")
         with pytest.raises(Refused, match="paused"):
-            await commands.think(night, await newest(house), by="ann")
-        await commands.resume(night, await newest(house), by="ann")
+            await steering.think(night, await newest(house), by="ann")
+        await steering.resume(night, await newest(house), by="ann")
         before = len(await house.house.records.find(RoundRow))
         await house.settle()
         assert len(await house.house.records.find(RoundRow)) == before + 1
@@ -119,7 +120,7 @@ async def test_stop_ends_the_night_and_keeps_the_work(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home") as house:
         session = await begun(house, source)
-        await settling.debrief(house.house.night, session.id, "stopped by ann", actor="ann")
+        await settlement.debrief(house.house.night, session.id, "stopped by ann", actor="ann")
         await house.settle()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.STOPPED
@@ -128,7 +129,7 @@ async def test_stop_ends_the_night_and_keeps_the_work(tmp_path: Path) -> None:
         (report,) = await house.house.records.find(ReportRow)
         assert "stopped by ann" in str(report.brief)
         with pytest.raises(Refused, match="not under way"):
-            await settling.debrief(house.house.night, session.id, "again", actor="ann")
+            await settlement.debrief(house.house.night, session.id, "again", actor="ann")
         await all_is_well(house)
 
 
@@ -143,12 +144,12 @@ async def test_a_running_job_is_woken_and_stops(tmp_path: Path) -> None:
             if entry.event.kind == "job.claimed" and entry.event.stage.value == "execute":
                 break
         (job,) = await house.house.records.find(JobRow)
-        await commands.stop_job(house.house.night, job, by="ann", why="enough")
+        await steering.stop_job(house.house.night, job, by="ann", why="enough")
         await night
         (job,) = await house.house.records.find(JobRow)
         assert (job.state, job.why) == (JobState.STOPPED, "enough")
         with pytest.raises(Refused, match="over already"):
-            await commands.stop_job(house.house.night, job, by="ann", why="again")
+            await steering.stop_job(house.house.night, job, by="ann", why="again")
         await all_is_well(house)
 
 
@@ -159,7 +160,7 @@ async def test_a_merge_is_a_persons_act_and_finishes_the_work_item(tmp_path: Pat
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         before = git(source, "rev-parse", "main")
-        merged = await commands.merge(house.house.night, job, by="ann")
+        merged = await steering.merge(house.house.night, job, by="ann")
         assert git(source, "rev-parse", "main") == merged.merged_sha != before
         (item,) = await house.house.records.find(WorkRow)
         assert item.status is WorkStatus.DONE
@@ -234,12 +235,12 @@ async def test_a_pull_request_can_be_closed_and_its_work_goes_back(tmp_path: Pat
         await begun(house, source)
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
-        closed = await commands.close(house.house.night, job, by="ann", why="not now")
+        closed = await steering.close(house.house.night, job, by="ann", why="not now")
         assert closed.state == "closed"
         (item,) = await house.house.records.find(WorkRow)
         assert (item.status, item.next_step) == (WorkStatus.BACKLOG, "not now")
         with pytest.raises(Misuse, match="no open pull request"):
-            await commands.close(house.house.night, job, by="ann", why="again")
+            await steering.close(house.house.night, job, by="ann", why="again")
         await all_is_well(house)
 
 
@@ -267,5 +268,5 @@ class StopsMeanwhile(ScriptedAgent):
     async def plan(self, assignment: Assignment) -> Plan:
         planned = await super().plan(assignment)
         (job,) = await self.house.house.records.find(JobRow)
-        await commands.stop_job(self.house.house.night, job, by="ann", why="meanwhile")
+        await steering.stop_job(self.house.house.night, job, by="ann", why="meanwhile")
         return planned

@@ -8,10 +8,10 @@ import pytest
 
 from midwatch.errors import Unavailable
 from midwatch.journal.events.signals import SignalPassed
-from midwatch.night import commands
+from midwatch.night.commands import steering
+from midwatch.night.jobs.time_box_warning import TimeLeft
 from midwatch.night.rooms import Assignment
-from midwatch.night.time_left import TimeLeft
-from midwatch.rules.boxes import TIME_LEFT, boxed
+from midwatch.rules.budget.time_boxes import TIME_LEFT, boxed
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import ActRow, JobRow, NoticeRow, PullRequestRow, TimerRow, WorkRow
@@ -191,7 +191,7 @@ async def test_a_persons_own_job_has_no_box(tmp_path: Path) -> None:
     agent = SlowAgent(99, 70, commits=False)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         (job,) = await a_slow_night(house, tmp_path, agent)
-        resumed = await commands.resume_job(house.house.night, job, by="ann")
+        resumed = await steering.resume_job(house.house.night, job, by="ann")
         await house.settle()
         after = await house.house.records.get(JobRow, resumed.id)
         assert (after.boxes, after.box_began_at, after.state) == (0, None, JobState.DONE)

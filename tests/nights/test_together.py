@@ -10,13 +10,13 @@ from midwatch.evening.orders_file import read_orders
 from midwatch.evening.signing import orders_hash
 from midwatch.journal.events.forges import PullRequestReworded
 from midwatch.night.rooms import Assignment
-from midwatch.rules.contract import part_of
+from midwatch.rules.gate.contract import part_of
 from midwatch.terms.house import Flag
 from midwatch.terms.jobs import Done, JobState, Plan
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.records import JobRow, MissionRow, PullRequestRow, ReportRow, RunRow
 from midwatch.terms.trust import Level
-from midwatch.views.orders_text import orders_text
+from midwatch.views.pages.orders_text import orders_text
 from tests.nights.house import CHECK, TestHouse, a_house, sample_repository
 from tests.nights.scripted import ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well

@@ -10,8 +10,8 @@ import typer.main
 from docs import tables
 from midwatch import errors
 from midwatch.journal.events import Event
-from midwatch.rules.gate import CONDITIONS
-from midwatch.rules.invariants import RULES
+from midwatch.rules.gate.gate import CONDITIONS
+from midwatch.rules.invariants.invariants import RULES
 from midwatch.settings import KEYS
 from midwatch.surfaces.cli.main import VERBS
 from midwatch.terms import records

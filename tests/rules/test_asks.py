@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.asks import (
+from midwatch.rules.people.asks import (
     NO,
     YES,
     agrees,

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.cheating import FileFact, FileKind, WorkFacts, find_doubts
-from midwatch.rules.covered import covered_of
-from midwatch.rules.test_counts import count_tests
-from midwatch.rules.test_texts import MOST_DEEP, MOST_FUNCTIONS, read_tests
+from midwatch.rules.checks.cheating import FileFact, FileKind, WorkFacts, find_doubts
+from midwatch.rules.checks.coverage import covered_of
+from midwatch.rules.checks.test_counts import count_tests
+from midwatch.rules.checks.test_source import MOST_DEEP, MOST_FUNCTIONS, read_tests
 from midwatch.terms.proof import Counted
 
 MIB = 1024**2

@@ -6,7 +6,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.boxes import TIME_LEFT, time_left
+from midwatch.rules.budget.time_boxes import TIME_LEFT, time_left
 
 
 @given(st.timedeltas(timedelta(minutes=-9), timedelta(hours=3)))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.brief import SECTIONS, compose_brief, count_words, cut_line
+from midwatch.rules.morning.brief import SECTIONS, compose_brief, count_words, cut_line
 
 MOST = {
     "objective": 1,

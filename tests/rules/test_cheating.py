@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.cheating import FileFact, FileKind, WorkFacts, claims_success, find_doubts
-from midwatch.rules.new_tests import (
+from midwatch.rules.checks.cheating import FileFact, FileKind, WorkFacts, claims_success, find_doubts
+from midwatch.rules.checks.new_tests import (
     claims_a_fix,
     doubts_about_tests,
     judge_narrow,
@@ -13,7 +13,7 @@ from midwatch.rules.new_tests import (
     narrow_command,
     new_tests,
 )
-from midwatch.rules.test_counts import count_tests
+from midwatch.rules.checks.test_counts import count_tests
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.proof import Counted
 

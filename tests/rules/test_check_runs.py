@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.check_runs import failing, judge_proof, judge_runs, to_rerun, to_rerun_on_base, with_reruns
-from midwatch.rules.repairing import DOUBTS, carry_on, may_mend, to_mend
+from midwatch.rules.checks.check_runs import failing, judge_proof, judge_runs, to_rerun, to_rerun_on_base, with_reruns
+from midwatch.rules.checks.repair_rounds import DOUBTS, carry_on, may_mend, to_mend
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.proof import Doubt, Tried
 

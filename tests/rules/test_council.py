@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from midwatch.rules.council import Stance, Voice, deliberate, tally
-from midwatch.rules.gate import judge
+from midwatch.rules.gate.council import Stance, Voice, deliberate, tally
+from midwatch.rules.gate.gate import judge
 from midwatch.terms.acts import WAITING, ActKind, Proposal
 from midwatch.terms.facts import Budget, Budgets, Facts
 from midwatch.terms.trust import Outcome

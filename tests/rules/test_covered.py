@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.covered import REPORTS, covered_of
+from midwatch.rules.checks.coverage import REPORTS, covered_of
 
 CHANGED = {"src/a.py": frozenset({1, 2, 3, 9})}
 COVERAGE_PY = json.dumps({"files": {"src/a.py": {"executed_lines": [1, 2, 50], "missing_lines": [3]}}})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.errors import Misuse
-from midwatch.rules.egress import HostRule, canonical, fault_in, may_reach, rules_of, shown, why_not_dial
+from midwatch.rules.budget.egress import HostRule, canonical, fault_in, may_reach, rules_of, shown, why_not_dial
 
 LIST = rules_of(["example.org", "*.Packages.example", "odd.example:8443", "xn--bcher-kva.example"])
 

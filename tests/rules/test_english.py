@@ -11,7 +11,7 @@ from midwatch import rules
 from midwatch.errors import Misuse
 from midwatch.terms.english import TEXT, reason, say
 
-RULES = sorted(Path(rules.__path__[0]).glob("*.py"))
+RULES = sorted(Path(rules.__path__[0]).rglob("*.py"))
 
 
 def test_the_catalogue_is_sorted_by_part_and_each_part_stands_together() -> None:

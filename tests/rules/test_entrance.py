@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.entrance import (
+from midwatch.rules.people.login import (
     MOST_FAILURES,
     WINDOW,
     is_over,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.rules.gate import CONDITIONS, judge
+from midwatch.rules.gate.gate import CONDITIONS, judge
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
 from midwatch.terms.facts import Budget, Budgets, CouncilFacts, Facts, GateLimits
 from midwatch.terms.trust import Authority, Isolation, Level, Outcome

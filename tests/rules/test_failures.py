@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.recovery import Cause, classify
+from midwatch.rules.recovery.recovery import Cause, classify
 
 FOLDER = Path(__file__).parent / "failures"
 ORIGINS = json.loads((FOLDER / "origins.json").read_text())

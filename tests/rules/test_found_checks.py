@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.found_checks import NONE, Looked, join_checks, propose_checks, proves_nothing
+from midwatch.rules.checks.discovery import NONE, Looked, join_checks, propose_checks, proves_nothing
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.proof import CheckSource, Counted
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.fuel import BELIEVED, YES, Leave, Reading, leave_wanted, may_burn
+from midwatch.rules.budget.provider_quota import BELIEVED, YES, Leave, Reading, leave_wanted, may_burn
 from midwatch.terms.orders import Limits
 
 NOW = datetime(2026, 11, 15, 3, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.gate import judge
+from midwatch.rules.gate.gate import judge
 from midwatch.terms.acts import ActKind
 from midwatch.terms.facts import CouncilFacts, GateLimits
 from midwatch.terms.trust import Isolation, Level, Outcome

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from midwatch.rules.gate import CONDITIONS, judge
+from midwatch.rules.gate.gate import CONDITIONS, judge
 from midwatch.terms.acts import ActKind, Proposal, Proposer, Source
 from midwatch.terms.english import TEXT
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts

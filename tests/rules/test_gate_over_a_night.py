@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from midwatch.rules.gate import judge
+from midwatch.rules.gate.gate import judge
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.facts import Budget, Budgets, Facts, GateLimits, ProjectFacts, RunningJob
 from midwatch.terms.trust import Level

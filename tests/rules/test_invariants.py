@@ -13,8 +13,8 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event, runs
 from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
-from midwatch.rules.invariants import RULES, check
-from midwatch.rules.seen import RecordsSeen
+from midwatch.rules.invariants.invariants import RULES, check
+from midwatch.rules.invariants.records_seen import RecordsSeen
 from midwatch.terms import records as rows
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskDraft, AskKind, AskState

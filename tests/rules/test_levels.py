@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.levels import Price, TrackRecord, effective_level, may_set
+from midwatch.rules.gate.levels import Price, TrackRecord, effective_level, may_set
 from midwatch.terms.trust import Isolation, Level
 from tests.rules.worlds import levels
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.limits import (
+from midwatch.rules.budget.limits import (
     CheckIn,
     Pace,
     SessionEnd,

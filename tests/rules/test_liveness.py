@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.liveness import Path, standing_of
+from midwatch.rules.recovery.liveness import Path, standing_of
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, TimerRow

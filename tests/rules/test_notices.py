@@ -6,15 +6,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.notices import (
-    NoticeKind,
-    batch_text,
-    brain_tier,
-    is_quiet,
-    quiet_ends_at,
-    route,
-    tier_of,
-)
+from midwatch.rules.people.notices import NoticeKind, batch_text, brain_tier, is_quiet, quiet_ends_at, route, tier_of
 from midwatch.terms.asks import Tier
 from midwatch.terms.notices import Delivery
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.outbox import PAUSES, Hours, Place, Purse, first_place, next_pause, sort_out
+from midwatch.rules.people.outbox import PAUSES, Hours, Place, Purse, first_place, next_pause, sort_out
 from midwatch.terms.asks import Tier
 from midwatch.terms.notices import Delivery, DeliveryState
 from midwatch.terms.records import DeliveryRow

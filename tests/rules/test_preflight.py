@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules import preflight as judge
+from midwatch.rules.people import preflight as judge
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.orders import Limits
 from midwatch.terms.preflight import AgentSeen, LimitLeft, LineState, ProjectTried, SleepSeen

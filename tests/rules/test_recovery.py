@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
+from midwatch.rules.recovery.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.journal.events.session import ActJudged
-from midwatch.rules.gate import judge
-from midwatch.rules.kinds import TOUCHING
-from midwatch.rules.rehearsal import Tally, rehearse
+from midwatch.rules.gate.act_groups import TOUCHING
+from midwatch.rules.gate.gate import judge
+from midwatch.rules.gate.rehearsal import Tally, rehearse
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.facts import CouncilFacts, Facts
 from midwatch.terms.trust import Level, Outcome

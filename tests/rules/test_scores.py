@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.drift import SINGLE_SOURCE_MOST, drift, held_back
-from midwatch.rules.scores import (
+from midwatch.rules.morning.drift import SINGLE_SOURCE_MOST, drift, held_back
+from midwatch.rules.morning.scores import (
     ActDone,
     SourceRank,
     alignment,

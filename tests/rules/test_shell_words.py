@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.shell_words import Simple, Unclear, split_commands
+from midwatch.rules.tools.shell_parser import Simple, Unclear, split_commands
 from tests.conftest import missing
 
 pieces = st.sampled_from(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from midwatch.rules.spending import (
+from midwatch.rules.budget.spending import (
     KINDS,
     NOTHING,
     Amount,

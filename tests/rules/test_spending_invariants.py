@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.crew import ModelCalled
-from midwatch.rules.reserving import Held
-from midwatch.rules.seen import RecordsSeen
-from midwatch.rules.spending import Amount
-from midwatch.rules.spending_invariants import within_ceilings
+from midwatch.rules.budget.reservation import Held
+from midwatch.rules.budget.spending import Amount
+from midwatch.rules.invariants.records_seen import RecordsSeen
+from midwatch.rules.invariants.spending import within_ceilings
 from midwatch.terms.agents import Tokens
 from midwatch.terms.contract import Constraints
 from midwatch.terms.orders import Limits, Orders

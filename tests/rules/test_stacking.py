@@ -6,7 +6,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.stacking import EXACT_UPTO, Branch, Clash, choose, greedy, ranked, reason
+from midwatch.rules.morning.merge_queue import EXACT_UPTO, Branch, Clash, choose, greedy, ranked, reason
 
 NAMES = [f"pr_{number:02}" for number in range(16)]
 

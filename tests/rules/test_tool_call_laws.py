@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midwatch.rules.shell_words import Unclear, split_commands
-from midwatch.rules.tool_calls import ToolCall, ToolFacts, ToolKind, ToolOutcome, decide, shown
-from midwatch.rules.visible import hidden
+from midwatch.rules.tools.shell_parser import Unclear, split_commands
+from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolKind, ToolOutcome, decide, shown
+from midwatch.rules.tools.visible import hidden
 from midwatch.terms.agents import Errand
 from midwatch.terms.trust import Level
 from tests.rules.tool_call_examples import CALLS, COMMANDS, PATHS

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.rules.tool_calls import ToolCall, ToolFacts, ToolKind, ToolOutcome, decide, shown
+from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolKind, ToolOutcome, decide, shown
 from midwatch.terms.agents import Errand
 from midwatch.terms.trust import Level
 from tests.rules.tool_call_examples import ALLOW, ASK, CALLS, COMMANDS, DENY, FACTS, PATHS

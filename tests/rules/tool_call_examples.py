@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from midwatch.rules.tool_calls import ToolFacts, ToolOutcome
+from midwatch.rules.tools.tool_calls import ToolFacts, ToolOutcome
 from midwatch.terms.agents import Errand
 from midwatch.terms.trust import Level
 

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue, ValidationError
 
-from midwatch.rules import asks, brief, levels, limits, notices, scores
+from midwatch.rules.budget import limits
+from midwatch.rules.gate import levels
+from midwatch.rules.morning import brief, scores
+from midwatch.rules.people import asks, notices
 from midwatch.settings import (
     KEYS,
     Settings,

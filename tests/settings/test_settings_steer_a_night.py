@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from midwatch.errors import Refused
 from midwatch.evening.house import set_level
-from midwatch.night import settling
+from midwatch.night.asks import settlement
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import JobState
@@ -176,7 +176,7 @@ async def test_a_day_holds_no_more_sessions_than_the_settings_say(tmp_path: Path
     home = settings_file(tmp_path / "home", autonomous__max_daily_sessions=1, server__time_zone="UTC")
     async with a_house(home, brain=ScriptedBrain()) as house:
         session = await begun(house, tmp_path / "sample")
-        await settling.debrief(house.house.night, session.id, "enough", actor="ann")
+        await settlement.debrief(house.house.night, session.id, "enough", actor="ann")
         with pytest.raises(Refused, match="the most a day may have is 1"):
             await house.begin(orders("Tidy up"))
         await house.pass_time(hours=4)

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from midwatch.errors import MidwatchError
-from midwatch.store import migrate as migrating
+from midwatch.store.schema import migrate as migrating
 from tests.store.writers import die
 
 NEXT = '''"""Another shape."""

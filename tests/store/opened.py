@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from midwatch.engine.clocks import SteppedClock
-from midwatch.store.engines import open_reader, open_sync_writer
 from midwatch.store.folds import Folds
 from midwatch.store.journal import SqlJournal
-from midwatch.store.pen import Pen
-from midwatch.store.reading import SqlRecords
+from midwatch.store.read.records import SqlRecords
 from midwatch.store.rebuild import fingerprint
-from midwatch.store.tables import PROJECTED, journal, meta
+from midwatch.store.schema.engines import open_reader, open_sync_writer
+from midwatch.store.schema.tables import PROJECTED, journal, meta
+from midwatch.store.writer import Pen
 
 EVENING = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from midwatch.engine.work_engine import SCHEMA
-from midwatch.store.engines import is_sqlite
 from midwatch.store.rebuild import verify_chain
+from midwatch.store.schema.engines import is_sqlite
 from tests.store import processes, writers
 from tests.store.opened import Store
 

@@ -8,7 +8,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
 from midwatch.store import folds
 from midwatch.store.folds import Fold
-from midwatch.store.tables import snapshots
+from midwatch.store.schema.tables import snapshots
 from midwatch.terms.term import Term
 from tests.store import scenes
 from tests.store.opened import Store

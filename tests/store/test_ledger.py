@@ -8,12 +8,12 @@ import pytest
 
 from midwatch.journal.events.crew import ModelCalled
 from midwatch.journal.events.runs import RunStarted
-from midwatch.rules.reserving import Refusal, Reservation, Wish
-from midwatch.rules.spending import Amount, Ceilings, Whose
+from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
+from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from midwatch.store.ids import Ulids
-from midwatch.store.ledger import Owners, Payers, SqlLedger
-from midwatch.store.pen import Pen
-from midwatch.store.tables import leases
+from midwatch.store.schema.tables import leases
+from midwatch.store.side.ledger import Owners, Payers, SqlLedger
+from midwatch.store.writer import Pen
 from midwatch.terms.agents import Tokens
 from midwatch.terms.records import JobRow
 from tests.store import scenes

@@ -11,10 +11,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from midwatch.errors import Refused
-from midwatch.store import migrate as migrating
-from midwatch.store.engines import is_sqlite, open_sync_writer, sqlite_path
-from midwatch.store.migrate import VERSION_TABLE, current_revision, migrate
-from midwatch.store.tables import meta
+from midwatch.store.schema import migrate as migrating
+from midwatch.store.schema.engines import is_sqlite, open_sync_writer, sqlite_path
+from midwatch.store.schema.migrate import VERSION_TABLE, current_revision, migrate
+from midwatch.store.schema.tables import meta
 from tests.store import processes, scenes, writers
 from tests.store.migrating import migrate_and_die, migrate_when_told, migrate_without_room, newer
 from tests.store.opened import opened

@@ -7,8 +7,8 @@ import pytest
 import sqlalchemy as sa
 
 from midwatch.journal.entry import Entry
-from midwatch.store.migrate import migrate
-from midwatch.store.tables import leases
+from midwatch.store.schema.migrate import migrate
+from midwatch.store.schema.tables import leases
 from tests.store import scenes
 from tests.store.opened import Store, opened
 

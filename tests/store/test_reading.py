@@ -4,8 +4,8 @@ import pytest
 
 from midwatch.errors import Unknown
 from midwatch.journal.events import house, session
-from midwatch.store.columns import EPOCH, from_micros, to_micros
 from midwatch.store.ids import Ulids
+from midwatch.store.schema.columns import EPOCH, from_micros, to_micros
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import Flag
 from midwatch.terms.records import AskRow, JobRow, PastAct, ProjectRow, WorkRow

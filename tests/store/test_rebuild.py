@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from midwatch.store.migrate import migrate
 from midwatch.store.rebuild import fingerprint, rebuild, verify_chain
-from midwatch.store.tables import PROJECTED, jobs
+from midwatch.store.schema.migrate import migrate
+from midwatch.store.schema.tables import PROJECTED, jobs
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import PullRequestRow
 from tests.journal.samples import KINDS

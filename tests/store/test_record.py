@@ -8,7 +8,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event, house
 from midwatch.journal.port import Work
 from midwatch.store.projectors.rows import PROJECTORS
-from midwatch.store.tables import journal
+from midwatch.store.schema.tables import journal
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, MessageRow, SettingsRow
 from tests.journal.samples import KINDS

@@ -13,10 +13,10 @@ from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
 from midwatch.store.blobs import FolderBlobs
-from midwatch.store.drafts import LARGE
 from midwatch.store.journal import SqlJournal
 from midwatch.store.rebuild import verify_chain
-from midwatch.store.tables import journal, meta
+from midwatch.store.redaction import LARGE
+from midwatch.store.schema.tables import journal, meta
 from midwatch.terms.records import MessageRow
 from tests.journal.samples import KINDS, sample
 from tests.store import scenes

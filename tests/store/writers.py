@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from midwatch.engine.work_engine import SINGLE, DbosQueue, WorkEngine
-from midwatch.store.engines import open_for_engine
+from midwatch.store.schema.engines import open_for_engine
 from tests.store import scenes
 from tests.store.opened import opened
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from midwatch.journal.events.crew import AgentBegan
-from midwatch.night import settling
+from midwatch.night.asks import settlement
 from midwatch.surfaces.api.app import make_app
 from midwatch.surfaces.web.painter import Painter, changed
 from midwatch.terms.asks import AskState
@@ -128,7 +128,7 @@ async def test_a_held_call_shows_exactly_what_would_run_and_takes_yes_or_no(tmp_
         (held,) = [one for one in (await program.get("/asks")).json() if one["kind"] == "confirm_act"]
         assert (held["what"], held["exactly"]) == ("May job 1 use Bash?", COMMAND)
         assert "waits for you" in (await web.get("/jobs/1")).text
-        await settling.answer(house.house.night, held["id"], "yes", by="ann", text="", shown="")
+        await settlement.answer(house.house.night, held["id"], "yes", by="ann", text="", shown="")
         (row,) = await house.house.records.find(AskRow, id=held["id"])
         assert row.state is AskState.ANSWERED
 

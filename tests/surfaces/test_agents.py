@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.standing import found
+from midwatch.workshop.sandbox.isolation import found
 from tests.agents.conftest import need
 from tests.agents.model import FOREVER, Fault, HangUp, Model, Say, Step, fuel, model_in_a_thread, usage_limit
 from tests.conftest import missing

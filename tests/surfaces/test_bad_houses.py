@@ -98,7 +98,7 @@ def test_a_database_newer_than_the_code_is_left_alone(person: Person) -> None:
     assert person.head() == before + 1  # nobody has a login yet: a new first link
 
 
-VERSIONS = Path(__file__).parents[2] / "src/midwatch/store/migrations/versions"
+VERSIONS = Path(__file__).parents[2] / "src/midwatch/store/schema/migrations/versions"
 NEWEST = max(file.stem.split("_")[0] for file in VERSIONS.glob("0*.py"))
 
 

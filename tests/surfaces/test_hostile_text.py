@@ -20,7 +20,7 @@ from midwatch.surfaces.web.site import Site
 from midwatch.surfaces.web.tonight_forms import without
 from midwatch.terms.people import Role
 from midwatch.terms.records import AskRow
-from midwatch.views.plain import harmless
+from midwatch.views.text.plain import harmless
 from tests.journal.samples import KINDS
 from tests.nights.house import TestHouse, a_house
 from tests.surfaces.hostile import (

@@ -9,7 +9,7 @@ import pytest
 from midwatch.errors import Misuse
 from midwatch.evening import house as by_day
 from midwatch.journal.events.workshop import ConnectionSeen
-from midwatch.night import commands
+from midwatch.night.commands import steering
 from midwatch.surfaces.web.job import Doings
 from midwatch.terms.jobs import JobState
 from midwatch.terms.people import Role
@@ -32,7 +32,7 @@ async def the_job(house: TestHouse) -> JobRow:
 
 async def stopped(house: TestHouse) -> JobRow:
     """A job stopped in a night that goes on."""
-    await commands.stop_job(house.house.night, await the_job(house), by="ann", why="enough")
+    await steering.stop_job(house.house.night, await the_job(house), by="ann", why="enough")
     return await the_job(house)
 
 

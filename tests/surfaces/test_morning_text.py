@@ -10,7 +10,7 @@ from midwatch.surfaces.web.page import fragment
 from midwatch.surfaces.web.safe import TAGS
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.term import Term
-from midwatch.views.morning_page import MorningPage
+from midwatch.views.pages.morning_page import MorningPage
 from tests.surfaces.payloads import ALL
 from tests.surfaces.test_morning_page import RATED, a_night, client
 

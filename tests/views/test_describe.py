@@ -14,10 +14,10 @@ from midwatch.terms.facts import Facts
 from midwatch.terms.house import Project
 from midwatch.terms.jobs import Plan
 from midwatch.terms.trust import Outcome, Reason, Verdict
-from midwatch.views import marks, threads
-from midwatch.views.describe import describe, phase_of, sse_type, tags_of
-from midwatch.views.names import Names, introduce
-from midwatch.views.plain import clean, harmless
+from midwatch.views.entries import causes, tags
+from midwatch.views.entries.describe import describe, phase_of, sse_type, tags_of
+from midwatch.views.text.names import Names, introduce
+from midwatch.views.text.plain import clean, harmless
 from tests.views.strategies import EVENING, HOSTILE, KINDS, events_of, words
 
 RELAXED = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -46,10 +46,10 @@ def test_every_kind_of_event_is_told_in_one_safe_line(kind: type[Event], data: s
 
 
 def test_every_kind_has_its_phase_and_no_table_names_a_kind_that_is_not() -> None:
-    assert set(marks.PHASES) == SPEAKING
-    assert set(threads._SPEAKS) | set(threads._LEANS) | set(threads._QUIETLY) | set(marks._SSE) <= SPEAKING
+    assert set(tags.PHASES) == SPEAKING
+    assert set(causes._SPEAKS) | set(causes._LEANS) | set(causes._QUIETLY) | set(tags._SSE) <= SPEAKING
     alone = {"level.changed", "person.invited", "person.refused", "fuel.read"}  # about nothing that has a name yet
-    assert set(threads._SPEAKS) | set(threads._LEANS) | set(threads._QUIETLY) | alone == SPEAKING
+    assert set(causes._SPEAKS) | set(causes._LEANS) | set(causes._QUIETLY) | alone == SPEAKING
 
 
 def test_a_job_is_called_by_the_number_its_record_has() -> None:

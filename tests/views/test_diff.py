@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midwatch.surfaces.web.diffs import MOST_LINES, OPEN_UP_TO, diff_html
-from midwatch.views.diff import DiffFile, FileKind, LineKind, parse
-from midwatch.views.diff_shape import pairs, touched, tree
+from midwatch.views.diff.diff import DiffFile, FileKind, LineKind, parse
+from midwatch.views.diff.shape import pairs, touched, tree
 
 LINES = st.sampled_from(
     [

@@ -7,8 +7,8 @@ import pytest
 from midwatch.terms.contract import Constraints, RunContract
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import FuelRow
-from midwatch.views.fuel import fuel_shown
-from midwatch.views.job_line import job_line, spent_by
+from midwatch.views.pages.job_line import job_line, spent_by
+from midwatch.views.text.quota import fuel_shown
 from tests.views.test_live import DUSK, a_job
 
 BOUNDS = Constraints(max_runtime_minutes=60, max_usd_micros=5_000_000)

@@ -6,7 +6,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
 from midwatch.journal.events.crew import AgentEnded, ModelCalled, ToolCallDecided
 from midwatch.terms.agents import Outcome, Tokens
-from midwatch.views.job_story import Call, errands_of
+from midwatch.views.pages.job_story import Call, errands_of
 from tests.views.test_live import at
 
 

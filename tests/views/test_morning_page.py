@@ -17,9 +17,9 @@ from midwatch.terms.jobs import CheckResult, Dropped, JobState, Proof
 from midwatch.terms.orders import OrderedWork
 from midwatch.terms.report import FlagKind, Given, Outcome, Review
 from midwatch.terms.trust import Level
-from midwatch.views.morning_items import NightRows, checks
-from midwatch.views.morning_page import MorningPage, asked, morning_page, verdict
-from midwatch.views.review_form import review_of
+from midwatch.views.pages.morning_items import NightRows, checks
+from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, verdict
+from midwatch.views.pages.review_form import review_of
 from tests.nights.house import FAULTS, a_house, orders, sample_repository
 
 Night = tuple[NightRows, tuple[Entry, ...]]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.views.plain import MOST_MARKS, clean, harmless
+from midwatch.views.text.plain import MOST_MARKS, clean, harmless
 from tests.surfaces.payloads import ALL
 
 UNSEEN = [

@@ -9,10 +9,10 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobCreated, PullRequestMerged, PullRequestOpened
 from midwatch.journal.events.session import ActEnded, ActJudged, AskAnswered, AskOpened, CouncilSpoke, Opinion
-from midwatch.views.describe import describe
-from midwatch.views.marks import sse_type
-from midwatch.views.names import Names, introduce
-from midwatch.views.streamed import PING, brought, connected, session_of, streamed
+from midwatch.views.entries.describe import describe
+from midwatch.views.entries.sse import PING, brought, connected, session_of, streamed
+from midwatch.views.entries.tags import sse_type
+from midwatch.views.text.names import Names, introduce
 from tests.journal.samples import KINDS, sample
 from tests.views.strategies import as_entries, journals
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from midwatch.views.tamed import closes, quoted, tamed, titled, unlinked, unreferring
+from midwatch.views.text.markdown_safe import closes, quoted, tamed, titled, unlinked, unreferring
 
 SOUP = st.lists(
     st.sampled_from(

@@ -8,10 +8,10 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobApproved, JobCreated
 from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.session import RoundCalled, SessionResumed
-from midwatch.views.names import names_after
-from midwatch.views.threads import Threads
-from midwatch.views.timeline import Gap, Row, rows
-from midwatch.views.why import why, why_recommendation
+from midwatch.views.entries.causes import Threads
+from midwatch.views.entries.replay import Gap, Row, rows
+from midwatch.views.entries.why import why, why_recommendation
+from midwatch.views.text.names import names_after
 from tests.views.strategies import as_entries, journals
 
 

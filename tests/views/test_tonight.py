@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.evening.orders_file import read_orders
-from midwatch.rules.asks import draft_terms
-from midwatch.rules.levels import effective_level
-from midwatch.rules.matrix import MATRIX
+from midwatch.rules.gate.levels import effective_level
+from midwatch.rules.gate.matrix import MATRIX
+from midwatch.rules.people.asks import draft_terms
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
 from midwatch.terms.house import Flag
 from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.trust import Isolation, Level, Outcome
-from midwatch.views.estimate import estimate
-from midwatch.views.orders_text import orders_text
-from midwatch.views.sheet import PastNight, ProjectSeen, SheetFacts, money, span
-from midwatch.views.tonight import DOING, LEVEL_MEANS, silence_on_plans, will_not, worth_knowing
+from midwatch.views.pages.estimate import estimate
+from midwatch.views.pages.orders_text import orders_text
+from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, money, span
+from midwatch.views.pages.tonight import DOING, LEVEL_MEANS, silence_on_plans, will_not, worth_knowing
 
 ORDERS = Orders(goals=("Tidy",), work=(OrderedWork(project="shop", title="Tidy up"),))
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.walls.probe import probe
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.probe import probe
 from tests.conftest import missing
 from tests.workshop.repository import Repository
 

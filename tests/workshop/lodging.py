@@ -6,9 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.doorman import Doorman
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.workplace import Workplace
+from midwatch.workshop.rooms.doorman import Doorman
+from midwatch.workshop.rooms.workplace import Workplace
+from midwatch.workshop.sandbox.enclosure import Enclosure
 
 PROJECT, JOB = "prj_1", "job_1"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.workshop import careful
+from midwatch.workshop.sandbox import safe_files
 
 
 def _open() -> int:
@@ -26,14 +26,14 @@ def _put(place: Path, what: str) -> None:
 @pytest.mark.parametrize("what", ["a folder", "a pipe", "a link", "a file too long"])
 def test_a_look_at_what_is_no_file_of_ours_leaves_nothing_open(tmp_path: Path, what: str) -> None:
     _put(tmp_path / "milestones", what)
-    assert careful.read(tmp_path, "milestones", most=10) is None
+    assert safe_files.read(tmp_path, "milestones", most=10) is None
     before = _open()
-    assert {careful.read(tmp_path, "milestones", most=10) for _ in range(20)} == {None}
+    assert {safe_files.read(tmp_path, "milestones", most=10) for _ in range(20)} == {None}
     assert _open() == before
 
 
 def test_a_file_is_read_and_closed(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"words")
     before = _open()
-    assert {careful.read(tmp_path, "a", most=10) for _ in range(20)} == {b"words"}
+    assert {safe_files.read(tmp_path, "a", most=10) for _ in range(20)} == {b"words"}
     assert _open() == before

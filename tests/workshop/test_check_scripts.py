@@ -5,10 +5,10 @@ import json
 import pytest
 
 from midwatch.errors import Unknown
-from midwatch.rules.cheating import FileKind
+from midwatch.rules.checks.cheating import FileKind
 from midwatch.terms.jobs import FileChange
-from midwatch.workshop.check_files import kind_of
-from midwatch.workshop.check_scripts import MOST_SCRIPTS, RECIPES, called_scripts
+from midwatch.workshop.checks.check_files import kind_of
+from midwatch.workshop.checks.check_scripts import MOST_SCRIPTS, RECIPES, called_scripts
 
 MAKE = (
     "RUN := sh ./scripts/lint.sh\n\n.PHONY: test\ntest: prepared\n\t@X=1 ./scripts/run.sh -q\n\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Misuse, Refused, Unknown
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
 from tests.workshop.repository import Repository, set_traps
 
 

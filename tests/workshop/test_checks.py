@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Unavailable
-from midwatch.rules.check_runs import judge_proof
-from midwatch.rules.found_checks import NamedCheck
-from midwatch.rules.test_counts import count_failures
+from midwatch.rules.checks.check_runs import judge_proof
+from midwatch.rules.checks.discovery import NamedCheck
+from midwatch.rules.checks.test_counts import count_failures
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.checks import Checking, run_checks
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.proving import CheckPlan, Prover, Work
-from midwatch.workshop.walls.entry import place_inside
-from midwatch.workshop.walls.spec import Walls
+from midwatch.workshop.checks.checks import Checking, run_checks
+from midwatch.workshop.checks.proof import CheckPlan, Prover, Work
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.entry import place_inside
+from midwatch.workshop.sandbox.walls.spec import Walls
 from tests.workshop.repository import Repository
 
 MINUTE = timedelta(minutes=1)

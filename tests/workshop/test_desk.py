@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Refused, Unknown
-from midwatch.workshop import desk
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.git import sandboxed_git
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
 from tests.workshop.repository import Repository, set_traps
 
 
@@ -42,7 +42,7 @@ async def test_a_clone_that_lost_its_list_of_alternates_can_still_be_packed(
 async def test_a_bundle_above_the_cap_is_refused_in_one_sentence(
     person: Repository, clone: Repository, enclosed: Checkouts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desk, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(sandboxed_git, "MOST_BYTES", 1 << 20)
     (clone.path / "src" / "noise").write_bytes(os.urandom(3 << 20))
     head = clone.commit("Large")
     with pytest.raises(Refused, match=r"^The work is larger than 1 MiB\.$"):

@@ -9,10 +9,10 @@ import pytest
 
 from midwatch.errors import Refused
 from midwatch.terms.contract import ToolScope
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.folders import locked
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.quarantine import Delivery, admit
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.quarantine.quarantine import Delivery, admit
+from midwatch.workshop.upkeep.folders import locked
 from tests.workshop.repository import Repository, set_traps
 
 LATER = datetime.now(UTC) + timedelta(days=30)

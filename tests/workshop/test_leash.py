@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.workshop import errand, leash
-from midwatch.workshop.errand import Ended, run_leashed
-from midwatch.workshop.logs import LOG_LIMIT, Untouched
+from midwatch.workshop.rooms.logs import LOG_LIMIT, Untouched
+from midwatch.workshop.sandbox import process_limits, short_command
+from midwatch.workshop.sandbox.short_command import Ended, run_leashed
 
 LONG = timedelta(minutes=2)
 IGNORES_TERM = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True)\n"
@@ -116,13 +116,13 @@ async def test_a_missing_command_is_reported_in_the_log(tmp_path: Path) -> None:
 
 async def test_a_child_that_ignores_term_is_killed_when_the_wall_limit_passes(tmp_path: Path, marker: str) -> None:
     ended = await go(FOREVER, tmp_path, marker, wall=timedelta(seconds=1))
-    assert ended.exit_code == leash.WALL
+    assert ended.exit_code == process_limits.WALL
     assert marked(marker) == []
 
 
 async def test_a_command_that_never_speaks_meets_the_idle_limit(tmp_path: Path, marker: str) -> None:
     ended = await go("import time; time.sleep(600)", tmp_path, marker, idle=timedelta(seconds=0.5))
-    assert ended.exit_code == leash.IDLE
+    assert ended.exit_code == process_limits.IDLE
     assert marked(marker) == []
 
 
@@ -159,7 +159,7 @@ while True:
         await heard.until_it_speaks()
         stop.set()
     ended = going.result()
-    assert (ended.exit_code, ended.stopped) == (leash.STOPPED, True)
+    assert (ended.exit_code, ended.stopped) == (process_limits.STOPPED, True)
     assert marked(marker) == []
 
 
@@ -195,7 +195,7 @@ def test_when_the_starter_is_killed_nothing_of_the_command_is_left(tmp_path: Pat
     starter = tmp_path / "starter.py"
     starter.write_text(
         "import asyncio, sys\nfrom datetime import timedelta\nfrom pathlib import Path\n"
-        "from midwatch.workshop.errand import run_leashed\n"
+        "from midwatch.workshop.sandbox.short_command import run_leashed\n"
         "class Say:\n"
         "    def feed(self, chunk):\n        print(chunk.decode(), flush=True)\n        return chunk\n"
         "    def end(self): return b''\n"
@@ -225,12 +225,12 @@ def test_when_the_starter_is_killed_nothing_of_the_command_is_left(tmp_path: Pat
 
 
 def test_sigterm_to_the_leash_stops_the_command(marker: str) -> None:
-    command = [sys.executable, "-m", "midwatch.workshop.leash", "--wall", "600", "--idle", "600"]
+    command = [sys.executable, "-m", "midwatch.workshop.sandbox.process_limits", "--wall", "600", "--idle", "600"]
     command += ["--", sys.executable, "-c", FOREVER]
-    env = {"MARKER": marker, "PYTHONPATH": str(Path(errand.__file__).parents[2])}
+    env = {"MARKER": marker, "PYTHONPATH": str(Path(short_command.__file__).parents[2])}
     with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.terminate()
-        assert process.wait() == leash.STOPPED, shlex.join(command)
+        assert process.wait() == process_limits.STOPPED, shlex.join(command)
     assert marked(marker) == []

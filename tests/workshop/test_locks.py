@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Unavailable
-from midwatch.workshop.folders import locked
+from midwatch.workshop.upkeep.folders import locked
 
 HOLDS = """
 import asyncio, sys

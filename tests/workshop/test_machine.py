@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from midwatch.workshop.machine import SleepRisk, boot_id, free_disk, free_memory, sleep_risk, uptime_seconds
+from midwatch.workshop.upkeep.machine import SleepRisk, boot_id, free_disk, free_memory, sleep_risk, uptime_seconds
 
 Change = Callable[[Path], None]
 

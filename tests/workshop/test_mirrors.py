@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Misuse, Refused, Unknown
-from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import Mirrors
 from tests.workshop.repository import Repository, set_traps
 
 REFRESH = """

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.errors import Misuse
-from midwatch.workshop.paths import SENSITIVE, flaw, matches, points_outside
+from midwatch.workshop.quarantine.paths import SENSITIVE, flaw, matches, points_outside
 from tests.workshop.repository import Repository
 
 PATTERNS = ("*.py", "src", "src/", "/src", "src/*", "src/**", "**/deep", "a/**/b", "doc?", "[ab].txt", "[!a].txt", "**")

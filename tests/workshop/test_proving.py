@@ -8,10 +8,10 @@ import pytest
 
 from midwatch.terms.jobs import Proof
 from midwatch.terms.proof import CheckSource
-from midwatch.workshop.check_files import scripts_of
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.proving import CheckPlan, Prover, Work
+from midwatch.workshop.checks.check_files import scripts_of
+from midwatch.workshop.checks.proof import CheckPlan, Prover, Work
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.sandbox.enclosure import Enclosure
 from tests.workshop.repository import Repository
 
 PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider"

@@ -8,9 +8,9 @@ import pytest
 from midwatch.errors import Refused
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.quarantine import Delivery, admit
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.quarantine.quarantine import Delivery, admit
 from tests.workshop.repository import Repository
 
 REF = "refs/midwatch/jobs/job_1/1"

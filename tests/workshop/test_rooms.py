@@ -13,11 +13,11 @@ from midwatch.errors import Exhausted, Unknown
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.occupants import Left
-from midwatch.workshop.standing import enclosure as fitted
-from midwatch.workshop.walls.spec import Limits
-from midwatch.workshop.workplace import Workplace
+from midwatch.workshop.rooms.room_process import Left
+from midwatch.workshop.rooms.workplace import Workplace
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.isolation import enclosure as fitted
+from midwatch.workshop.sandbox.walls.spec import Limits
 from tests.workshop.lodging import JOB, Spot, Stay, benched
 from tests.workshop.repository import Repository
 

@@ -6,11 +6,11 @@ import pytest
 
 from midwatch.errors import Refused, Unknown
 from midwatch.terms.trust import Isolation
-from midwatch.workshop import shells
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.enclosure import Enclosure
 from midwatch.workshop.holding.held import Held
-from midwatch.workshop.walls.probe import probe
+from midwatch.workshop.rooms import shells
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.probe import probe
 from tests.conftest import missing
 from tests.workshop.lodging import JOB, PROJECT, Stay, a_room, benched
 from tests.workshop.repository import Repository

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.rules.signals import MOST_SIGNALS
+from midwatch.rules.recovery.signals import MOST_SIGNALS
 from midwatch.terms.signals import ANSWER_FILE, IN_CHECKOUT, SIGNALS, WARNING_FILE, SignalKind
-from midwatch.workshop.commits import subjects_since
-from midwatch.workshop.signals import Letterbox
+from midwatch.workshop.git.commits import subjects_since
+from midwatch.workshop.rooms.signal_files import Letterbox
 from tests.nights.house import git, sample_repository
 
 ASKS = SignalKind.NEEDS_INPUT

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import MidwatchError, Misuse, Refused, Unavailable
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.sources import checked, failure, is_url
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.remotes import checked, failure, is_url
 from tests.workshop.repository import Repository
 from tests.workshop.smart_http import SmartHttp, serving
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from midwatch.terms.contract import ToolScope
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.quarantine import Delivery, admit
-from midwatch.workshop.sparse import folders_named
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.sparse import folders_named
+from midwatch.workshop.quarantine.quarantine import Delivery, admit
 from tests.workshop.repository import Repository
 
 FILES = {

@@ -10,17 +10,17 @@ from pathlib import Path
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.crew.roster import Recruit, lent_by, muster
 from midwatch.gateway.metering import Prices, Upstream
-from midwatch.gateway.model_doors import ModelDoors
-from midwatch.gateway.secrets import Vault
+from midwatch.gateway.model_access import ModelDoors
+from midwatch.gateway.vault import Vault
 from midwatch.journal.port import Journal
-from midwatch.night.roles import Agent
-from midwatch.rules.contract import part_of
-from midwatch.rules.fuel import YES, MayBurn, Reading, leave_wanted, may_burn
-from midwatch.rules.spending import Ceilings, Whose
+from midwatch.night.context import Agent
+from midwatch.rules.budget.provider_quota import YES, MayBurn, Reading, leave_wanted, may_burn
+from midwatch.rules.budget.spending import Ceilings, Whose
+from midwatch.rules.gate.contract import part_of
 from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
-from midwatch.store.ledger import Owners, Payers, SqlLedger
-from midwatch.store.pen import Pen
+from midwatch.store.side.ledger import Owners, Payers, SqlLedger
+from midwatch.store.writer import Pen
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
 from midwatch.terms.money import micros

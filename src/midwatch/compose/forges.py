@@ -12,16 +12,16 @@ from midwatch.forges.github.forge import GitHubForge
 from midwatch.forges.github.hooks import Deliveries, genuine, is_news, signed
 from midwatch.forges.local import LocalForge
 from midwatch.forges.pushing import Pusher
-from midwatch.gateway.secrets import Vault
-from midwatch.night.forge_watch import place_of
+from midwatch.gateway.vault import Vault
+from midwatch.night.context import Night
+from midwatch.night.delivery.forge_watch import place_of
 from midwatch.night.forges import Forge
-from midwatch.night.roles import Night
 from midwatch.settings import Settings
 from midwatch.settings.forges import ForgeSetup
 from midwatch.terms.forges import LOCAL
 from midwatch.terms.records import ProjectRow, PullRequestRow
 from midwatch.terms.roles import Clock
-from midwatch.workshop.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import Mirrors
 
 log = logging.getLogger("midwatch.forges")
 TOKEN_USER = "x-access-token"  # noqa: S105 - the name GitHub wants beside any token, not a password

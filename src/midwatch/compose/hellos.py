@@ -5,13 +5,13 @@ import asyncio
 from midwatch.compose.crew import Crew
 from midwatch.crew.programs import judged, version_of
 from midwatch.crew.roster import Recruit, kind_of, recruit
-from midwatch.gateway.greeting import Greeting
 from midwatch.gateway.hello import hello
+from midwatch.gateway.hello_result import Greeting
 from midwatch.gateway.metering import Upstream
 from midwatch.gateway.metering.credentials import Keeps
 from midwatch.gateway.redaction.redactor import Redactor
-from midwatch.gateway.secrets import Vault
-from midwatch.rules.levels import HOUSEKEEPER
+from midwatch.gateway.vault import Vault
+from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.settings import Settings
 from midwatch.settings.crew import AgentSetup
 from midwatch.terms.agents import ModelAccess

@@ -24,11 +24,11 @@ from midwatch.errors import MidwatchError
 from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
 from midwatch.gateway.door import TracedDoor
-from midwatch.gateway.doorkeeping import Doorkeeper
-from midwatch.gateway.model_doors import ModelDoors
+from midwatch.gateway.model_access import ModelDoors
 from midwatch.gateway.redaction.entries import Entries
 from midwatch.gateway.redaction.redactor import Redactor
-from midwatch.gateway.secrets import Vault
+from midwatch.gateway.room_network import Doorkeeper
+from midwatch.gateway.vault import Vault
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.boxes import JobBoxed, JobWarned
 from midwatch.journal.events.house import SettingsApplied
@@ -36,31 +36,31 @@ from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
 from midwatch.morning import brief, receipts, stacking
 from midwatch.morning.roles import Morning
-from midwatch.night.forge_watch import ForgeWatch
-from midwatch.night.perform import Performer
-from midwatch.night.roles import Agent, Brain, Machine, Night, Outlet
-from midwatch.night.time_left import bell_of
+from midwatch.night.context import Agent, Brain, Machine, Night, Outlet
+from midwatch.night.delivery.forge_watch import ForgeWatch
+from midwatch.night.dispatcher import Performer
+from midwatch.night.jobs.time_box_warning import bell_of
 from midwatch.night.timers import TimerLoop
 from midwatch.settings import Loaded, load_settings, model_prices, secret_references
 from midwatch.settings.meaning import channel_secret
-from midwatch.store.answers import SqlAnswers
 from midwatch.store.blobs import FolderBlobs
-from midwatch.store.engines import open_reader
 from midwatch.store.folds import Folds
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
-from midwatch.store.keys import SqlKeys
-from midwatch.store.pen import Pen
-from midwatch.store.reading import SqlRecords
+from midwatch.store.read.records import SqlRecords
+from midwatch.store.schema.engines import open_reader
+from midwatch.store.side.credentials import SqlKeys
+from midwatch.store.side.idempotency import SqlAnswers
+from midwatch.store.writer import Pen
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.records import SettingsRow
 from midwatch.terms.roles import Clock, Ids
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.machine import ThisMachine
-from midwatch.workshop.standing import enclosure, stand
-from midwatch.workshop.walls.probe import Standing
-from midwatch.workshop.walls.spec import MIB, Limits
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.isolation import enclosure, stand
+from midwatch.workshop.sandbox.walls.probe import Standing
+from midwatch.workshop.sandbox.walls.spec import MIB, Limits
+from midwatch.workshop.upkeep.machine import ThisMachine
 
 if TYPE_CHECKING:  # importing it imports DBOS; who only reads needs no engine
     from midwatch.engine.work_engine import WorkEngine

@@ -11,10 +11,10 @@ from midwatch.compose.house import House, Parts, database_url
 from midwatch.engine.folder_lock import FolderLock
 from midwatch.engine.loops import Loop, going_on
 from midwatch.errors import MidwatchError
-from midwatch.night.liveness import Patrol
+from midwatch.night.recovery.overdue import Patrol
 from midwatch.settings import load_settings
 from midwatch.settings.preparing import prepare_folder
-from midwatch.store.engines import is_sqlite, open_for_engine, open_lease_writer
+from midwatch.store.schema.engines import is_sqlite, open_for_engine, open_lease_writer
 
 REST_SECONDS = 1.0
 
@@ -27,7 +27,7 @@ async def open_house(
 
     One server per data folder; on PostgreSQL extra workers may join it.
     """
-    from midwatch.store.migrate import bring_into_shape  # noqa: PLC0415 - who only reads migrates nothing
+    from midwatch.store.schema.migrate import bring_into_shape  # noqa: PLC0415 - who only reads migrates nothing
 
     prepare_folder(home)
     loaded = load_settings(home, flags=flags)

@@ -9,14 +9,14 @@ from midwatch.evening import looking
 from midwatch.evening.preflight_roles import Lookout
 from midwatch.journal.port import Journal
 from midwatch.night.rooms import Place, Reach
-from midwatch.rules.preflight import Tried
+from midwatch.rules.people.preflight import Tried
 from midwatch.settings.meaning import channel_secret
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.preflight import AgentSeen, ProjectTried, SleepSeen
 from midwatch.terms.records import ProjectRow
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.machine import sleep_risk
-from midwatch.workshop.proving import CheckPlan, Prover, Work
+from midwatch.workshop.checks.proof import CheckPlan, Prover, Work
+from midwatch.workshop.upkeep.machine import sleep_risk
 
 if TYPE_CHECKING:
     from midwatch.compose.house import House

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from midwatch.crew.driving import Access, Brief, Decide, Driver, Hear, Note, Talk, Tell
+from midwatch.crew.drivers.driver import Access, Brief, Decide, Driver, Hear, Note, Talk, Tell
+from midwatch.crew.drivers.interactive import seat
 from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
 from midwatch.crew.roles import Room, Task
-from midwatch.crew.seating import seat
 from midwatch.errors import Away, Broken, Limited, Locked, MidwatchError, NightSpent, Spent, Unavailable
 from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said, Told
 from midwatch.terms.jobs import Done, Plan

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from midwatch.crew.acp.agents import OPENCODE, AcpAgent
-from midwatch.crew.acp.driver import AcpDriver
-from midwatch.crew.claude.driver import ClaudeDriver
-from midwatch.crew.codex.choosing import fitting
-from midwatch.crew.codex.driver import CodexDriver
-from midwatch.crew.command import CommandDriver
-from midwatch.crew.driving import Driver
+from midwatch.crew.drivers.acp.agents import OPENCODE, AcpAgent
+from midwatch.crew.drivers.acp.driver import AcpDriver
+from midwatch.crew.drivers.claude.driver import ClaudeDriver
+from midwatch.crew.drivers.codex.choosing import fitting
+from midwatch.crew.drivers.codex.driver import CodexDriver
+from midwatch.crew.drivers.command import CommandDriver
+from midwatch.crew.drivers.driver import Driver
 from midwatch.crew.model_agent import ModelAgent
 from midwatch.crew.programs import Program, find, help_of
 from midwatch.errors import MidwatchError, Misuse

@@ -20,8 +20,8 @@ from midwatch.journal.events.house import (
     WorkAdded,
     WorkChanged,
 )
-from midwatch.rules.found_checks import FOUND, NONE
-from midwatch.rules.levels import Price, TrackRecord, may_set
+from midwatch.rules.checks.discovery import FOUND, NONE
+from midwatch.rules.gate.levels import Price, TrackRecord, may_set
 from midwatch.settings import check_changes, refuse_foreign
 from midwatch.terms.house import Flag, Horizon, Project, WorkStatus
 from midwatch.terms.records import (

@@ -12,12 +12,12 @@ from midwatch.errors import MidwatchError, Stale
 from midwatch.evening.preflight_roles import Lookout
 from midwatch.journal.events.preflight import PreflightChecked, PreflightEnded
 from midwatch.journal.port import Journal
-from midwatch.rules import preflight as judge
+from midwatch.rules.people import preflight as judge
 from midwatch.settings import gate_limits
 from midwatch.settings.zone import local_time
 from midwatch.terms.preflight import THIS_MACHINE, LineState, PreflightState, ProjectTried, Told, What
 from midwatch.terms.records import PreflightLineRow, PreflightRow
-from midwatch.views.plain import clean
+from midwatch.views.text.plain import clean
 
 SHORT: Final = 45.0
 """Real seconds a hello or a ping may take."""

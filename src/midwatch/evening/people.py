@@ -25,12 +25,12 @@ from midwatch.journal.events.people import (
     TokenRevoked,
 )
 from midwatch.journal.port import Journal, Records
-from midwatch.rules.entrance import is_over, objection_to_name, objection_to_password, wait_before_trying
+from midwatch.rules.people.login import is_over, objection_to_name, objection_to_password, wait_before_trying
 from midwatch.terms.keys import Credential, KeyKind, Keys, Login
 from midwatch.terms.people import Role, Scope
 from midwatch.terms.records import PersonRow, TokenRow
 from midwatch.terms.roles import Clock, Ids
-from midwatch.views.plain import clean
+from midwatch.views.text.plain import clean
 
 LINK_LIVES = timedelta(hours=24)
 SEEN_EVERY = timedelta(minutes=5)

@@ -3,7 +3,7 @@
 from midwatch.evening import signing
 from midwatch.evening.roles import Evening
 from midwatch.journal.events.preflight import PreflightBegun
-from midwatch.rules.preflight import still_holds
+from midwatch.rules.people.preflight import still_holds
 from midwatch.terms.house import SessionState
 from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.preflight import PreflightPlan, PreflightState, ProjectTried

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from midwatch.evening.roles import Evening
-from midwatch.rules.preflight import Tried
+from midwatch.rules.people.preflight import Tried
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.preflight import AgentSeen, ProjectTried, SleepSeen
 from midwatch.terms.trust import Isolation

@@ -5,7 +5,7 @@ import shlex
 
 from midwatch.errors import Away, Limited, Locked, MidwatchError, Refused
 from midwatch.terms.sources import host_of
-from midwatch.views.plain import clean
+from midwatch.views.text.plain import clean
 
 _Sign = tuple[str, type[MidwatchError], str, str]
 

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from midwatch.errors import MidwatchError, Misuse
-from midwatch.gateway.greeting import Answer, Greeting, Heard, judge
+from midwatch.gateway.hello_result import Answer, Greeting, Heard, judge
 from midwatch.gateway.metering.bounds import Patience
 from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
 from midwatch.gateway.metering.credentials import Keeps

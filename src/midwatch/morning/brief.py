@@ -11,9 +11,9 @@ from midwatch.journal.events.session import NoticeRaised
 from midwatch.morning import advice, lines, stacking
 from midwatch.morning.finishing import finish
 from midwatch.morning.roles import Morning
-from midwatch.rules import scores
-from midwatch.rules.brief import compose_brief
-from midwatch.rules.scores import ActDone
+from midwatch.rules.morning import scores
+from midwatch.rules.morning.brief import compose_brief
+from midwatch.rules.morning.scores import ActDone
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, Tier
 from midwatch.terms.counting import four_digits
@@ -37,7 +37,7 @@ from midwatch.terms.records import (
     StackRow,
 )
 from midwatch.terms.report import Claim, Evidence, Recommendation, ScoreParts
-from midwatch.views.preflight import signed_with
+from midwatch.views.pages.preflight import signed_with
 
 
 @dataclass(frozen=True, slots=True)

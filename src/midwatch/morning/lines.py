@@ -9,8 +9,8 @@ from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import AskRow, EvidenceRow, JobRow
 from midwatch.terms.report import EvidenceKind, Recommendation
 from midwatch.terms.trust import Level
-from midwatch.views.channels import unsent_line
-from midwatch.views.stack import brief_line
+from midwatch.views.pages.channels import unsent_line
+from midwatch.views.pages.stack import brief_line
 
 if TYPE_CHECKING:
     from midwatch.morning.brief import Ledger

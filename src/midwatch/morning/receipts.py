@@ -6,7 +6,7 @@ from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.morning import ArtifactKept, AssumptionMade, ClaimMade, EvidenceFound
 from midwatch.morning.finishing import finish
 from midwatch.morning.roles import Morning
-from midwatch.rules.scores import SourceRank, item_quality
+from midwatch.rules.morning.scores import SourceRank, item_quality
 from midwatch.terms.counting import some
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import CheckResult, Finding, JobState

@@ -10,8 +10,8 @@ from midwatch.errors import MidwatchError, Stale, Unknown
 from midwatch.journal.events.stack import StackBegun, StackMade
 from midwatch.morning.roles import Morning
 from midwatch.morning.trials import Question, Trials, UsedUp
-from midwatch.rules.check_runs import NOT_DELIVERABLE
-from midwatch.rules.stacking import Branch, reason
+from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
+from midwatch.rules.morning.merge_queue import Branch, reason
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import Proof
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow, StackRow, WorkRow

@@ -11,7 +11,7 @@ from midwatch.terms.house import WorkStatus
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
 from midwatch.terms.trust import Outcome, Reason, Verdict
-from midwatch.views.stack import comment, headline, offered
+from midwatch.views.pages.stack import comment, headline, offered
 
 LOCAL = "local"
 ANEW = "Check again which branches go together: midwatch stack check --project {project}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from midwatch.morning.roles import Morning, Spot, Together
-from midwatch.rules.stacking import Branch, Clash, choose, ranked
+from midwatch.rules.morning.merge_queue import Branch, Clash, choose, ranked
 from midwatch.terms.jobs import Proof
 from midwatch.terms.records import ProjectRow
 

@@ -14,12 +14,12 @@ from midwatch.journal.events.session import (
     RoundEnded,
     RoundPlanned,
 )
-from midwatch.night import acts, closing
-from midwatch.night.roles import Night
-from midwatch.night.world import World, look
-from midwatch.rules import council
-from midwatch.rules.gate import judge
-from midwatch.rules.limits import Pace, next_round_after
+from midwatch.night.context import Night
+from midwatch.night.rounds import acts, check_ins
+from midwatch.night.rounds.world import World, look
+from midwatch.rules.budget.limits import Pace, next_round_after
+from midwatch.rules.gate import council
+from midwatch.rules.gate.gate import judge
 from midwatch.settings.night import Rounds
 from midwatch.terms.asks import Tier
 from midwatch.terms.records import ActRow, SessionRow
@@ -124,7 +124,7 @@ async def _finish(night: Night, session_id: str, plan: RoundPlanned) -> None:
     world = await look(night, await night.records.get(SessionRow, session_id))
     next_at = night.clock.now() + timedelta(seconds=plan.next_in_seconds)
     ended = RoundEnded(session=session_id, number=plan.number, next_at=next_at)
-    events = (*await closing.check_in(night, world), ended, *closing.debrief_if_over(night, world))
+    events = (*await check_ins.check_in(night, world), ended, *check_ins.debrief_if_over(night, world))
     try:
         await night.journal.record(*events, key=f"round:{session_id}:{plan.number}:ended")
     except Stale:

@@ -8,8 +8,11 @@ from datetime import timedelta
 from midwatch.errors import Refused, Stale
 from midwatch.journal.events.morning import ReviewTimedOut
 from midwatch.journal.events.session import RoundCalled, SessionEnded
-from midwatch.night import boxing, held_up, outbox, settling, stacks
-from midwatch.night.roles import Night
+from midwatch.night.asks import settlement
+from midwatch.night.context import Night
+from midwatch.night.jobs import time_box
+from midwatch.night.notify import outbox
+from midwatch.night.recovery import stacks, waits
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
 
@@ -74,10 +77,10 @@ async def _review_over(night: Night, session_id: str) -> None:
 
 SERVED: dict[str, Callable[[Night, TimerRow], Awaitable[None]]] = {
     "round": lambda night, row: call_round(night, row.subject, "timer"),
-    "ask": lambda night, row: settling.expire(night, row.subject, row.due_at),
-    "session_limit": lambda night, row: settling.debrief(night, row.subject, "the night's time is used up"),
-    "job": lambda night, row: held_up.wake(night, row.subject, by="its time had come"),
-    "box": lambda night, row: boxing.box_due(night, row.subject, row.due_at),
+    "ask": lambda night, row: settlement.expire(night, row.subject, row.due_at),
+    "session_limit": lambda night, row: settlement.debrief(night, row.subject, "the night's time is used up"),
+    "job": lambda night, row: waits.wake(night, row.subject, by="its time had come"),
+    "box": lambda night, row: time_box.box_due(night, row.subject, row.due_at),
     "channel": lambda night, row: outbox.dispatch(night, row.subject),
     "stack": lambda night, row: stacks.give_up(night, row.subject, "It took longer than stack.max_minutes."),
     "review": lambda night, row: _review_over(night, row.subject),

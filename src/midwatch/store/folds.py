@@ -11,8 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from midwatch.journal.entry import Entry, canonical
 from midwatch.store.journal import read_entry
-from midwatch.store.pen import Pen
-from midwatch.store.tables import journal, snapshots
+from midwatch.store.schema.tables import journal, snapshots
+from midwatch.store.writer import Pen
 from midwatch.terms.term import Term
 
 S = TypeVar("S", bound=Term)

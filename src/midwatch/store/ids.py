@@ -2,7 +2,7 @@
 
 import secrets
 
-from midwatch.store.columns import to_micros
+from midwatch.store.schema.columns import to_micros
 from midwatch.terms.roles import Clock
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no letter that looks like a digit

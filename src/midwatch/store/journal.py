@@ -15,12 +15,12 @@ from midwatch.journal.events import Event
 from midwatch.journal.follows import follows
 from midwatch.journal.port import Queue
 from midwatch.journal.upcasts import read_event
-from midwatch.store.columns import from_micros, to_micros
-from midwatch.store.drafts import Draft, Scrub, clean_text, drafted
-from midwatch.store.pen import Pen
+from midwatch.store.notify import Wake
 from midwatch.store.projectors import project
-from midwatch.store.tables import journal
-from midwatch.store.wake import Wake
+from midwatch.store.redaction import Draft, Scrub, clean_text, drafted
+from midwatch.store.schema.columns import from_micros, to_micros
+from midwatch.store.schema.tables import journal
+from midwatch.store.writer import Pen
 from midwatch.terms.roles import Clock, Ids
 
 PAGE = 500

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from midwatch.journal.entry import FIRST_CHAIN, Link, canonical, digest
 from midwatch.store.journal import read_entry
 from midwatch.store.projectors import project
-from midwatch.store.tables import PROJECTED, journal
+from midwatch.store.schema.tables import PROJECTED, journal
 
 BATCH = 2000
 

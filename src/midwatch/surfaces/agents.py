@@ -9,8 +9,8 @@ from midwatch.compose.hellos import chats, say_hello
 from midwatch.crew.programs import judged, version_of
 from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
 from midwatch.errors import Unknown
-from midwatch.gateway.greeting import Greeting
-from midwatch.gateway.secrets import Vault
+from midwatch.gateway.hello_result import Greeting
+from midwatch.gateway.vault import Vault
 from midwatch.settings import Settings
 from midwatch.settings.crew import AgentSetup
 from midwatch.terms.agents import ModelAccess

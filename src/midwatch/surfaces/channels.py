@@ -9,7 +9,7 @@ from midwatch.settings.channels import ChannelSetup
 from midwatch.settings.meaning import channel_secret
 from midwatch.terms.notices import DeliveryState
 from midwatch.terms.records import DeliveryRow, NoticeRow, PushRow
-from midwatch.views.channels import ChannelShown, channel_shown, unsent_line
+from midwatch.views.pages.channels import ChannelShown, channel_shown, unsent_line
 
 RECENT = timedelta(days=7)
 """What could not be sent longer ago than this is old news."""

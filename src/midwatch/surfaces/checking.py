@@ -5,10 +5,10 @@ from typing import Any
 
 from midwatch.compose import House
 from midwatch.journal.entry import Entry
-from midwatch.rules.invariants import check
-from midwatch.rules.machine_invariants import MachineSeen, check_machine
-from midwatch.rules.seen import RecordsSeen, Violation
-from midwatch.store.audit import audit
+from midwatch.rules.invariants.invariants import check
+from midwatch.rules.invariants.machine import MachineSeen, check_machine
+from midwatch.rules.invariants.records_seen import RecordsSeen, Violation
+from midwatch.store.read.audit import audit
 from midwatch.terms import records as rec
 
 PAGE = 1000

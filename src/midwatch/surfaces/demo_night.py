@@ -24,9 +24,9 @@ from midwatch.terms.orders import Limits, OrderedWork, Orders
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow, RunRow
 from midwatch.terms.report import Given, Outcome, Review
 from midwatch.terms.trust import Level
-from midwatch.views.describe import describe
-from midwatch.views.names import Names, introduce
-from midwatch.workshop.git import Git
+from midwatch.views.entries.describe import describe
+from midwatch.views.text.names import Names, introduce
+from midwatch.workshop.git.git import Git
 
 Say = Callable[[str, str], None]
 SCALE = 120

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from midwatch.compose import House
-from midwatch.rules.contract import part_of
-from midwatch.rules.liveness import standing_of
+from midwatch.rules.gate.contract import part_of
+from midwatch.rules.recovery.liveness import standing_of
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskState
 from midwatch.terms.money import micros
 from midwatch.terms.records import AskRow, JobRow, RunRow, SessionRow, TimerRow
-from midwatch.views.job_line import JobLine, job_line
+from midwatch.views.pages.job_line import JobLine, job_line
 
 
 async def lines_of(house: House, jobs: Sequence[JobRow]) -> dict[str, JobLine]:

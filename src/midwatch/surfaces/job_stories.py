@@ -5,7 +5,7 @@ from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.surfaces.web.safe import marked
 from midwatch.terms.records import ActRow, JobRow
-from midwatch.views.job_story import STORY, ErrandDone, errands_of
+from midwatch.views.pages.job_story import STORY, ErrandDone, errands_of
 
 PAGE = 1000
 

@@ -8,7 +8,7 @@ from midwatch.compose import House
 from midwatch.evening import preflight
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.records import PreflightLineRow, PreflightRow
-from midwatch.views.preflight import PreflightShown, preflight_shown
+from midwatch.views.pages.preflight import PreflightShown, preflight_shown
 
 LONGEST_WAIT = 25.0
 Shown = dict[str, Any]

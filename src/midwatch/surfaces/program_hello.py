@@ -11,22 +11,22 @@ from time import monotonic
 from typing import Any
 
 from midwatch.compose import House
-from midwatch.crew.driving import Access, Brief
+from midwatch.crew.drivers.driver import Access, Brief
 from midwatch.crew.roster import Recruit
 from midwatch.errors import MidwatchError, Misuse
 from midwatch.gateway.metering import Books, Call, Credential, Fuel, Grant, MemoryLedger, ModelProxy, Upstream
 from midwatch.gateway.metering.credentials import new_placeholder
 from midwatch.gateway.metering.environment import address
 from midwatch.gateway.metering.providers import PROVIDERS
-from midwatch.gateway.model_doors import ModelDoorman
+from midwatch.gateway.model_access import ModelDoorman
 from midwatch.night.rooms import Lodging, Place
-from midwatch.rules.spending import Ceilings, Whose
+from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.agents import AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
 from midwatch.terms.trust import Isolation
-from midwatch.views.plain import clean
-from midwatch.workshop.rooms import Room, Terms
-from midwatch.workshop.walls.spec import Walls
-from midwatch.workshop.workplace import Workplace
+from midwatch.views.text.plain import clean
+from midwatch.workshop.rooms.rooms import Room, Terms
+from midwatch.workshop.rooms.workplace import Workplace
+from midwatch.workshop.sandbox.walls.spec import Walls
 
 PROMPT = "Answer with the one word: ready"
 JOB = "hello"

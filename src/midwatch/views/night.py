@@ -29,10 +29,10 @@ from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.terms.house import SessionState
 from midwatch.views import night_course, night_jobs, night_told
 from midwatch.views.alike import normalised
-from midwatch.views.describe import describe
-from midwatch.views.groups import Receipts, Reviewing
-from midwatch.views.names import introduce
+from midwatch.views.entries.describe import describe
+from midwatch.views.entries.groups import Receipts, Reviewing
 from midwatch.views.seen import LastSeen, NightView, altered, changed
+from midwatch.views.text.names import introduce
 
 __all__ = ["FOLD_NAME", "FOLD_VERSION", "NightView", "apply", "normalised", "start"]
 

@@ -33,7 +33,7 @@ from midwatch.journal.events.session import (
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.orders import Orders
-from midwatch.views.groups import Asking, Briefing, Course, Reaching, Thinking
+from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching, Thinking
 from midwatch.views.seen import (
     AskSeen,
     CheckInSeen,

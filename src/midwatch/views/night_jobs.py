@@ -31,7 +31,7 @@ from midwatch.journal.events.jobs import (
 from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.journal.follows import NEXT_STAGE
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.views.groups import Closing, Holding, Making, Proving, Setting
+from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Setting
 from midwatch.views.seen import JobSeen, NightView, PullRequestSeen, RunSeen, altered, changed
 
 

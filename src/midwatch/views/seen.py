@@ -11,7 +11,7 @@ from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
-from midwatch.views.names import Names
+from midwatch.views.text.names import Names
 
 
 class Seen(Term):

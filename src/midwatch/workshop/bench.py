@@ -10,27 +10,27 @@ from midwatch.errors import MidwatchError
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Bundle, Change, Proof, RepositoryFacts
 from midwatch.terms.trust import Isolation
-from midwatch.workshop import commits
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.credentials import Keys
-from midwatch.workshop.doorman import Doorman
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.folders import sha
-from midwatch.workshop.git import Git
+from midwatch.workshop.checks.proof import CheckPlan, Prover, Work
+from midwatch.workshop.checks.questions import Question
+from midwatch.workshop.git import commits
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.credentials import Keys
+from midwatch.workshop.git.git import Git
+from midwatch.workshop.git.merge import Joiner
+from midwatch.workshop.git.mirrors import Mirrors
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, find_orphans
 from midwatch.workshop.holding.ending import read_ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.putting_away import put_away
-from midwatch.workshop.joining import Joiner
-from midwatch.workshop.keeping import Kept
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.proving import CheckPlan, Prover, Work
-from midwatch.workshop.quarantine import Delivery, Reveals, admit, reveals_nothing
-from midwatch.workshop.questions import Question
-from midwatch.workshop.rooms import WALLS, Rooms, Terms
-from midwatch.workshop.setup import Made, Setups
-from midwatch.workshop.workplace import Lodging, Spot, Workplace
+from midwatch.workshop.quarantine.quarantine import Delivery, Reveals, admit, reveals_nothing
+from midwatch.workshop.rooms.doorman import Doorman
+from midwatch.workshop.rooms.rooms import WALLS, Rooms, Terms
+from midwatch.workshop.rooms.setup import Made, Setups
+from midwatch.workshop.rooms.workplace import Lodging, Spot, Workplace
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.upkeep.folders import sha
+from midwatch.workshop.upkeep.kept_checkouts import Kept
 
 
 class Bench:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from midwatch.gateway.egress import Caps, Connection, Deadlines, Egress, Policy, Route
-from midwatch.rules.egress import rules_of
+from midwatch.rules.budget.egress import rules_of
 
 QUICK = Deadlines(head=5, hello=5, resolve=5, dial=5, idle=20, whole=40, linger=1)
 PATIENCE = 30

@@ -7,7 +7,7 @@ import socket
 import sys
 
 from midwatch.gateway.egress import Connection, Egress, Policy
-from midwatch.rules.egress import rules_of
+from midwatch.rules.budget.egress import rules_of
 from tests.conftest import missing
 from tests.gateway.egress.lab import PATIENCE, FarEnd, far_end
 

@@ -28,8 +28,8 @@ from midwatch.gateway.metering import (
     Upstream,
     new_placeholder,
 )
-from midwatch.gateway.secrets import Vault
-from midwatch.rules.spending import Ceilings, Whose
+from midwatch.gateway.vault import Vault
+from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.secrets import SecretReference
 from tests.gateway.egress.lab import PATIENCE, Bell
 

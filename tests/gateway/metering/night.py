@@ -14,20 +14,20 @@ import httpx
 from midwatch.compose.crew import owners_of
 from midwatch.evening.signing import orders_hash
 from midwatch.gateway.metering import Prices, Upstream
-from midwatch.gateway.model_doors import ModelDoors
-from midwatch.gateway.secrets import Vault
+from midwatch.gateway.model_access import ModelDoors
+from midwatch.gateway.vault import Vault
 from midwatch.journal.events import Event, session
 from midwatch.journal.events.runs import RunStarted
-from midwatch.rules.reserving import Held
-from midwatch.rules.seen import RecordsSeen
-from midwatch.rules.spending_invariants import within_ceilings
+from midwatch.rules.budget.reservation import Held
+from midwatch.rules.invariants.records_seen import RecordsSeen
+from midwatch.rules.invariants.spending import within_ceilings
 from midwatch.settings import Settings
-from midwatch.store.engines import is_sqlite
 from midwatch.store.ids import Ulids
-from midwatch.store.ledger import Owners, Payers, SqlLedger
-from midwatch.store.migrate import migrate
-from midwatch.store.pen import Pen
-from midwatch.store.tables import leases
+from midwatch.store.schema.engines import is_sqlite
+from midwatch.store.schema.migrate import migrate
+from midwatch.store.schema.tables import leases
+from midwatch.store.side.ledger import Owners, Payers, SqlLedger
+from midwatch.store.writer import Pen
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.records import JobRow, RunRow, SessionRow

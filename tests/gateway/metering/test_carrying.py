@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Credential, MemoryLedger, Provider, Unwritten, Usage
-from midwatch.rules.reserving import Refusal, Reservation, Wish
-from midwatch.rules.spending import Amount, Ceilings, Whose
+from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
+from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, answer, lab, message
 from tests.gateway.metering.streams import RECORDED, Recorded
 

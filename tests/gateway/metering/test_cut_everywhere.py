@@ -13,7 +13,7 @@ from typing import Literal
 import pytest
 
 from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Provider, Usage
-from midwatch.rules.spending import estimated_tokens
+from midwatch.rules.budget.spending import estimated_tokens
 from midwatch.terms.agents import Tokens
 from tests.agents.model import Model, Say, scripted_model
 from tests.agents.model.answers import Piece, Question

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.store.engines import is_sqlite
+from midwatch.store.schema.engines import is_sqlite
 from midwatch.terms.agents import Tokens
 from midwatch.terms.orders import Limits
 from tests.agents.model import FOREVER, Say

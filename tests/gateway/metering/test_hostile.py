@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Provider, Room
-from midwatch.rules.spending import Amount, Ceilings, Whose
+from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, Lab, answer, lab, message
 
 HEAD = "POST {target} HTTP/1.1\r\nHost: {host}\r\nx-api-key: {key}\r\nContent-Length: 2\r\n\r\n{{}}"

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from midwatch.compose import House, open_house
 from midwatch.gateway.metering import Patience
 from midwatch.gateway.metering.upstream import Leaving, Progress
-from midwatch.store.tables import reservations
+from midwatch.store.schema.tables import reservations
 from midwatch.surfaces.checking import violations
 from tests.gateway.metering.lab import FarModel, far_model
 

@@ -7,7 +7,7 @@ import pytest
 
 from midwatch.errors import Corrupt, Unknown
 from midwatch.gateway.metering import MemoryLedger, Refusal, Reservation, Wish
-from midwatch.rules.spending import Amount, Ceilings, Whose
+from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import FarModel, answer, lab, message
 
 COST = 3 * 1000 + 15 * 2000

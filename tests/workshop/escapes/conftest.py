@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls.probe import probe
+from midwatch.workshop.sandbox.walls.probe import probe
 from tests.conftest import missing
 from tests.workshop.escapes.lab import Lab
 

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from midwatch.errors import MidwatchError
 from midwatch.forges.local import LocalForge
-from midwatch.rules.found_checks import NamedCheck
+from midwatch.rules.checks.discovery import NamedCheck
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.checkouts import Checkouts
-from midwatch.workshop.checks import Checking, run_checks
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.mirrors import Mirrors
-from midwatch.workshop.quarantine import Delivery, admit
-from midwatch.workshop.walls.entry import place_inside
-from midwatch.workshop.walls.spec import Walls
+from midwatch.workshop.checks.checks import Checking, run_checks
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.quarantine.quarantine import Delivery, admit
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.entry import place_inside
+from midwatch.workshop.sandbox.walls.spec import Walls
 from tests.workshop.repository import ENVIRONMENT, Repository
 
 FILES = {

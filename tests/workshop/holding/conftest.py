@@ -15,9 +15,9 @@ from midwatch.terms.trust import Isolation
 from midwatch.workshop.holding import records, tree
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.spec import Limits, Spec
-from midwatch.workshop.walls import entry, groups
-from midwatch.workshop.walls.probe import probe
-from midwatch.workshop.walls.spec import Walls
+from midwatch.workshop.sandbox.walls import entry, groups
+from midwatch.workshop.sandbox.walls.probe import probe
+from midwatch.workshop.sandbox.walls.spec import Walls
 from tests.conftest import missing
 
 MakeSpec = Callable[..., Spec]

@@ -14,7 +14,7 @@ from midwatch.workshop.holding.adoption import launch
 from midwatch.workshop.holding.ending import Ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.spec import Limits, Spec
-from midwatch.workshop.walls import groups
+from midwatch.workshop.sandbox.walls import groups
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, left_over, until
 

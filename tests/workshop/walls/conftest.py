@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls.probe import probe
+from midwatch.workshop.sandbox.walls.probe import probe
 from tests.conftest import missing
 from tests.workshop.walls.lab import IDENTITIES, Lab, open_lab
 

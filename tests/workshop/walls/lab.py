@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls import entry, groups, landlock, threshold
-from midwatch.workshop.walls.spec import Walls
+from midwatch.workshop.sandbox.walls import entry, groups, landlock, threshold
+from midwatch.workshop.sandbox.walls.spec import Walls
 
 SECRET = "FAKE-PRIVATE-KEY"
 PATIENCE = 60

@@ -10,10 +10,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from midwatch.gateway.egress import Connection, Egress, Policy
-from midwatch.rules.egress import rules_of
+from midwatch.rules.budget.egress import rules_of
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.enclosure import Enclosure
-from midwatch.workshop.walls.spec import Walls
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.spec import Walls
 from tests.gateway.egress.lab import QUICK, FarEnd, far_end
 from tests.workshop.walls.lab import python_inside
 

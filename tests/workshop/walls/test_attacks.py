@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls import bubblewrap, seccomp
-from midwatch.workshop.walls.spec import Limits
+from midwatch.workshop.sandbox.walls import bubblewrap, seccomp
+from midwatch.workshop.sandbox.walls.spec import Limits
 from tests.workshop.escapes.escapes import ESCAPES
 from tests.workshop.walls.attacks import ATTACKS, NEEDS, OWN, WORK_OUTSIDE
 from tests.workshop.walls.lab import Lab, python_inside

@@ -13,7 +13,7 @@ import pytest
 
 from midwatch.errors import Broken
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls.doors import Doors, waiting_at
+from midwatch.workshop.sandbox.walls.doors import Doors, waiting_at
 from tests.workshop.walls.lab import Lab, python_inside
 
 PORTS = (3128, 8317)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls import groups
-from midwatch.workshop.walls.entry import command
-from midwatch.workshop.walls.spec import Walls
+from midwatch.workshop.sandbox.walls import groups
+from midwatch.workshop.sandbox.walls.entry import command
+from midwatch.workshop.sandbox.walls.spec import Walls
 
 FORKS_WHEN_TOLD = """
 import os, sys

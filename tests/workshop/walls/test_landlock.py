@@ -8,7 +8,7 @@ import pytest
 
 from midwatch.errors import Misuse
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls import landlock, seccomp
+from midwatch.workshop.sandbox.walls import landlock, seccomp
 from tests.conftest import missing
 from tests.workshop.walls.attacks import ATTACKS
 from tests.workshop.walls.lab import IDENTITIES, Lab, open_lab, python_inside

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.errand import run_leashed
-from midwatch.workshop.logs import Untouched
+from midwatch.workshop.rooms.logs import Untouched
+from midwatch.workshop.sandbox.short_command import run_leashed
 from tests.workshop.walls.attacks import NEEDS
 from tests.workshop.walls.lab import Lab
 

@@ -10,8 +10,8 @@ import pytest
 
 from midwatch.errors import Unavailable
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls import bubblewrap as bubblewrap_module
-from midwatch.workshop.walls import landlock, probe
+from midwatch.workshop.sandbox.walls import bubblewrap as bubblewrap_module
+from midwatch.workshop.sandbox.walls import landlock, probe
 from tests.conftest import missing
 
 SAME_VERSION = "import sys; sys.exit(sys.version_info[:2] != ({}, {}))"
@@ -38,7 +38,7 @@ def test_an_ordinary_user_has_the_same_walls() -> None:
         missing("python", "the system's Python, which nobody may read, is another than ours")
     paths = [str(Path(probe.__file__).parents[3]), sysconfig.get_path("purelib")]
     done = subprocess.run(
-        [python, "-c", "from midwatch.workshop.walls.probe import probe; print(probe())"],
+        [python, "-c", "from midwatch.workshop.sandbox.walls.probe import probe; print(probe())"],
         check=False,
         env={"PYTHONPATH": os.pathsep.join(paths), "PATH": "/usr/bin:/bin"},
         cwd="/",

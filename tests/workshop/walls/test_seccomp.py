@@ -6,8 +6,8 @@ import struct
 import pytest
 
 from midwatch.errors import Broken
-from midwatch.workshop.walls import seccomp
-from midwatch.workshop.walls.seccomp import ALLOW, CALLS, ERRNO, KILL_PROCESS, MACHINES, Net
+from midwatch.workshop.sandbox.walls import seccomp
+from midwatch.workshop.sandbox.walls.seccomp import ALLOW, CALLS, ERRNO, KILL_PROCESS, MACHINES, Net
 
 EPERM, ENOSYS, NO_FAMILY = ERRNO | errno.EPERM, ERRNO | errno.ENOSYS, ERRNO | errno.EAFNOSUPPORT
 LONGEST = 4096  # the kernel's own limit on steps

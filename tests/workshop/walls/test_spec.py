@@ -7,8 +7,8 @@ import pytest
 
 from midwatch.errors import Misuse
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.walls.entry import command, place_inside
-from midwatch.workshop.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.entry import command, place_inside
+from midwatch.workshop.sandbox.walls.spec import Walls
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from itertools import count
 
-from midwatch.views.plain import clean, harmless
+from midwatch.views.text.plain import clean, harmless
 
 
 def fenced(text: str, what: str) -> str:

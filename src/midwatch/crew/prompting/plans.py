@@ -6,7 +6,7 @@ from typing import Any, Final
 from midwatch.errors import Broken
 from midwatch.rules.paths import is_clean
 from midwatch.terms.jobs import Plan
-from midwatch.views.plain import harmless
+from midwatch.views.text.plain import harmless
 
 LONGEST_TEXT: Final = 4_000
 MOST_ITEMS: Final = 100

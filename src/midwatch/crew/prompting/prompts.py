@@ -12,7 +12,7 @@ from midwatch.crew.prompting.fences import cut, fenced, lines
 from midwatch.errors import Corrupt
 from midwatch.terms.agents import FormerTry
 from midwatch.terms.jobs import Plan
-from midwatch.views.plain import clean
+from midwatch.views.text.plain import clean
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -7,7 +7,7 @@ from midwatch.errors import MidwatchError
 from midwatch.forges.github.addresses import Repository
 from midwatch.forges.github.asking import Answer, Desk
 from midwatch.forges.github.refusals import errors_in
-from midwatch.views.plain import clean
+from midwatch.views.text.plain import clean
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from midwatch.errors import Away, Limited, Locked, MidwatchError, Refused
-from midwatch.views.plain import clean
+from midwatch.views.text.plain import clean
 
 RESUME = "then resume the job."
 LONGEST_NUMBER = 12

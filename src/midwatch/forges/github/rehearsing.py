@@ -8,7 +8,7 @@ from midwatch.forges.github.asking import Answer, Desk
 from midwatch.forges.github.refusals import refusal
 from midwatch.forges.pushing import Pusher, agent_branch
 from midwatch.terms.forges import Rehearsed
-from midwatch.views.plain import clean
+from midwatch.views.text.plain import clean
 
 FORBIDDING = {
     "creation": "no such branch may be made",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from midwatch.gateway.egress.counting import TurnedAway
-from midwatch.rules.egress import port_in, shown
+from midwatch.rules.budget.egress import port_in, shown
 
 LARGEST_HEAD: Final = 32_768
 MOST_FIELDS: Final = 100

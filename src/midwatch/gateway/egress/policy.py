@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from midwatch.errors import Misuse
-from midwatch.rules.egress import HostRule, canonical, fault_in, port_in, shown
+from midwatch.rules.budget.egress import HostRule, canonical, fault_in, port_in, shown
 
 HeaderSource = Callable[[], Awaitable[Mapping[str, str]]]
 """Gives the headers that carry a credential, at the moment they are needed."""

@@ -16,8 +16,8 @@ from midwatch.gateway.egress.policy import Policy, Route
 from midwatch.gateway.egress.resolving import Address, Dialler, Resolver, SystemResolver
 from midwatch.gateway.egress.tls import ACCESS_DENIED
 from midwatch.gateway.egress.tunnel import Tunnel
-from midwatch.gateway.receiving import Reception
-from midwatch.rules.egress import may_reach, shown
+from midwatch.gateway.listener import Reception
+from midwatch.rules.budget.egress import may_reach, shown
 
 Seen = Callable[[Connection], None]
 """Gets each connection as it ends. It is called at most caps.requests + caps.refusals times."""

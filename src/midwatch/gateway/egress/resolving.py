@@ -12,7 +12,7 @@ from midwatch.gateway.egress.counting import TurnedAway, Visit
 from midwatch.gateway.egress.heads import LARGEST_HEAD
 from midwatch.gateway.egress.moving import Wire, within
 from midwatch.gateway.egress.policy import Deadlines
-from midwatch.rules.egress import why_not_dial
+from midwatch.rules.budget.egress import why_not_dial
 
 Address = tuple[str, int]
 Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]

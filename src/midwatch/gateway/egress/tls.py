@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from midwatch.gateway.egress.counting import TurnedAway
-from midwatch.rules.egress import shown
+from midwatch.rules.budget.egress import shown
 
 LARGEST_HELLO: Final = 32_768
 MOST_RECORDS: Final = 64

@@ -10,7 +10,7 @@ from midwatch.gateway.metering.providers import ANTHROPIC, GEMINI, OPENAI, PROVI
 from midwatch.gateway.metering.proxy import ModelProxy
 from midwatch.gateway.metering.roles import Books, Grant, Unwritten
 from midwatch.gateway.metering.upstream import Upstream
-from midwatch.rules.reserving import Refusal, Reservation, Wish
+from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
 
 __all__ = [
     "ANTHROPIC",

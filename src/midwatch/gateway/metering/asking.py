@@ -9,7 +9,7 @@ from midwatch.gateway.metering.credentials import admitted, masked, presented_in
 from midwatch.gateway.metering.inside import Heard
 from midwatch.gateway.metering.providers import PAID, Api, Door, Provider, Shape, query_of
 from midwatch.gateway.metering.refusing import Declined
-from midwatch.rules.spending import estimated_tokens, expected_output
+from midwatch.rules.budget.spending import estimated_tokens, expected_output
 
 _OUTPUTS: Final[dict[Api, tuple[str, ...]]] = {
     "messages": ("max_tokens",),

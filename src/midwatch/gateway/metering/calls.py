@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from midwatch.rules.spending import Crossing
+from midwatch.rules.budget.spending import Crossing
 from midwatch.terms.agents import Tokens
 
 

@@ -18,8 +18,8 @@ from midwatch.gateway.metering.roles import Books, Grant, Unwritten, written
 from midwatch.gateway.metering.trips import Trip
 from midwatch.gateway.metering.upstream import Leaving, Upstream, parts
 from midwatch.gateway.metering.veil import Veil, without
-from midwatch.rules.reserving import Refusal, Reservation, Wish
-from midwatch.rules.spending import Amount
+from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
+from midwatch.rules.budget.spending import Amount
 
 if TYPE_CHECKING:
     import httpx

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from midwatch.gateway.metering.providers import CREDENTIALS, CredentialKind, Provider
-from midwatch.gateway.secrets import Secret
+from midwatch.gateway.vault import Secret
 
 _LOOKS: Final = {
     ("anthropic", "api_key"): "sk-ant-api03-",

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from midwatch.errors import Corrupt, Unknown
-from midwatch.rules.reserving import Held, Refusal, Reservation, Wish
-from midwatch.rules.spending import NOTHING, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
+from midwatch.rules.budget.reservation import Held, Refusal, Reservation, Wish
+from midwatch.rules.budget.spending import NOTHING, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 
 PATIENCE: Final = 120.0
 

@@ -6,6 +6,7 @@ import socket
 from typing import Final
 
 from midwatch.gateway.egress.moving import Wire
+from midwatch.gateway.listener import Reception
 from midwatch.gateway.metering.asking import asked_of, way_of
 from midwatch.gateway.metering.bounds import Patience, Room
 from midwatch.gateway.metering.carrying import Carrying
@@ -13,7 +14,6 @@ from midwatch.gateway.metering.inside import HungUp, Inside, Shelf
 from midwatch.gateway.metering.refusing import Declined
 from midwatch.gateway.metering.roles import Books, Grant, Unwritten
 from midwatch.gateway.metering.upstream import Upstream
-from midwatch.gateway.receiving import Reception
 
 log = logging.getLogger(__name__)
 

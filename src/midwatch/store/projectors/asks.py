@@ -8,7 +8,7 @@ from midwatch.journal.events import session as ev
 from midwatch.journal.events.notices import AskPostponed
 from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row, set_timer
 from midwatch.store.projectors.sessions import call_round
-from midwatch.store.tables import asks, tool_invocations
+from midwatch.store.schema.tables import asks, tool_invocations
 from midwatch.terms.asks import AskState, Silence
 
 

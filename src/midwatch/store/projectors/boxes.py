@@ -7,7 +7,7 @@ from midwatch.journal.events import boxes as ev
 from midwatch.store.projectors.jobs import GOING, by_epoch
 from midwatch.store.projectors.rows import change, clear_timer, on, set_timer
 from midwatch.store.projectors.waiting import box_timer_of
-from midwatch.store.tables import jobs
+from midwatch.store.schema.tables import jobs
 from midwatch.terms.jobs import JobState
 
 

@@ -8,7 +8,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import crew as ev
 from midwatch.store.projectors.people import only_written
 from midwatch.store.projectors.rows import adjust, change, insert, on, row
-from midwatch.store.tables import fuel, jobs, reservations
+from midwatch.store.schema.tables import fuel, jobs, reservations
 
 
 @on(ev.ModelCalled)

@@ -7,7 +7,7 @@ from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.jobs import GOING, NOT_OVER, by_epoch, timer_of
 from midwatch.store.projectors.rows import change, clear_timer, on, row, set_timer
 from midwatch.store.projectors.waiting import box_timer_of, failures_with, rested
-from midwatch.store.tables import jobs
+from midwatch.store.schema.tables import jobs
 from midwatch.terms.jobs import JobState
 
 

@@ -9,7 +9,7 @@ from midwatch.journal.events.forges import PullRequestReworded
 from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row
 from midwatch.store.projectors.sessions import call_round
 from midwatch.store.projectors.waiting import failures_with, rested
-from midwatch.store.tables import jobs, plans, pull_requests, sessions
+from midwatch.store.schema.tables import jobs, plans, pull_requests, sessions
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.trust import Isolation

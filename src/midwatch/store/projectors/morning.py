@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import morning as ev
 from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, on, row, set_timer
-from midwatch.store.tables import (
+from midwatch.store.schema.tables import (
     artifacts,
     assumptions,
     claims,

@@ -7,7 +7,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import people as ev
 from midwatch.journal.events.happening import Happening
 from midwatch.store.projectors.rows import change, insert, next_number, on
-from midwatch.store.tables import people, tokens
+from midwatch.store.schema.tables import people, tokens
 
 
 @on(ev.PersonAdded)

@@ -7,7 +7,7 @@ from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.jobs import GOING, by_epoch
 from midwatch.store.projectors.rows import adjust, change, insert, on, row
 from midwatch.store.projectors.waiting import rested
-from midwatch.store.tables import jobs, plans
+from midwatch.store.schema.tables import jobs, plans
 from midwatch.terms.jobs import JobState, Stage
 
 

@@ -6,7 +6,7 @@ from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import preflight as ev
 from midwatch.store.projectors.rows import adjust, change, insert, on, row
-from midwatch.store.tables import preflight_lines, preflights
+from midwatch.store.schema.tables import preflight_lines, preflights
 from midwatch.terms.preflight import LineState, PreflightState
 
 

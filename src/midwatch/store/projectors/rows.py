@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from midwatch.errors import Stale, Unknown
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.happening import Happening
-from midwatch.store.tables import timers
+from midwatch.store.schema.tables import timers
 
 E = TypeVar("E", bound=Happening)
 Projector = Callable[[sa.Connection, Entry, Any], None]

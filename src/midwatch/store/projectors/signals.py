@@ -6,7 +6,7 @@ from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import signals as ev
 from midwatch.store.projectors.rows import change, insert, on, row
-from midwatch.store.tables import jobs, signals
+from midwatch.store.schema.tables import jobs, signals
 from midwatch.terms.signals import SignalKind, SignalState
 
 

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import stack as ev
 from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, set_timer
-from midwatch.store.tables import pull_requests, stacks
+from midwatch.store.schema.tables import pull_requests, stacks
 from midwatch.terms.stack import StackState
 
 

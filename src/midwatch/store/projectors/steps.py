@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.rows import adjust, insert
-from midwatch.store.tables import steps
+from midwatch.store.schema.tables import steps
 from midwatch.terms.jobs import Stage
 
 WENT_WELL = (

@@ -7,7 +7,7 @@ from midwatch.journal.events import workshop as ev
 from midwatch.store.projectors.jobs import by_epoch
 from midwatch.store.projectors.people import only_written
 from midwatch.store.projectors.rows import insert, on
-from midwatch.store.tables import connections
+from midwatch.store.schema.tables import connections
 
 
 @on(ev.ConnectionSeen)

@@ -2,11 +2,11 @@
 
 from fastapi import APIRouter
 
-from midwatch.night.commanding import Commanded, command
+from midwatch.night.commands.code_command import Commanded, command
 from midwatch.surfaces.api.access import Operates, Person, TheHouse
 from midwatch.surfaces.api.day import Shown
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
-from midwatch.views.commanded import allows
+from midwatch.views.text.code_summary import allows
 
 router = APIRouter()
 

@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 from midwatch.compose import House
 from midwatch.errors import Unknown
 from midwatch.journal.events.signals import MilestoneReached
-from midwatch.night import commands
+from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.night import LONGEST_WAIT, Why
@@ -23,10 +23,10 @@ from midwatch.surfaces.job_stories import prompt_of, story_of
 from midwatch.surfaces.log_reading import read_on
 from midwatch.terms.records import ConnectionRow, JobRow, PlanRow, PullRequestRow, SignalRow, StepRow
 from midwatch.terms.term import Term
-from midwatch.views.plain import clean, harmless
-from midwatch.views.plan_versions import versions_shown
-from midwatch.views.steps import steps_shown
-from midwatch.workshop import shells
+from midwatch.views.pages.plan_versions import versions_shown
+from midwatch.views.pages.steps import steps_shown
+from midwatch.views.text.plain import clean, harmless
+from midwatch.workshop.rooms import shells
 
 router = APIRouter()
 NEXT, OVER = "midwatch-next", "midwatch-over"
@@ -158,7 +158,7 @@ def _checkout(kept: Shown) -> Shown:
 async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> Shown:
     """Stop a job; its work is kept."""
     row = await house.records.get(JobRow, name)
-    await commands.stop_job(house.night, row, by=person, why=why.text or f"stopped by {person}")
+    await steering.stop_job(house.night, row, by=person, why=why.text or f"stopped by {person}")
     return shown(await house.records.get(JobRow, row.id))
 
 
@@ -167,7 +167,7 @@ async def job_resume(house: TheHouse, person: Person, name: str) -> Shown:
     """Go on where a job failed or was stopped, as a new job in the checkout it left."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
-    return shown(await commands.resume_job(house.night, row, by=person))
+    return shown(await steering.resume_job(house.night, row, by=person))
 
 
 class Discarding(Term):
@@ -181,7 +181,7 @@ async def job_discard(house: TheHouse, person: Person, name: str, how: Discardin
     """Throw a job's checkouts away; refused where work would be lost, unless forced."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
-    freed = await commands.discard(house.night, row, by=person, force=how.force)
+    freed = await steering.discard(house.night, row, by=person, force=how.force)
     return {"job": row.id, "number": row.number, "freed_bytes": freed}
 
 
@@ -189,14 +189,14 @@ async def job_discard(house: TheHouse, person: Person, name: str, how: Discardin
 async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> Shown:
     """Close a job's pull request without merging it."""
     row = await house.records.get(JobRow, name)
-    return shown(await commands.close(house.night, row, by=person, why=why.text))
+    return shown(await steering.close(house.night, row, by=person, why=why.text))
 
 
 @router.post("/jobs/{name}/merge", dependencies=[Operates])
 async def job_merge(house: TheHouse, person: Person, name: str) -> Shown:
     """Merge a job's pull request: a person's act, always."""
     row = await house.records.get(JobRow, name)
-    merged = await commands.merge(house.night, row, by=person)
+    merged = await steering.merge(house.night, row, by=person)
     return shown(merged)
 
 

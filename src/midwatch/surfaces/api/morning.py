@@ -9,7 +9,7 @@ from midwatch.compose import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import ActJudged
 from midwatch.morning import review as verdicts
-from midwatch.rules.rehearsal import rehearse as rehearse_at
+from midwatch.rules.gate.rehearsal import rehearse as rehearse_at
 from midwatch.surfaces.api.access import Answers, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.checking import every_entry, verify, violations
@@ -17,11 +17,11 @@ from midwatch.surfaces.job_stories import prompt_text
 from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, RunRow, SessionRow
 from midwatch.terms.report import Review
 from midwatch.terms.trust import Level
-from midwatch.views import timeline
-from midwatch.views import why as reasons
-from midwatch.views.advice import why_recommendation
-from midwatch.views.marks import Tag
-from midwatch.views.names import names_after
+from midwatch.views.entries import replay as timeline
+from midwatch.views.entries import why as reasons
+from midwatch.views.entries.advice import why_recommendation
+from midwatch.views.entries.tags import Tag
+from midwatch.views.text.names import names_after
 
 router = APIRouter()
 

@@ -11,8 +11,9 @@ from midwatch.errors import Refused, Unknown
 from midwatch.evening import signing
 from midwatch.evening.orders_file import EXAMPLE, read_orders
 from midwatch.journal.entry import Entry
-from midwatch.night import commands, settling
-from midwatch.rules.visible import visible
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
+from midwatch.rules.tools.visible import visible
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import ThePage
@@ -29,9 +30,9 @@ from midwatch.terms.records import (
     SessionRow,
 )
 from midwatch.terms.term import Term
-from midwatch.views.describe import describe
-from midwatch.views.names import Names, names_after
-from midwatch.views.wanted import parts_of
+from midwatch.views.entries.describe import describe
+from midwatch.views.pages.open_asks import parts_of
+from midwatch.views.text.names import Names, names_after
 
 router = APIRouter()
 LONGEST_WAIT = 25.0
@@ -99,7 +100,7 @@ async def _current(house: TheHouse) -> SessionRow:
 async def say(house: TheHouse, person: Person, why: Why) -> Shown:
     """Say something to the night; it hears it in its next round."""
     session = await _current(house)
-    await commands.say(house.night, session, why.text, by=person)
+    await steering.say(house.night, session, why.text, by=person)
     return shown(await house.records.get(SessionRow, session.id))
 
 
@@ -109,13 +110,13 @@ async def steer(house: TheHouse, person: Person, verb: str, why: Why) -> Shown:
     session = await _current(house)
     match verb:
         case "pause":
-            await commands.pause(house.night, session, by=person, why=why.text or f"paused by {person}")
+            await steering.pause(house.night, session, by=person, why=why.text or f"paused by {person}")
         case "resume":
-            await commands.resume(house.night, session, by=person)
+            await steering.resume(house.night, session, by=person)
         case "stop":
-            await settling.debrief(house.night, session.id, why.text or f"stopped by {person}", actor=person)
+            await settlement.debrief(house.night, session.id, why.text or f"stopped by {person}", actor=person)
         case "think":
-            await commands.think(house.night, session, by=person)
+            await steering.think(house.night, session, by=person)
         case _:
             raise Unknown(f"A night cannot {verb}.", hint="pause, resume, stop, think, say")
     return shown(await house.records.get(SessionRow, session.id))
@@ -179,7 +180,7 @@ async def ask(house: TheHouse, name: str) -> Shown:
 @router.post("/asks/{name}/answer", dependencies=[Answers])
 async def answer(house: TheHouse, person: Person, name: str, given: AnswerGiven) -> Shown:
     """Answer; the first answer wins."""
-    row = await settling.answer(house.night, name, given.answer, by=person, text=given.text, shown=given.shown_hash)
+    row = await settlement.answer(house.night, name, given.answer, by=person, text=given.text, shown=given.shown_hash)
     return shown(row)
 
 

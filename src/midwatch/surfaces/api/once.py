@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from midwatch.compose import House
 from midwatch.errors import MidwatchError, Misuse, Stale
-from midwatch.store.answers import Answer
+from midwatch.store.side.idempotency import Answer
 from midwatch.surfaces.api.problems import problem
 from midwatch.surfaces.api.written import AsciiJson
 

@@ -12,7 +12,7 @@ from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import ThePage
 from midwatch.terms.records import ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.term import Term
-from midwatch.views.stack import StackShown, stack_shown
+from midwatch.views.pages.stack import StackShown, stack_shown
 
 router = APIRouter()
 Project = Annotated[str, Query(description="A project's name or id; any by default.")]

@@ -12,8 +12,8 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.orders import Limits
 from midwatch.terms.records import AskRow, FuelRow, JobRow, ProjectRow, PullRequestRow, ReportRow, SessionRow
-from midwatch.views.fuel import fuel_shown
-from midwatch.views.job_line import JobLine, Spent, spent_by
+from midwatch.views.pages.job_line import JobLine, Spent, spent_by
+from midwatch.views.text.quota import fuel_shown
 
 router = APIRouter()
 ACTIVE = tuple(state for state in JobState if not state.over)

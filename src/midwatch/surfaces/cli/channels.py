@@ -181,7 +181,7 @@ def _asked(name: str) -> str:
 def _looked_at(name: str, given: str) -> Any:
     """See that Apprise understands it before anything is kept."""
     from midwatch.channels.by_apprise import look_at  # noqa: PLC0415  heavy
-    from midwatch.gateway.secrets import Vault  # noqa: PLC0415
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415
     from midwatch.terms.secrets import SecretReference  # noqa: PLC0415
 
     if not given.startswith(PLACES):
@@ -203,7 +203,7 @@ def _tried_here(name: str) -> dict[str, Any]:
     """Send from this process, by what the file and the environment say."""
     from midwatch.channels.by_apprise import AppriseOutlet  # noqa: PLC0415  heavy
     from midwatch.errors import MidwatchError  # noqa: PLC0415
-    from midwatch.gateway.secrets import Vault  # noqa: PLC0415
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415
     from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
     from midwatch.settings.meaning import channel_secret  # noqa: PLC0415
     from midwatch.surfaces.channels import HELLO, taken  # noqa: PLC0415

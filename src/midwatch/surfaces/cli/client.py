@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from midwatch import errors
 from midwatch.settings.folder import data_folder
 from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
-from midwatch.views.plain import harmless
+from midwatch.views.text.plain import harmless
 
 API = "/api/v1"
 NOBODY = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)

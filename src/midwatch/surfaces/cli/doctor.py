@@ -74,7 +74,7 @@ def _finding(state: str, text: str, hint: str = "", *, corrupt: bool = False) ->
 
 
 def _machine() -> list[Finding]:
-    from midwatch.workshop import machine  # noqa: PLC0415  heavy
+    from midwatch.workshop.upkeep import machine  # noqa: PLC0415  heavy
 
     found = [_finding("ok", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")]
     git = shutil.which("git")
@@ -91,7 +91,7 @@ def _machine() -> list[Finding]:
 
 def _folder() -> list[Finding]:
     from midwatch.settings import load_settings  # noqa: PLC0415  heavy
-    from midwatch.workshop import machine  # noqa: PLC0415
+    from midwatch.workshop.upkeep import machine  # noqa: PLC0415
 
     home = client.home()
     if not home.exists():
@@ -113,10 +113,10 @@ def _folder() -> list[Finding]:
 def _walls() -> list[Finding]:
     """Try which walls can be built here, and tell what jobs are lent and how much of them is kept."""
     from midwatch.settings import load_settings  # noqa: PLC0415  heavy
-    from midwatch.views.sizes import size  # noqa: PLC0415
-    from midwatch.views.walls import WALLS  # noqa: PLC0415
-    from midwatch.workshop.keeping import weigh  # noqa: PLC0415
-    from midwatch.workshop.standing import stand  # noqa: PLC0415
+    from midwatch.views.pages.walls import WALLS  # noqa: PLC0415
+    from midwatch.views.text.sizes import size  # noqa: PLC0415
+    from midwatch.workshop.sandbox.isolation import stand  # noqa: PLC0415
+    from midwatch.workshop.upkeep.kept_checkouts import weigh  # noqa: PLC0415
 
     home = client.home()
     try:
@@ -136,7 +136,7 @@ def _walls() -> list[Finding]:
 
 def _secrets() -> list[Finding]:
     """Fetch each secret as the server will; what it is stays unsaid."""
-    from midwatch.gateway.secrets import Vault  # noqa: PLC0415  heavy
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
 
     try:
@@ -150,7 +150,7 @@ def _secrets() -> list[Finding]:
 
 
 def _sleep() -> list[Finding]:
-    from midwatch.workshop import machine  # noqa: PLC0415  heavy
+    from midwatch.workshop.upkeep import machine  # noqa: PLC0415  heavy
 
     risk = machine.sleep_risk()
     state = {"no": "ok", "maybe": "look", "likely": "look"}[risk.will]

@@ -49,7 +49,7 @@ def _stands(row: dict[str, Any]) -> Finding:
 
 def _unreadable(row: dict[str, Any]) -> MidwatchError | None:
     """Fetch its credential as the server will; what it is stays unsaid."""
-    from midwatch.gateway.secrets import Vault  # noqa: PLC0415  heavy
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415  heavy
     from midwatch.terms.secrets import SecretReference  # noqa: PLC0415
 
     if not row["kept"]:

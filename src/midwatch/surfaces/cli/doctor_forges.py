@@ -24,7 +24,7 @@ async def _asked(name: str) -> Finding:
     from midwatch.engine.clocks import SystemClock  # noqa: PLC0415
     from midwatch.forges.github.addresses import API  # noqa: PLC0415
     from midwatch.forges.github.asking import Desk  # noqa: PLC0415
-    from midwatch.gateway.secrets import Vault  # noqa: PLC0415
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415
     from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
 
     settings = load_settings(client.home()).settings

@@ -7,7 +7,7 @@ import typer
 from midwatch.errors import Unknown
 from midwatch.surfaces.cli import client
 from midwatch.surfaces.cli.screen import JSON_FLAG, line, show_json, wanted
-from midwatch.views.sizes import size
+from midwatch.views.text.sizes import size
 
 
 def look(

@@ -7,7 +7,7 @@ import typer
 from midwatch.surfaces.cli import client, job_checkouts, job_errands, job_logs, job_steps
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.screen import JSON_FLAG, head, line, show_json, table
-from midwatch.views.sizes import MARKS
+from midwatch.views.text.sizes import MARKS
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

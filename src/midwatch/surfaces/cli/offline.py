@@ -8,7 +8,7 @@ from midwatch.compose import House, database_url
 from midwatch.compose.house import DATABASE
 from midwatch.errors import MidwatchError, Refused, Unavailable
 from midwatch.settings import load_settings
-from midwatch.store.engines import is_sqlite
+from midwatch.store.schema.engines import is_sqlite
 from midwatch.surfaces.api.app import make_app
 from midwatch.surfaces.api.problems import problem
 

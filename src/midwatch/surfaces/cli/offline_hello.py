@@ -8,7 +8,7 @@ from midwatch.compose import House, database_url
 from midwatch.compose.house import DATABASE
 from midwatch.errors import Unavailable
 from midwatch.settings import load_settings
-from midwatch.store.engines import is_sqlite
+from midwatch.store.schema.engines import is_sqlite
 from midwatch.surfaces.agents import greet
 
 

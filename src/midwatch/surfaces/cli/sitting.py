@@ -10,7 +10,7 @@ from midwatch.errors import Misuse
 from midwatch.surfaces.cli import client, terminals
 from midwatch.surfaces.cli.job_logs import OVER
 from midwatch.surfaces.cli.screen import line, wanted
-from midwatch.views.sizes import MARKS
+from midwatch.views.text.sizes import MARKS
 
 LOOK_SECONDS = 0.1
 

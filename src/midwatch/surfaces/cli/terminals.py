@@ -17,10 +17,10 @@ from midwatch.compose import House
 from midwatch.errors import MidwatchError, Misuse, Refused
 from midwatch.surfaces.cli import client
 from midwatch.terms.jobs import JobState
-from midwatch.views.walls import WALLS
-from midwatch.workshop import shells
+from midwatch.views.pages.walls import WALLS
 from midwatch.workshop.holding.ending import Ending
 from midwatch.workshop.holding.held import Held
+from midwatch.workshop.rooms import shells
 
 LEAVE = b"\x1d"
 """Ctrl-], as in telnet: no program in wide use wants it."""

@@ -21,7 +21,7 @@ from midwatch.surfaces.cli.screen import (
     until,
     wanted,
 )
-from midwatch.views.sizes import MARKS
+from midwatch.views.text.sizes import MARKS
 
 WAIT = 20
 """Seconds one look at the journal may stay open."""

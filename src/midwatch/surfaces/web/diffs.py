@@ -11,8 +11,8 @@ from midwatch.surfaces.web.colours import Piece, coloured, language_of
 from midwatch.surfaces.web.page import environment
 from midwatch.surfaces.web.safe import marked
 from midwatch.terms.term import Term
-from midwatch.views.diff import DiffFile, DiffLine, FileKind, Hunk, LineKind, parse
-from midwatch.views.diff_shape import Folder, Span, stretches, touched, tree
+from midwatch.views.diff.diff import DiffFile, DiffLine, FileKind, Hunk, LineKind, parse
+from midwatch.views.diff.shape import Folder, Span, stretches, touched, tree
 
 OPEN_UP_TO = 400
 MOST_LINES = 5_000

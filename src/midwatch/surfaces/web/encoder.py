@@ -9,8 +9,8 @@ from midwatch.journal.entry import Entry
 from midwatch.store.journal import SqlJournal
 from midwatch.surfaces.api.night import NAMING
 from midwatch.surfaces.web.reader import as_json, message
-from midwatch.views.names import Names, introduce, names_after
-from midwatch.views.streamed import PING, brought, connected, streamed
+from midwatch.views.entries.sse import PING, brought, connected, streamed
+from midwatch.views.text.names import Names, introduce, names_after
 
 PINGS = {False: message(data=as_json(PING)), True: b": ping\n\n"}
 RETRY_MS = 1000

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from midwatch.compose import House
 from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
-from midwatch.night import commands
+from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.night import NAMING
 from midwatch.surfaces.checking import every_entry
@@ -20,17 +20,17 @@ from midwatch.surfaces.web.job_agent import errands
 from midwatch.surfaces.web.job_log import follow, read_tail
 from midwatch.surfaces.web.page import fragment, page
 from midwatch.terms.records import ActRow, ConnectionRow, JobRow, PlanRow, ProjectRow, PullRequestRow, RunRow, StepRow
-from midwatch.views.job_story import STORY
-from midwatch.views.live import feed_rows, job_shown
-from midwatch.views.marks import PHASES
-from midwatch.views.morning_items import pull_of
-from midwatch.views.names import names_after
-from midwatch.views.plain import clean
-from midwatch.views.plan_versions import versions_shown
-from midwatch.views.proof_told import told
-from midwatch.views.steps import steps_shown
-from midwatch.views.walls import connections_shown, reach_of
-from midwatch.views.wanted import plan_shown
+from midwatch.views.entries.tags import PHASES
+from midwatch.views.pages.job_story import STORY
+from midwatch.views.pages.live import feed_rows, job_shown
+from midwatch.views.pages.morning_items import pull_of
+from midwatch.views.pages.open_asks import plan_shown
+from midwatch.views.pages.plan_versions import versions_shown
+from midwatch.views.pages.steps import steps_shown
+from midwatch.views.pages.walls import connections_shown, reach_of
+from midwatch.views.text.names import names_after
+from midwatch.views.text.plain import clean
+from midwatch.views.text.proof import told
 
 router = APIRouter()
 APART = ("connection.seen", "model.called", "tool_call.decided", "fuel.read")
@@ -60,7 +60,7 @@ async def job_now(house: TheHouse, name: str) -> HTMLResponse:
 async def stop(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Stop a job; its work is kept."""
     row = await house.records.get(JobRow, name)
-    await commands.stop_job(house.night, row, by=person, why=f"stopped by {person}")
+    await steering.stop_job(house.night, row, by=person, why=f"stopped by {person}")
     return await job_now(house, row.id)
 
 

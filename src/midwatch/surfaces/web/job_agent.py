@@ -12,7 +12,7 @@ from midwatch.surfaces.web.page import fragment
 from midwatch.surfaces.web.safe import marked
 from midwatch.terms.records import JobRow
 from midwatch.terms.term import Term
-from midwatch.views.job_story import Call, ErrandDone
+from midwatch.views.pages.job_story import Call, ErrandDone
 
 router = APIRouter(include_in_schema=False)
 FIRST: Final = 10

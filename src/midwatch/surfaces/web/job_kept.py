@@ -7,15 +7,15 @@ from fastapi.responses import HTMLResponse
 
 from midwatch.compose import House
 from midwatch.errors import MidwatchError, Refused
-from midwatch.night import commands
+from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.web.page import fragment
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, SessionRow
-from midwatch.views.plain import clean
-from midwatch.views.sizes import size
-from midwatch.workshop import shells
+from midwatch.views.text.plain import clean
+from midwatch.views.text.sizes import size
+from midwatch.workshop.rooms import shells
 
 router = APIRouter(include_in_schema=False)
 LOSING = "Nothing was discarded: it holds work that is nowhere else. Tick the box if that may be lost."
@@ -33,7 +33,7 @@ async def resume(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Go on with it as a new job, and go to that one's page."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
-    new = await commands.resume_job(house.night, row, by=person)
+    new = await steering.resume_job(house.night, row, by=person)
     return HTMLResponse("", headers={"hx-redirect": f"/jobs/{new.number}"})
 
 
@@ -44,7 +44,7 @@ async def discard(request: Request, house: TheHouse, person: Person, name: str) 
     force = (await request.form()).get("force", "") == "yes"
     try:
         await shells.refuse_while_entered(house.home, row.id, row.number)
-        freed = await commands.discard(house.night, row, by=person, force=force)
+        freed = await steering.discard(house.night, row, by=person, force=force)
     except Refused as refused:
         shown = await _shown(house, row)
         if not shown["kept"]:

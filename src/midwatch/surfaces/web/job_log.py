@@ -10,7 +10,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from midwatch.surfaces.log_reading import CHUNK, read_on
-from midwatch.views.plain import harmless
+from midwatch.views.text.plain import harmless
 
 TAIL_LINES: Final = 200
 LOOK_SECONDS: Final = 0.5

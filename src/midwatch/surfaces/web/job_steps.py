@@ -16,11 +16,11 @@ from midwatch.surfaces.web.diffs import diff_html
 from midwatch.surfaces.web.page import page
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow, StepRow
-from midwatch.views.live import feed_rows
-from midwatch.views.marks import PHASES
-from midwatch.views.names import names_after
-from midwatch.views.steps import step_shown, steps_shown
-from midwatch.views.wanted import harmless_plan
+from midwatch.views.entries.tags import PHASES
+from midwatch.views.pages.live import feed_rows
+from midwatch.views.pages.open_asks import harmless_plan
+from midwatch.views.pages.steps import step_shown, steps_shown
+from midwatch.views.text.names import names_after
 
 router = APIRouter()
 Number = Annotated[int, Path(ge=1, le=2**31)]

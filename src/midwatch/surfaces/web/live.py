@@ -8,7 +8,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.journal.events import Event
 from midwatch.journal.events.crew import ToolCallDecided
-from midwatch.night import commands, settling
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.checking import every_entry
 from midwatch.surfaces.job_stories import prompt_text
@@ -18,9 +19,9 @@ from midwatch.surfaces.web.painter import REGIONS, Painter
 from midwatch.surfaces.web.safe import marked
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import AskRow, SessionRow
-from midwatch.views import why as reasons
-from midwatch.views.plain import clean
-from midwatch.views.timeline import told_by
+from midwatch.views.entries import why as reasons
+from midwatch.views.entries.replay import told_by
+from midwatch.views.text.plain import clean
 
 router = APIRouter(include_in_schema=False)
 LONGEST_WORDS = 4000
@@ -83,21 +84,21 @@ async def answer(request: Request, house: TheHouse, person: Person, painter: The
         raise Misuse("There is no answer in this.", hint="Press one of the ask's buttons.")
     ask = await house.records.get(AskRow, name)
     said = next((one for one in ask.options if clean(one) == said), said)  # a button says an option as it is shown
-    await settling.answer(house.night, ask.id, said, by=person, text=text, shown=given.get("shown_hash", ""))
+    await settlement.answer(house.night, ask.id, said, by=person, text=text, shown=given.get("shown_hash", ""))
     return HTMLResponse(await painter.regions())
 
 
 @router.post("/live/pause", dependencies=[Operates])
 async def pause(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """Hold the loop."""
-    await commands.pause(house.night, await _current(house), by=person, why=f"paused by {person}")
+    await steering.pause(house.night, await _current(house), by=person, why=f"paused by {person}")
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
 
 @router.post("/live/resume", dependencies=[Operates])
 async def resume(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """Let the loop go on."""
-    await commands.resume(house.night, await _current(house), by=person)
+    await steering.resume(house.night, await _current(house), by=person)
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
 
@@ -105,7 +106,7 @@ async def resume(house: TheHouse, person: Person, painter: ThePainter) -> HTMLRe
 async def stop(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """End the night now; its work is kept and the brief is written."""
     session = await _current(house)
-    await settling.debrief(house.night, session.id, f"stopped by {person}", actor=person)
+    await settlement.debrief(house.night, session.id, f"stopped by {person}", actor=person)
     return HTMLResponse(await painter.regions(REGIONS))
 
 
@@ -113,7 +114,7 @@ async def stop(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResp
 async def say(request: Request, house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """Put a message to the night; it pauses to read it."""
     text = (await _form(request)).get("text", "")
-    await commands.say(house.night, await _current(house), text, by=person)
+    await steering.say(house.night, await _current(house), text, by=person)
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
 

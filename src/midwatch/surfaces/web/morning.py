@@ -10,16 +10,16 @@ from midwatch.compose import House
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.morning import review as verdicts
-from midwatch.night import commands
+from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.night import NAMING
 from midwatch.surfaces.checking import every_entry
 from midwatch.surfaces.web.diffs import diff_html
 from midwatch.surfaces.web.page import fragment, page
 from midwatch.terms import records as rec
-from midwatch.views.morning_items import NightRows, pull_of
-from midwatch.views.morning_page import MorningPage, asked, morning_page
-from midwatch.views.review_form import review_of
+from midwatch.views.pages.morning_items import NightRows, pull_of
+from midwatch.views.pages.morning_page import MorningPage, asked, morning_page
+from midwatch.views.pages.review_form import review_of
 
 router = APIRouter(include_in_schema=False)
 MOST_INLINE = 60_000
@@ -66,7 +66,7 @@ async def hand_in(request: Request, house: TheHouse, person: Person) -> HTMLResp
 async def merge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Merge a job's pull request, on a person's word, and show how to undo it."""
     job = await house.records.get(rec.JobRow, name)
-    merged = await commands.merge(house.night, job, by=person)
+    merged = await steering.merge(house.night, job, by=person)
     return HTMLResponse(fragment("_pull.html", pull=pull_of(merged, job)))
 
 

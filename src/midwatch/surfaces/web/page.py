@@ -12,7 +12,7 @@ from markupsafe import Markup
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.web.safe import block, markdown, plain
 from midwatch.terms.people import Scope
-from midwatch.views.plain import harmless, spaced
+from midwatch.views.text.plain import harmless, spaced
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"

@@ -26,12 +26,12 @@ from midwatch.terms.records import (
     RunRow,
     SessionRow,
 )
-from midwatch.views.channels import NoticeShown, notices_shown
-from midwatch.views.fuel import fuel_shown
-from midwatch.views.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
-from midwatch.views.names import Names, names_after
-from midwatch.views.night_picture import PICTURED, night_picture
-from midwatch.views.wanted import asks_shown
+from midwatch.views.pages.channels import NoticeShown, notices_shown
+from midwatch.views.pages.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
+from midwatch.views.pages.night_picture import PICTURED, night_picture
+from midwatch.views.pages.open_asks import asks_shown
+from midwatch.views.text.names import Names, names_after
+from midwatch.views.text.quota import fuel_shown
 
 REGIONS: Final = ("banner", "asks", "timeline", "gauges", "jobs", "notices", "controls")
 """The parts of the page that a message may redraw, by the id of the element they fill."""

@@ -13,7 +13,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from midwatch.views.plain import harmless, weighed
+from midwatch.views.text.plain import harmless, weighed
 
 MOST = 100_000
 """Longer text than this is cut before it is parsed: nobody reads it here, and parsing must stay quick."""

@@ -7,20 +7,20 @@ from midwatch.errors import MidwatchError
 from midwatch.evening import house as by_day
 from midwatch.evening import preflight as looks
 from midwatch.evening import signing
-from midwatch.rules.asks import draft_terms, silence_in_words
-from midwatch.rules.found_checks import NONE
-from midwatch.rules.levels import HOUSEKEEPER, effective_level
-from midwatch.rules.matrix import MATRIX
+from midwatch.rules.checks.discovery import NONE
+from midwatch.rules.gate.levels import HOUSEKEEPER, effective_level
+from midwatch.rules.gate.matrix import MATRIX
+from midwatch.rules.people.asks import draft_terms, silence_in_words
 from midwatch.surfaces import channels, preflights
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import Flag, SessionState, WorkStatus
 from midwatch.terms.orders import Orders
 from midwatch.terms.records import AskRow, GoalRow, PreflightRow, ProjectRow, SessionRow, WorkRow
 from midwatch.terms.trust import Level
-from midwatch.views import tonight as words
-from midwatch.views.estimate import estimate
-from midwatch.views.plain import clean
-from midwatch.views.sheet import PastNight, ProjectSeen, SheetFacts, money, span
+from midwatch.views.pages import tonight as words
+from midwatch.views.pages.estimate import estimate
+from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, money, span
+from midwatch.views.text.plain import clean
 
 READY = (WorkStatus.IN_PROGRESS, WorkStatus.BACKLOG)
 PAST_NIGHTS = 5

@@ -11,9 +11,9 @@ from starlette.datastructures import FormData
 from midwatch.errors import Misuse, Stale
 from midwatch.evening.orders_file import read_orders
 from midwatch.terms.orders import OrderedWork, Orders
-from midwatch.views.orders_text import orders_text
-from midwatch.views.plain import harmless
-from midwatch.views.sheet import money
+from midwatch.views.pages.orders_text import orders_text
+from midwatch.views.pages.sheet import money
+from midwatch.views.text.plain import harmless
 
 KNOWN_TOOLS: Final = ("repo_read", "repo_write_pr", "web_research")
 KNOWN_EFFECTS: Final = ("pull_request",)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from midwatch.workshop.walls.listening import listen_at
+from midwatch.workshop.sandbox.walls.listening import listen_at
 
 GO_ON: Final = b"G"
 NOT_YET: Final = "not yet"

@@ -16,7 +16,7 @@ from midwatch.workshop.holding.intake import Intake
 from midwatch.workshop.holding.log_file import LogWriter, last_words
 from midwatch.workshop.holding.spec import Spec
 from midwatch.workshop.holding.switchboard import FILES, Switchboard, decode
-from midwatch.workshop.walls import groups
+from midwatch.workshop.sandbox.walls import groups
 
 READ_BYTES = 1 << 16
 LAST_READS = 1024  # a pipe holds far less; only an unkillable process could go on longer

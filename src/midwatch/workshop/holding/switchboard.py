@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from midwatch.workshop.holding import records
-from midwatch.workshop.walls.listening import listen_at
+from midwatch.workshop.sandbox.walls.listening import listen_at
 
 LONGEST_REQUEST = 2 << 20
 MOST_CALLERS = 64

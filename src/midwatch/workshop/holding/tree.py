@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from midwatch.workshop.walls import groups
+from midwatch.workshop.sandbox.walls import groups
 
 KILL_SECONDS = 60.0
 _PAUSE = 0.005

@@ -1,0 +1,1 @@
+"""How each agent program is started, spoken with and read."""

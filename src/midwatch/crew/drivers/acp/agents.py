@@ -1,0 +1,112 @@
+"""Agents that speak the Agent Client Protocol: how each is begun, and how it is told where its model is.
+
+In the words and the environment `{base_url}`, `{key}` and `{model}` stand for the brief's own. A person's own agent
+is an `AcpAgent` made from the settings; those below were run through the matrix of tests.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from shlex import quote
+
+from midwatch.crew.drivers.acp.reading import BEGIN
+from midwatch.crew.drivers.driver import Brief, Launch
+from midwatch.crew.drivers.templates import filled
+from midwatch.errors import Misuse
+
+
+@dataclass(frozen=True, slots=True)
+class AcpAgent:
+    """One program."""
+
+    name: str
+    words: tuple[str, ...]
+    """What follows the program's name on its command line."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    never: tuple[str, ...] = ()
+    """What, in the folder it works in, it would run or obey without asking anyone; beside it, it is not begun."""
+    sign_in: str = ""
+    """The way to sign in that it must be asked for before a session, where it wants that."""
+    tested: tuple[str, ...] = ()
+    """Versions the whole matrix of tests was run with."""
+    install: str = "Install it as its vendor says, and name its program in the settings."
+
+
+def _opencode() -> dict[str, object]:
+    model = {"name": "{model}", "limit": {"context": 200_000, "output": 32_000}, "tool_call": True}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "midwatch",
+        "options": {"baseURL": "{base_url}/v1", "apiKey": "{key}"},
+        "models": {"{model}": model},
+    }
+    return {
+        "autoupdate": False,
+        "share": "disabled",
+        "snapshot": False,
+        "model": "midwatch/{model}",
+        "small_model": "midwatch/{model}",
+        "enabled_providers": ["midwatch"],
+        "provider": {"midwatch": provider},
+        # A helper agent of its own would not ask us, and a fetched page is not the repository.
+        "permission": {
+            "*": "ask",
+            "task": "deny",
+            "webfetch": "deny",
+            "websearch": "deny",
+            "external_directory": "ask",
+        },
+        "instructions": [],
+    }
+
+
+OPENCODE = AcpAgent(
+    name="opencode",
+    words=("acp",),
+    environment={
+        "OPENCODE_CONFIG_CONTENT": json.dumps(_opencode()),
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+        "OPENCODE_DISABLE_PROJECT_CONFIG": "1",  # a repository's plugins would run before anyone is asked
+        "OPENCODE_DISABLE_EXTERNAL_SKILLS": "1",
+        "OPENCODE_DISABLE_CLAUDE_CODE": "1",
+        "OPENCODE_DISABLE_SHARE": "1",
+        "OPENCODE_PURE": "1",
+    },
+    # It fetches a package for plugins nobody uses; where nobody listens it goes on without.
+    files={".npmrc": "registry=http://127.0.0.1:9/\nfetch-retries=0\n"},
+    # It runs a repository's plugins whatever its switches say (measured with --pure and all of the above).
+    never=(".opencode", "opencode.json", "opencode.jsonc"),
+    tested=("1.18.33",),
+    install="npm install -g opencode-ai@1.18.33",
+)
+
+
+def launch(agent: AcpAgent, brief: Brief, program: str) -> Launch:
+    """Say how to begin this agent for this brief."""
+    if not brief.model:
+        raise Misuse(f"The agent {agent.name} was given no model.", hint="Name one in the settings.")
+    if brief.access.kind != "api_key":
+        raise Misuse(
+            f"The agent {agent.name} was given a credential of the kind {brief.access.kind!r}.",
+            hint="Give it an API key; vendors keep subscriptions for their own programs.",
+        )
+    words = (program, *(filled(word, brief) for word in agent.words))
+    return Launch(
+        argv=("/bin/sh", "-c", _guard(agent), *words) if agent.never else words,
+        environment={name: filled(value, brief) for name, value in agent.environment.items()},
+        files={name: filled(value, brief) for name, value in agent.files.items()},
+    )
+
+
+def _guard(agent: AcpAgent) -> str:
+    """Begin it only where nothing lies that it would run by itself; the refusal is an answer in its own protocol."""
+    checks = []
+    for name in agent.never:
+        why = f"The repository has {name}, which {agent.name} would run or obey without asking. Take it away first."
+        error = json.dumps({"jsonrpc": "2.0", "id": BEGIN, "error": {"code": 1, "message": why}})
+        checks.append(f"if [ -e {quote(name)} ] || [ -L {quote(name)} ]; then echo {quote(error)}; exit 3; fi")
+    return "\n".join((*checks, 'exec "$0" "$@"'))

@@ -1,0 +1,85 @@
+"""Every question of an ACP agent's is answered here, once, and none of the answers allows more than the one call."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from midwatch.crew.drivers import rpc
+from midwatch.crew.drivers.acp.calls import READING, Call
+from midwatch.crew.drivers.acp.reading import Reader
+from midwatch.crew.drivers.driver import Decide, Decision, Talk, Tell
+from midwatch.crew.drivers.line_protocol import ENOUGH, UNREADABLE, Questions, decided
+from midwatch.terms.agents import ToolDecided
+
+ONLY_READING = Decision(allowed=False, why="While planning only reading is allowed.")
+NOT_ONCE = Decision(allowed=False, why="This call cannot be allowed just once, so it is refused.")
+
+
+class Deciding:
+    """Takes its questions; each is answered in its own time."""
+
+    def __init__(self, talk: Talk, decide: Decide, tell: Tell, reader: Reader, questions: Questions) -> None:
+        self._talk = talk
+        self._decide = decide
+        self._tell = tell
+        self._reader = reader
+        self.questions = questions
+        self._known: dict[str, tuple[list[Call], Decision]] = {}
+        self.planning = False
+        self.closed = False
+        """It took all the turns it may, so nothing more is allowed."""
+        self.reasons: list[str] = []
+        """Why calls were refused since the last prompt: the protocol's own no has no words."""
+
+    async def take(self, message: Mapping[str, Any]) -> None:
+        """Begin to answer one question."""
+        question = f"acp-{message['id']}"
+        call, found = "", list[Call]()
+        if message["method"] == "session/request_permission":
+            call, found = self._reader.wants(rpc.content(message, "params", "toolCall"))
+            for event in self._reader.asked(call, found):
+                await self._tell(event)
+        if not await self._talk.answered(question):
+            self.questions.begin(question, self._answer(question, message, call, found))
+
+    async def _answer(self, question: str, message: Mapping[str, Any], call: str, found: list[Call]) -> None:
+        if message["method"] != "session/request_permission":
+            await rpc.once(self._talk, question, rpc.refusal(message["id"], str(message["method"])))
+            return
+        options = rpc.content(message, "params").get("options")
+        known = self._known.get(call)
+        if known is not None and known[0] == found:
+            decision = known[1]  # some ask twice about the very same call: a person is asked once
+        else:
+            decision = await self._verdict(found, _option(options, "allow_once"))
+            self._known[call] = found, decision
+            # Told before it takes effect: what was allowed is on record even if we die between the two.
+            await self._tell(ToolDecided(call=call, allowed=decision.allowed, why=decision.why))
+        if decision.allowed:
+            self._reader.allowed.add(call)
+        else:
+            self._reader.allowed.discard(call)
+            self.reasons.append(decision.why)
+        chosen = _option(options, "allow_once" if decision.allowed else "reject_once")
+        outcome = {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
+        await rpc.once(self._talk, question, rpc.result(message["id"], {"outcome": outcome}))
+
+    async def _verdict(self, found: list[Call], once: str) -> Decision:
+        """Ask about each part; one no is a no to all of it."""
+        decision = UNREADABLE
+        if self.closed:
+            return ENOUGH
+        if self.planning and any(tool not in READING for tool, _ in found):
+            return ONLY_READING
+        for tool, given in found:
+            decision = await decided(self._decide, tool, given)
+            if not decision.allowed:
+                return decision
+        return decision if once or not decision.allowed else NOT_ONCE
+
+
+def _option(options: object, kind: str) -> str:
+    """Find the choice of this kind; one that would allow more than this call is never taken."""
+    for option in options if isinstance(options, list) else ():
+        if isinstance(option, dict) and option.get("kind") == kind and isinstance(option.get("optionId"), str):
+            return str(option["optionId"])
+    return ""

@@ -1,0 +1,74 @@
+"""How a run of an ACP agent ended: by its last words, never by its exit code.
+
+The protocol has no word for a provider's refusal, so the provider's own words are all there is to tell by. Who
+carries the agent's requests knows better what was refused, and may say so.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from midwatch.crew.drivers.acp.reading import Reader
+from midwatch.crew.drivers.driver import Brief
+from midwatch.crew.drivers.line_protocol import shortened
+from midwatch.crew.drivers.rpc import content
+from midwatch.crew.drivers.templates import shape
+from midwatch.crew.roles import Left
+from midwatch.terms.agents import Outcome, RunEnded
+
+REASONS = {
+    "end_turn": (Outcome.OK, ""),
+    "max_tokens": (Outcome.FAILED, "It said as much as its model may say at once."),
+    "max_turn_requests": (Outcome.MAX_TURNS, "It took as many turns as it may."),
+    "refusal": (Outcome.FAILED, "It declined to go on."),
+    "cancelled": (Outcome.CANCELLED, "It was stopped."),
+}
+WORDS = {
+    Outcome.BUDGET: r"raises the ceiling|payment required|\bbudget\b|\b402\b",
+    Outcome.AUTH: r"api[ _-]?key|unauthor|authenticat|credential|credit balance|quota|\b40[13]\b",
+    Outcome.LIMIT: r"rate.?limit|usage.?limit|too many requests|\b429\b",
+    Outcome.NETWORK: r"overload|connect|network|socket|timed? ?-?out|fetch failed|terminated|aborted|stream"
+    r"|server (had an )?error|internal server|bad gateway|unavailable|pars(e|ing)|\b5\d\d\b",
+}
+
+
+def judge(reader: Reader, brief: Brief, left: Left, reasons: list[str]) -> RunEnded:
+    """Say how the run ended."""
+    structured = None
+    if not reader.results:
+        outcome, why = _without_a_word(reader, left)
+    else:
+        outcome, why = _judged(reader.results[-1])
+    if outcome is Outcome.OK and reader.unheard:
+        outcome = Outcome.FAILED
+        why = f"A refused call ended its turn, as it does with this agent. {' '.join(reasons[-1:])}".strip()
+    if outcome is Outcome.OK and brief.schema is not None:
+        structured = shape(reader.said)
+        if structured is None:
+            outcome, why = Outcome.FAILED, "It ended without an answer of the agreed shape."
+    return RunEnded(outcome=outcome, why=why, conversation=reader.conversation, structured=structured)
+
+
+def _without_a_word(reader: Reader, left: Left) -> tuple[Outcome, str]:
+    if reader.refused is not None:
+        return Outcome.FAILED, f"It would not begin: {shortened(reader.refused, 300)}"
+    if left.stopped:
+        return Outcome.CANCELLED, "It was stopped."
+    last = [shortened(line, 300) for line in left.tail.strip().splitlines()[-1:]]
+    return Outcome.CRASHED, " ".join((f"It ended without a result: {left.sentence}", *last))
+
+
+def _judged(result: Mapping[str, Any]) -> tuple[Outcome, str]:
+    if "error" not in result:
+        reason = str(result.get("stopReason") or "")
+        return REASONS.get(reason, (Outcome.FAILED, f"It gave up: {reason or 'it did not say why'}."))
+    error = content(result, "error")
+    said = f"{error.get('message') or ''} {_details(error.get('data'))}".strip()
+    outcome = next((found for found, words in WORDS.items() if re.search(words, said, re.IGNORECASE)), Outcome.FAILED)
+    return outcome, shortened(said, 300) or "It gave up and did not say why."
+
+
+def _details(data: object) -> str:
+    if isinstance(data, dict):
+        return " ".join(str(data[name]) for name in ("details", "message", "status", "statusCode") if name in data)
+    return data if isinstance(data, str) else ""

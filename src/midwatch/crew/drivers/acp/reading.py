@@ -1,0 +1,192 @@
+"""From what an ACP agent says, line by line, to events; what is unknown is passed over."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from midwatch.crew.drivers.acp.calls import Call, calls, merged, unknown
+from midwatch.crew.drivers.line_protocol import parsed, shortened
+from midwatch.crew.drivers.rpc import content
+from midwatch.terms.agents import AgentEvent, Counted, RunBegan, Said, Tokens, ToolEnded, ToolRequested, TurnEnded
+
+Message = Mapping[str, Any]
+Events = Iterable[AgentEvent]
+
+BEGIN, SIGN_IN, SESSION, PROMPT = 1, 2, 3, 10
+"""The numbers of what we ask of it; prompts count on from the last."""
+
+
+class Reader:
+    """Reads one run; remembers what later lines refer to."""
+
+    def __init__(self, folder: str, model: str, conversation: str) -> None:
+        self.conversation = conversation
+        self.able: Message = {}
+        self.begun = False
+        self.live = False
+        """There is a session; what is said before is history told again."""
+        self.results: list[Message] = []
+        """How each prompt ended: its result or its error."""
+        self.refused: str | None = None
+        """Why it would not even begin."""
+        self.said = ""
+        self.unheard = False
+        """The last thing that happened is that a call which asked us came to nothing."""
+        self.turns = 0
+        """Turns that are over, as far as can be seen from outside: what follows a tool's end is the next one."""
+        self.latest = 0
+        """How many turns were over when it last began something."""
+        self.allowed: set[str] = set()
+        """Calls that we let go on; when one of these fails, no refusal was the cause."""
+        self._folder = folder
+        self._model = model
+        self._version = ""
+        self._spoken: list[str] = []
+        self._speaking = ""
+        self._tokens = Tokens()
+        self._usd: float | None = None
+        self._complained = False
+        self._busy = self._worked = False
+        self._calls: dict[str, dict[str, Any]] = {}
+        self._requested: set[str] = set()
+        self._asked: set[str] = set()
+        self._over: set[str] = set()
+
+    def message(self, said: bytes) -> tuple[Message, list[AgentEvent]]:
+        """Read a line: the message, empty if it is none, and the events in it."""
+        if not said.strip():
+            return {}, []
+        message = parsed(said)
+        if message is None:
+            return {}, self._complain(said)
+        try:
+            if "method" not in message:
+                return message, list(self._answer(message))
+            if message["method"] == "session/update" and self.live:
+                return message, list(self._update(message["params"]["update"]))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return message, self._complain(said)
+        return message, []
+
+    def wants(self, about: Message) -> tuple[str, list[Call]]:
+        """Say which call a question is about, and what it would do."""
+        call = str(about.get("toolCallId") or "")
+        self._calls[call] = merged(self._calls.get(call, {}), about)
+        self._asked.add(call)
+        try:
+            return call, calls(self._calls[call], self._folder)
+        except (TypeError, ValueError, AttributeError):
+            return call, []
+
+    def asked(self, call: str, found: list[Call]) -> Events:
+        """Tell once that it wants to use a tool, with exactly what would happen."""
+        if call in self._requested or not found:
+            return
+        self._requested.add(call)
+        tool, given = found[0]
+        if len(found) > 1:
+            given = {"calls": [{"tool": name, **about} for name, about in found]}
+        yield from self._pause()
+        yield ToolRequested(call=call, tool=tool, input=dict(given))
+
+    def _complain(self, said: bytes) -> list[AgentEvent]:
+        if self._complained:
+            return []
+        self._complained = True
+        text = shortened(said.decode(errors="replace").strip(), 200)
+        return [Said(text=f"(It wrote something that is not its protocol; the log has all of it.) {text}")]
+
+    def _answer(self, message: Message) -> Events:
+        number, result, error = message.get("id"), content(message, "result"), message.get("error")
+        if isinstance(number, int) and number >= PROMPT:
+            yield from self._prompted(error if isinstance(error, dict) else None, result)
+        elif error and number in (BEGIN, SIGN_IN, SESSION):
+            self.refused = str(content(message, "error").get("message") or "It did not say why.")
+        elif number == BEGIN:
+            self.begun = True
+            self.able = content(result, "agentCapabilities")
+            self._version = str(content(result, "agentInfo").get("version") or "")
+        elif number == SESSION:
+            self.conversation = str(result.get("sessionId") or self.conversation)
+            self.live = True
+            yield RunBegan(conversation=self.conversation, model=self._model, version=self._version)
+
+    def _prompted(self, error: Message | None, result: Message) -> Events:
+        yield from self._pause()
+        usage = content(result, "usage")
+        if usage:
+            self._count(usage)
+            yield Counted(tokens=self._tokens, usd=self._usd)
+        self.results.append({"error": error} if error is not None else result)
+        yield from self._turn()
+
+    def _turn(self) -> Events:
+        if self._busy:
+            self.turns += 1
+            yield TurnEnded(number=self.turns)
+        self._busy = self._worked = False
+
+    def _begins(self) -> Events:
+        """It begins something: where a tool has ended before, that is another turn."""
+        if self._worked:
+            yield from self._pause()
+            yield from self._turn()
+        self._busy, self.latest = True, self.turns
+
+    def _count(self, usage: Message) -> None:
+        had = self._tokens
+        self._tokens = Tokens(
+            input=had.input + (usage.get("inputTokens") or 0),
+            output=had.output + (usage.get("outputTokens") or 0),
+            cache_read=had.cache_read + (usage.get("cachedReadTokens") or 0),
+            cache_write=had.cache_write + (usage.get("cachedWriteTokens") or 0),
+        )
+
+    def _update(self, update: Message) -> Events:
+        match update["sessionUpdate"]:
+            case "agent_message_chunk":
+                yield from self._begins()
+                yield from self._chunk(update)
+            case "tool_call" | "tool_call_update":
+                if update["toolCallId"] not in self._calls:
+                    yield from self._begins()
+                yield from self._tool(update)
+            case "usage_update":
+                amount = content(update, "cost").get("amount")
+                self._usd = float(amount) if isinstance(amount, int | float) and amount else self._usd
+            case _:
+                return
+
+    def _chunk(self, update: Message) -> Events:
+        name = str(update.get("messageId") or self._speaking)
+        if name != self._speaking:
+            yield from self._pause()
+        self._speaking = name
+        self._spoken.append(str(content(update, "content").get("text") or ""))
+
+    def _pause(self) -> Events:
+        """Give what it said so far as one thing."""
+        text, self._spoken = "".join(self._spoken), []
+        if text.strip():
+            self.said, self.unheard = text, False
+            yield Said(text=text)
+
+    def _tool(self, update: Message) -> Events:
+        call = str(update["toolCallId"])
+        self._calls[call] = merged(self._calls.get(call, {}), update)
+        yield from self._pause()
+        status = update.get("status")
+        if status not in ("completed", "failed") or call in self._over:
+            return
+        self._over.add(call)
+        self._worked = True
+        about = self._calls[call]
+        # It ran, or was refused, without asking us: that must be seen.
+        found = calls(about, self._folder) or [unknown(about)]
+        yield from self.asked(call, found)
+        self.unheard = status == "failed" and call in self._asked - self.allowed
+        yield ToolEnded(call=call, ok=status == "completed", summary=shortened(_text(about)))
+
+
+def _text(about: Message) -> str:
+    parts = [content(part, "content").get("text") for part in about.get("content") or () if isinstance(part, dict)]
+    return "\n".join(str(part) for part in parts if part)

@@ -1,0 +1,65 @@
+"""The turns of an ACP agent: what it is told, one prompt after the other, and when it may go."""
+
+from midwatch.crew.drivers import rpc
+from midwatch.crew.drivers.acp.deciding import Deciding
+from midwatch.crew.drivers.acp.reading import PROMPT, Reader
+from midwatch.crew.drivers.driver import Brief, Talk
+from midwatch.crew.drivers.line_protocol import owed
+from midwatch.crew.drivers.templates import asked_for
+
+PATIENCE = 3
+"""How often it is asked to go on after a refused call ended its turn."""
+REFUSED = (
+    "Midwatch, which decides about your tool calls, refused one. {} Go on without it, or say what you need it for."
+)
+
+
+class Turns:
+    """Counts the prompts of one run; each is written once, whatever restarts."""
+
+    def __init__(self, talk: Talk, brief: Brief, reader: Reader, deciding: Deciding) -> None:
+        self._talk = talk
+        self._brief = brief
+        self._reader = reader
+        self._deciding = deciding
+        self._given = 0
+        self._over = False
+
+    async def go_on(self) -> None:
+        """Look after each line whether it waits for us."""
+        reader = self._reader
+        if self._given == 0 and reader.live:
+            await self._give(1, asked_for(self._brief))
+        elif reader.refused is not None:
+            await self._stop()
+        elif self._given and self._given == len(reader.results):
+            await self._turn_over()
+
+    async def _turn_over(self) -> None:
+        """Ask it to go on where only a refusal stopped it, else tell it what it is owed, else let it go."""
+        number, ended_badly = self._given, self._deciding.closed or "error" in self._reader.results[-1]
+        if self._reader.unheard and not ended_badly and number <= PATIENCE:
+            await self._give(number + 1, REFUSED.format(" ".join(self._deciding.reasons[-1:])))
+        elif await self._talk.answered(f"midwatch-prompt-{number + 1}"):
+            self._given += 1  # it was told more before a restart
+        elif ended_badly:
+            await self._stop()
+        else:
+            self._deciding.questions.begin(f"midwatch-turn-{number}", self._tell_what_is_owed(number))
+
+    async def _tell_what_is_owed(self, number: int) -> None:
+        if more := await owed(self._brief, number):
+            await self._give(number + 1, more)
+        else:
+            await self._stop()
+
+    async def _give(self, number: int, text: str) -> None:
+        self._given = number
+        given = {"sessionId": self._reader.conversation, "prompt": [{"type": "text", "text": text}]}
+        await rpc.once(self._talk, f"midwatch-prompt-{number}", rpc.request(PROMPT + number, "session/prompt", given))
+
+    async def _stop(self) -> None:
+        """End it: it would wait for another prompt, and the protocol has no word for going."""
+        if not self._over:
+            self._over = True
+            await self._talk.stop()

@@ -1,0 +1,86 @@
+"""The driver of Claude Code."""
+
+import asyncio
+
+from midwatch.crew.drivers.claude import control
+from midwatch.crew.drivers.claude.deciding import Deciding
+from midwatch.crew.drivers.claude.launching import INSTALL, TESTED, launch
+from midwatch.crew.drivers.claude.outcome import judge
+from midwatch.crew.drivers.claude.reading import Reader
+from midwatch.crew.drivers.driver import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.drivers.line_protocol import InTurn, Questions, answer_once, owed
+from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
+
+
+class ClaudeDriver:
+    """Leads Claude Code over its pipes.
+
+    After a restart the same program's lines are read again from the first: all events are told again, in the same
+    order, and only questions that were never answered are decided. `Counted` is the run's total so far; its dollars
+    are the program's own and count the whole conversation.
+    """
+
+    name = "claude"
+    governance = "Every tool call is decided by Midwatch before it runs; a call that nobody answers does not run."
+    tested: tuple[str, ...] = TESTED
+    install = INSTALL
+    takes_turns = True
+
+    def launch(self, brief: Brief, program: str) -> Launch:
+        """Say how to begin it."""
+        return launch(brief, program)
+
+    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+        """Lead it to its end."""
+        tell = InTurn(tell)
+        reader = Reader(shaped=brief.schema is not None)
+        try:
+            async with asyncio.TaskGroup() as group:
+                questions = Questions(group)
+                deciding = Deciding(talk, brief, decide, tell, reader, questions)
+                await answer_once(talk, "midwatch-begin", control.begin(brief.prompt))
+                await _follow(talk, brief, tell, reader, deciding)
+                questions.withdraw_all()
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from several
+        if brief.errand is Errand.PLAN and reader.result is not None:
+            await tell(_plan(reader))
+        ended = judge(reader, brief, await talk.left())
+        await tell(ended)
+        return ended
+
+
+async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> None:
+    """Read it to its last line; a result is not the end, because more turns may wait behind it."""
+    async for said in talk.lines():
+        message, events = reader.message(said)
+        for event in events:
+            await tell(event)
+        match message.get("type"):
+            case "control_request":
+                await deciding.take(message)
+            case "control_cancel_request":
+                deciding.questions.withdraw(str(message.get("request_id")))
+            case "result" if not message.get("queued_turn_count"):
+                failed = bool(message.get("is_error"))
+                over = _turn_over(talk, brief, reader, reader.results, failed=failed)
+                deciding.questions.begin(f"midwatch-turn-{reader.results}", over)
+            case _:
+                continue
+
+
+async def _turn_over(talk: Talk, brief: Brief, reader: Reader, number: int, *, failed: bool) -> None:
+    """Tell it what it is owed, or let it go."""
+    more = "" if failed or await talk.answered(f"midwatch-end-{number}") else await owed(brief, number)
+    if not more:
+        await answer_once(talk, f"midwatch-end-{number}", control.end(number))
+        return
+    await answer_once(talk, f"midwatch-more-{number}", control.more(more))
+    if reader.results == number:
+        reader.result = None  # what it is told now must have an end of its own
+
+
+def _plan(reader: Reader) -> PlanSpoken:
+    result = reader.result or {}
+    shape = result.get("structured_output")
+    return PlanSpoken(text=str(result.get("result") or ""), structured=shape if isinstance(shape, dict) else None)

@@ -1,0 +1,90 @@
+"""How a run of Claude Code ended: by what it said, never by its exit code or the result's subtype."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from midwatch.crew.drivers.claude.reading import Reader
+from midwatch.crew.drivers.driver import Brief
+from midwatch.crew.drivers.line_protocol import shortened
+from midwatch.crew.roles import Left
+from midwatch.terms.agents import Outcome, RunEnded
+
+STATUSES = {
+    401: (Outcome.AUTH, "The provider did not accept the credential."),
+    402: (Outcome.BUDGET, "The budget of this job is used up."),
+    403: (Outcome.AUTH, "The provider does not allow this credential what was asked."),
+    404: (Outcome.FAILED, "The provider does not know this model, or keeps it from this credential."),
+    429: (Outcome.LIMIT, "The provider wants fewer requests."),
+    500: (Outcome.NETWORK, "The provider had a fault of its own."),
+    529: (Outcome.NETWORK, "The provider was overloaded."),
+}
+REASONS = {
+    "max_turns": (Outcome.MAX_TURNS, "It took as many turns as it may."),
+    "budget_exhausted": (Outcome.BUDGET, "It spent as much as it may."),
+}
+
+
+def judge(reader: Reader, brief: Brief, left: Left) -> RunEnded:
+    """Say how the run ended."""
+    result = reader.result
+    if result is None:
+        return _without_a_word(reader, left)
+    outcome, why = _judged(result, reader, brief)
+    if left.stopped and outcome is not Outcome.OK:
+        outcome, why = Outcome.CANCELLED, "It was stopped."
+    shape = result.get("structured_output")
+    limit = reader.limit if outcome is Outcome.LIMIT else None
+    return RunEnded(
+        outcome=outcome,
+        why=why,
+        conversation=reader.conversation,
+        structured=shape if isinstance(shape, dict) else None,
+        resets_at=limit.resets_at if limit else None,
+    )
+
+
+def _without_a_word(reader: Reader, left: Left) -> RunEnded:
+    if left.stopped:
+        return RunEnded(outcome=Outcome.CANCELLED, why="It was stopped.", conversation=reader.conversation)
+    last = left.tail.strip().splitlines()[-1:]
+    why = " ".join((f"It ended without a result: {left.sentence}", *(shortened(line, 300) for line in last)))
+    return RunEnded(outcome=Outcome.CRASHED, why=why, conversation=reader.conversation)
+
+
+def _judged(result: Mapping[str, Any], reader: Reader, brief: Brief) -> tuple[Outcome, str]:
+    reason = str(result.get("terminal_reason") or "")
+    said = _said(result)
+    if reason in REASONS:
+        return REASONS[reason]
+    if reason == "api_error" or result.get("api_error_status"):
+        return _provider(result, reader, said)
+    if result.get("is_error") or reason not in ("", "completed"):
+        return Outcome.FAILED, said or f"It gave up: {reason or 'it did not say why'}."
+    if result.get("num_turns") == 0:
+        return Outcome.FAILED, "It ended before its first turn."
+    if brief.schema is not None and not isinstance(result.get("structured_output"), dict):
+        return Outcome.FAILED, "It ended without an answer of the agreed shape."
+    return Outcome.OK, ""
+
+
+def _said(result: Mapping[str, Any]) -> str:
+    errors = result.get("errors")
+    listed = "; ".join(str(error) for error in errors) if isinstance(errors, list) else ""
+    return shortened(str(result.get("result") or listed).strip(), 300)
+
+
+def _provider(result: Mapping[str, Any], reader: Reader, said: str) -> tuple[Outcome, str]:
+    """Name what the provider did; where it gave no status, it was not reached or made no sense."""
+    status = result.get("api_error_status")
+    if result.get("api_error") == "usage_limit_reached" or (status == 429 and reader.limit):
+        return Outcome.LIMIT, said or "The usage limit is reached."
+    if said == "Credit balance is too low":
+        return Outcome.AUTH, "The provider says that the credit balance is too low."
+    if not isinstance(status, int):
+        return Outcome.NETWORK, said or "The provider could not be reached."
+    if status in STATUSES:
+        outcome, why = STATUSES[status]
+    else:
+        outcome = Outcome.NETWORK if status >= 500 else Outcome.FAILED
+        why = f"The provider answered with status {status}."
+    return outcome, f"{why} {said}".strip()

@@ -1,0 +1,191 @@
+"""From what Claude Code says, line by line, to events; what is unknown is passed over, what is broken is told once."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from midwatch.crew.drivers.line_protocol import parsed, shortened
+from midwatch.terms.agents import (
+    AgentEvent,
+    Counted,
+    LimitMet,
+    ProviderRetried,
+    RunBegan,
+    Said,
+    Tokens,
+    ToolEnded,
+    ToolRequested,
+    TurnEnded,
+)
+
+HANDOVER = "StructuredOutput"
+"""Its own tool, by which it hands over an answer of the agreed shape; it touches nothing."""
+
+Message = Mapping[str, Any]
+Events = Iterable[AgentEvent]
+
+
+class Reader:
+    """Reads one run; remembers what later lines refer to."""
+
+    def __init__(self, *, shaped: bool) -> None:
+        self.conversation = ""
+        self.result: Message | None = None
+        """The last one it gave; there may be several, and none after it was told more."""
+        self.results = 0
+        self.limit: LimitMet | None = None
+        """The last limit that was met with nothing left."""
+        self._shaped = shaped
+        self._began = False
+        self._complained = False
+        self._turns = 0
+        self._counts: dict[str, Tokens] = {}
+        self._wanted: dict[str, ToolRequested] = {}
+        self._own_calls: set[str] = set()
+        self._requested: set[str] = set()
+        self._kinds: dict[str, Callable[[Message], Events]] = {
+            "system": self._system,
+            "assistant": self._assistant,
+            "user": self._user,
+            "stream_event": self._streamed,
+            "rate_limit_event": self._limit,
+            "result": self._result,
+        }
+
+    def own(self, tool: str) -> bool:
+        """Whether this tool only hands over the answer we asked for."""
+        return self._shaped and tool == HANDOVER
+
+    def message(self, said: bytes) -> tuple[Message, list[AgentEvent]]:
+        """Read a line: the message, empty if it is none, and the events in it."""
+        if not said.strip():
+            return {}, []
+        message = parsed(said)
+        if message is None:
+            return {}, self._complain(said)
+        read = self._kinds.get(str(message.get("type")))
+        try:
+            return message, list(read(message)) if read else []
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return message, self._complain(said)
+
+    def asked(self, call: str, tool: str, given: dict[str, Any]) -> list[AgentEvent]:
+        """Tell once that it wants to use a tool, with exactly what would run."""
+        self._wanted.pop(call, None)
+        if call and call in self._requested:
+            return []
+        self._requested.add(call)
+        return [ToolRequested(call=call, tool=tool, input=given)]
+
+    def _complain(self, said: bytes) -> list[AgentEvent]:
+        if self._complained:
+            return []
+        self._complained = True
+        text = shortened(said.decode(errors="replace").strip(), 200)
+        return [Said(text=f"(It wrote something that is not its protocol; the log has all of it.) {text}")]
+
+    def _system(self, message: Message) -> Events:
+        match message.get("subtype"):
+            case "init":
+                self.conversation = str(message["session_id"])
+                if not self._began:
+                    self._began = True
+                    version = str(message.get("claude_code_version", ""))
+                    yield RunBegan(conversation=self.conversation, model=str(message["model"]), version=version)
+            case "api_retry":
+                yield ProviderRetried(
+                    status=message.get("error_status") or 0,
+                    attempt=message.get("attempt") or 0,
+                    error=str(message.get("error") or ""),
+                )
+            case _:
+                return
+
+    def _assistant(self, message: Message) -> Events:
+        spoken = message["message"]
+        if spoken.get("model") == "<synthetic>":
+            return  # its own words about a failed request; the result says the same
+        for block in spoken["content"]:
+            if block["type"] == "text" and block["text"].strip():
+                yield Said(text=block["text"])
+            elif block["type"] == "tool_use" and self.own(block["name"]):
+                self._own_calls.add(block["id"])
+            elif block["type"] == "tool_use":
+                self._wanted[block["id"]] = ToolRequested(call=block["id"], tool=block["name"], input=block["input"])
+        if spoken.get("stop_reason"):  # only a request that was not streamed tells its count here
+            yield from self._count(spoken["id"], spoken["usage"], turn=message.get("parent_tool_use_id") is None)
+
+    def _user(self, message: Message) -> Events:
+        content = message["message"]["content"]
+        for block in content if isinstance(content, list) else ():
+            if block["type"] != "tool_result" or block["tool_use_id"] in self._own_calls:
+                continue
+            call = block["tool_use_id"]
+            if wanted := self._wanted.pop(call, None):
+                yield wanted  # it was refused by the program itself, so nobody asked us
+            yield ToolEnded(call=call, ok=not block.get("is_error"), summary=shortened(_text(block.get("content"))))
+
+    def _streamed(self, message: Message) -> Events:
+        event = message["event"]
+        name = str(message.get("api_message_id", ""))
+        if event["type"] == "message_start":
+            self._counts[name] = _tokens(event["message"]["usage"])
+        elif event["type"] == "message_delta":
+            yield from self._count(name, event["usage"], turn=message.get("parent_tool_use_id") is None)
+
+    def _count(self, name: str, usage: Message, *, turn: bool) -> Events:
+        begun = self._counts.get(name, Tokens())
+        self._counts[name] = begun.model_copy(update=_kinds(usage))
+        yield Counted(tokens=self.total())
+        if turn:
+            self._turns += 1
+            yield TurnEnded(number=self._turns)
+
+    def total(self) -> Tokens:
+        """Add up what it said it used in this run."""
+        sums = dict.fromkeys(Tokens.model_fields, 0)
+        for count in self._counts.values():
+            for kind in sums:
+                sums[kind] += getattr(count, kind)
+        return Tokens(**sums)
+
+    def _limit(self, message: Message) -> Events:
+        info = message["rate_limit_info"]
+        resets = info.get("resetsAt")
+        met = LimitMet(
+            limit=str(info.get("rateLimitType") or "unknown"),
+            rejected=info["status"] == "rejected",
+            resets_at=datetime.fromtimestamp(resets, UTC) if resets else None,
+        )
+        self.limit = met if met.rejected else self.limit
+        if met.rejected or info.get("rateLimitType"):  # each answer of a subscription says at least "allowed"
+            yield met
+
+    def _result(self, message: Message) -> Events:
+        self.result = message
+        self.results += 1
+        self.conversation = str(message.get("session_id") or self.conversation)
+        yield Counted(tokens=self.total(), usd=message.get("total_cost_usd"))
+
+
+KINDS = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+}
+
+
+def _kinds(usage: Message) -> dict[str, int]:
+    return {ours: usage[theirs] for ours, theirs in KINDS.items() if usage.get(theirs) is not None}
+
+
+def _tokens(usage: Message) -> Tokens:
+    return Tokens(**_kinds(usage))
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))

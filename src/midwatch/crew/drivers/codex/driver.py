@@ -1,0 +1,129 @@
+"""The driver of Codex."""
+
+import asyncio
+
+from midwatch.crew.drivers import rpc
+from midwatch.crew.drivers.codex.deciding import Deciding
+from midwatch.crew.drivers.codex.launching import TESTED, launch
+from midwatch.crew.drivers.codex.outcome import judge
+from midwatch.crew.drivers.codex.reading import BEGIN, MORE, THREAD, TURN, Reader
+from midwatch.crew.drivers.driver import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.drivers.line_protocol import Questions, owed
+from midwatch.crew.drivers.templates import shape
+from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
+
+VERSION = "1"
+
+
+class CodexDriver:
+    """Leads Codex's app server over its pipes.
+
+    After a restart the same program's lines are read again from the first: all events are told again, in the same
+    order, and only questions that were never answered are decided. `Counted` is the run's total so far.
+    """
+
+    name = "codex"
+    governance = (
+        "Every command and every change of a file is decided by Midwatch before it happens;"
+        " what nobody answers does not happen."
+    )
+
+    tested: tuple[str, ...] = TESTED
+    install = f"npm install -g @openai/codex@{TESTED[-1]}"
+    takes_turns = True
+
+    def launch(self, brief: Brief, program: str) -> Launch:
+        """Say how to begin it."""
+        return launch(brief, program)
+
+    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+        """Lead it to its end."""
+        reader = Reader()
+        try:
+            async with asyncio.TaskGroup() as group:
+                questions = Questions(group)
+                deciding = Deciding(talk, brief, decide, tell, reader, questions)
+                deciding.planning = brief.errand is Errand.PLAN
+                await rpc.once(talk, "midwatch-begin", _begin(brief))
+                many = await _follow(talk, brief, tell, reader, deciding)
+                questions.withdraw_all()
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from several
+        ended = judge(reader, brief, await talk.left(), many_turns=many)
+        if brief.errand is Errand.PLAN and reader.result is not None and reader.said:
+            await tell(PlanSpoken(text=reader.said, structured=shape(reader.said)))
+        await tell(ended)
+        return ended
+
+
+async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> bool:
+    """Read it to its last line, and say whether it was stopped for taking too many turns."""
+    stopped, over = False, 0
+    async for said in talk.lines():
+        message, events = reader.message(said)
+        for event in events:
+            await tell(event)
+        if "method" in message and "id" in message:
+            await deciding.take(message)
+        elif str(message.get("id")).startswith("why-"):
+            deciding.taken(message["id"])
+        elif message.get("id") == THREAD and reader.conversation:
+            await rpc.once(talk, "midwatch-turn", _turn(brief, reader.conversation, brief.prompt, TURN))
+        await _count(talk, brief, reader, deciding)
+        if reader.refused is not None and not stopped:
+            stopped = True
+            await talk.stop()
+        elif reader.over > over:
+            over = reader.over
+            well = (reader.result or {}).get("status") == "completed" and not deciding.closed
+            deciding.questions.begin(f"midwatch-turn-{over}", _turn_over(talk, brief, reader, over, well=well))
+    return deciding.closed
+
+
+async def _turn_over(talk: Talk, brief: Brief, reader: Reader, number: int, *, well: bool) -> None:
+    """Tell it what it is owed, or let it go."""
+    more = await owed(brief, number) if well else ""
+    if not more:
+        await talk.stop()  # the server would wait for another turn; it has no word for going
+        return
+    await rpc.once(talk, f"midwatch-more-{number}", _turn(brief, reader.conversation, more, f"{MORE}{number}"))
+    if reader.over == number:
+        reader.result = None  # what it is told now must have an end of its own
+
+
+async def _count(talk: Talk, brief: Brief, reader: Reader, deciding: Deciding) -> None:
+    """Interrupt it when it begins a turn more than it may."""
+    if deciding.closed or not brief.max_turns or reader.latest < brief.max_turns:
+        return
+    deciding.closed = True
+    given = {"threadId": reader.conversation, "turnId": reader.turn}
+    await rpc.once(talk, "midwatch-interrupt", rpc.request("interrupt", "turn/interrupt", given))
+
+
+def _begin(brief: Brief) -> bytes:
+    client = {"name": "midwatch", "title": "Midwatch", "version": VERSION}
+    hello = rpc.request(BEGIN, "initialize", {"clientInfo": client, "capabilities": None})
+    given = {
+        "model": brief.model,
+        "modelProvider": "midwatch",
+        "approvalPolicy": "untrusted",
+        "approvalsReviewer": "user",
+        # The walls around it are ours, and behind them its own cannot start, not even the one that only reads
+        # (measured). So it asks about everything, and while planning only plain reading is allowed.
+        "sandbox": "danger-full-access",
+    }
+    if brief.conversation:
+        begin = rpc.request(THREAD, "thread/resume", given | {"threadId": brief.conversation, "excludeTurns": True})
+    else:
+        begin = rpc.request(THREAD, "thread/start", given)
+    return hello + rpc.notification("initialized") + begin
+
+
+def _turn(brief: Brief, conversation: str, text: str, number: int | str) -> bytes:
+    given: dict[str, object] = {
+        "threadId": conversation,
+        "input": [{"type": "text", "text": text, "text_elements": []}],
+    }
+    if brief.schema is not None:
+        given["outputSchema"] = dict(brief.schema)
+    return rpc.request(number, "turn/start", given)

@@ -1,0 +1,118 @@
+"""How a run of Codex ended: by what it said, never by its exit code."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from midwatch.crew.drivers.codex.reading import status
+from midwatch.crew.drivers.driver import Brief
+from midwatch.crew.drivers.line_protocol import shortened
+from midwatch.crew.drivers.rpc import content
+from midwatch.crew.drivers.templates import shape
+from midwatch.crew.roles import Left
+from midwatch.terms.agents import LimitMet, Outcome, RunEnded
+
+STATUSES = {
+    401: (Outcome.AUTH, "The provider did not accept the credential."),
+    402: (Outcome.BUDGET, "The budget of this job is used up."),
+    403: (Outcome.AUTH, "The provider does not allow this credential what was asked."),
+    404: (Outcome.FAILED, "The provider does not know this model, or keeps it from this credential."),
+    429: (Outcome.LIMIT, "The provider wants fewer requests."),
+}
+REASONS = {
+    "usageLimitExceeded": (Outcome.LIMIT, "The usage limit is reached."),
+    "rateLimitExceeded": (Outcome.LIMIT, "The provider wants fewer requests."),
+    "sessionBudgetExceeded": (Outcome.BUDGET, "It spent as much as it may."),
+    "serverOverloaded": (Outcome.NETWORK, "The provider was overloaded."),
+    "internalServerError": (Outcome.NETWORK, "The provider had a fault of its own."),
+    "unauthorized": (Outcome.AUTH, "The provider did not accept the credential."),
+    "tooManyDenials": (Outcome.FAILED, "It gave up because too many of its calls were refused."),
+    "contextWindowExceeded": (Outcome.FAILED, "The conversation grew longer than its model can read."),
+}
+NETWORK = (
+    *("httpConnectionFailed", "responseStreamConnectionFailed"),
+    *("responseStreamDisconnected", "responseTooManyFailedAttempts"),
+)
+WORDS = {
+    "stream disconnected": (Outcome.NETWORK, "The provider's answer broke off."),
+    "You’ve hit your usage limit": (Outcome.LIMIT, "The usage limit is reached."),  # noqa: RUF001 - its own quote
+    "We’re currently experiencing high demand": (Outcome.NETWORK, "The provider had a fault of its own."),  # noqa: RUF001
+    "Quota exceeded": (Outcome.AUTH, "The account's quota is used up."),
+    "Failed to refresh token": (Outcome.AUTH, "The provider did not accept the login."),
+}
+"""What it only says in words; the kind it gives them is `other`."""
+_STATUS = re.compile(r"\b(?:status:?|status code:?)\s*([45]\d\d)\b")
+
+
+class Heard(Protocol):
+    """What was heard of a run, by whichever way it was led."""
+
+    conversation: str
+    result: Mapping[str, Any] | None
+    refused: str | None
+    limit: LimitMet | None
+    said: str
+
+
+def judge(reader: Heard, brief: Brief, left: Left, *, many_turns: bool = False) -> RunEnded:
+    """Say how the run ended."""
+    structured = None
+    if reader.result is None:
+        outcome, why = _without_a_word(reader, left)
+    elif reader.result.get("status") == "interrupted":
+        outcome, why = Outcome.CANCELLED, "It was stopped."
+    else:
+        outcome, why = _judged(reader.result)
+    if many_turns and outcome is Outcome.CANCELLED:
+        outcome, why = Outcome.MAX_TURNS, "It took as many turns as it may."
+    if outcome is Outcome.OK and brief.schema is not None:
+        structured = shape(reader.said)
+        if structured is None:
+            outcome, why = Outcome.FAILED, "It ended without an answer of the agreed shape."
+    limit = reader.limit if outcome is Outcome.LIMIT else None
+    return RunEnded(
+        outcome=outcome,
+        why=why,
+        conversation=reader.conversation or brief.conversation,
+        structured=structured,
+        resets_at=limit.resets_at if limit else None,
+    )
+
+
+def _without_a_word(reader: Heard, left: Left) -> tuple[Outcome, str]:
+    if reader.refused is not None:
+        return Outcome.FAILED, f"It would not begin: {shortened(reader.refused, 300)}"
+    if left.stopped:
+        return Outcome.CANCELLED, "It was stopped."
+    last = left.tail.strip().splitlines()[-1:]
+    return Outcome.CRASHED, " ".join(
+        (f"It ended without a result: {left.sentence}", *(shortened(x, 300) for x in last))
+    )
+
+
+def _judged(turn: Mapping[str, Any]) -> tuple[Outcome, str]:
+    error = content(turn, "error")
+    if turn.get("status") == "completed" and not error:
+        return Outcome.OK, ""
+    said = shortened(str(error.get("message") or "").strip(), 300)
+    info = error.get("codexErrorInfo")
+    for begins, (outcome, why) in WORDS.items():
+        if said.startswith(begins):
+            return outcome, f"{why} {said}"
+    if isinstance(info, str) and info in REASONS:
+        outcome, why = REASONS[info]
+        return outcome, f"{why} {said}".strip()
+    number = status(error) or _spoken_status(said)
+    if number in STATUSES:
+        outcome, why = STATUSES[number]
+        return outcome, f"{why} {said}".strip()
+    unreached = isinstance(info, dict) and any(name in info for name in NETWORK)
+    if number >= 500 or unreached:
+        return Outcome.NETWORK, said or "The provider could not be reached."
+    return Outcome.FAILED, said or "It gave up and did not say why."
+
+
+def _spoken_status(said: str) -> int:
+    """Find a status that it only put into words."""
+    found = _STATUS.search(said)
+    return int(found.group(1)) if found else 0

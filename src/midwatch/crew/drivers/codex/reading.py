@@ -1,0 +1,227 @@
+"""From what Codex's app server says, line by line, to events; what is unknown is passed over."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from midwatch.crew.drivers.codex.plain_reading import Call, readings, unwrapped
+from midwatch.crew.drivers.line_protocol import parsed, shortened
+from midwatch.crew.drivers.rpc import content
+from midwatch.terms.agents import (
+    AgentEvent,
+    Counted,
+    LimitMet,
+    ProviderRetried,
+    RunBegan,
+    Said,
+    Tokens,
+    ToolEnded,
+    ToolRequested,
+    TurnEnded,
+)
+
+Message = Mapping[str, Any]
+Events = Iterable[AgentEvent]
+
+BEGIN, THREAD, TURN = 1, 2, 3
+"""The numbers of what we ask of it."""
+MORE = "more-"
+"""How the names begin of what we tell it after a turn."""
+MORE_LEAVE = ("grantRoot", "additionalPermissions", "permissions")
+"""What in a question of its would widen its own sandbox beyond the one call."""
+
+
+class Reader:
+    """Reads one run; remembers what later lines refer to."""
+
+    def __init__(self) -> None:
+        self.conversation = ""
+        self.turn = ""
+        self.result: Message | None = None
+        """The turn, once it is over; none after it was told more."""
+        self.over = 0
+        """How many turns of ours are over."""
+        self.refused: str | None = None
+        """Why it would not even begin."""
+        self.limit: LimitMet | None = None
+        self.said = ""
+        """The last thing it said."""
+        self.turns = 0
+        self.latest = 0
+        """How many turns were over when it last began something."""
+        self._version = ""
+        self._tokens = Tokens()
+        self._retries = 0
+        self._complained = False
+        self._items: dict[str, Message] = {}
+        self._requested: set[str] = set()
+        self._gauges: dict[str, LimitMet] = {}
+        self._kinds: dict[str, Callable[[Message], Events]] = {
+            "item/started": self._started,
+            "item/completed": self._completed,
+            "item/fileChange/patchUpdated": self._changed,
+            "thread/tokenUsage/updated": self._counted,
+            "account/rateLimits/updated": self._limits,
+            "error": self._error,
+            "turn/completed": self._over,
+        }
+
+    def message(self, said: bytes) -> tuple[Message, list[AgentEvent]]:
+        """Read a line: the message, empty if it is none, and the events in it."""
+        if not said.strip():
+            return {}, []
+        message = parsed(said)
+        if message is None:
+            return {}, self._complain(said)
+        try:
+            if "method" not in message:
+                return message, list(self._answer(message))
+            if "id" in message:
+                return message, []
+            read = self._kinds.get(str(message["method"]))
+            return message, list(read(message["params"])) if read else []
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return message, self._complain(said)
+
+    def calls(self, item: str, asked: Message) -> list[Call]:
+        """Say what an approval is about, in the words of tools; nothing when that cannot be said exactly."""
+        about = self._items.get(item, {})
+        more = {word: asked[word] for word in MORE_LEAVE if asked.get(word)}
+        if more:
+            return [("RequestPermissions", more)]
+        if about.get("type") == "fileChange":
+            return [call for change in about.get("changes") or () for call in _change(change)]
+        command, folder = asked.get("command"), str(asked.get("cwd") or "")
+        odd = asked.get("kind", "command") != "command" or asked.get("networkApprovalContext")
+        if not isinstance(command, str) or odd:
+            return []
+        script = unwrapped(command)
+        return readings(script, folder) or [("Bash", {"command": script, "cwd": folder})]
+
+    def asked(self, item: str, calls: list[Call]) -> list[AgentEvent]:
+        """Tell once that it wants to use a tool, with exactly what would happen."""
+        if item in self._requested or not calls:
+            return []
+        self._requested.add(item)
+        tool, given = calls[0]
+        if len(calls) > 1:
+            given = {"calls": [{"tool": name, **about} for name, about in calls]}
+        return [ToolRequested(call=item, tool=tool, input=dict(given))]
+
+    def _complain(self, said: bytes) -> list[AgentEvent]:
+        if self._complained:
+            return []
+        self._complained = True
+        text = shortened(said.decode(errors="replace").strip(), 200)
+        return [Said(text=f"(It wrote something that is not its protocol; the log has all of it.) {text}")]
+
+    def _answer(self, message: Message) -> Events:
+        number, result = message.get("id"), content(message, "result")
+        if "error" in message and (number in (BEGIN, THREAD, TURN) or str(number).startswith(MORE)):
+            self.refused = str(content(message, "error").get("message") or "It did not say why.")
+        elif number == BEGIN:
+            self._version = str(result.get("userAgent", "")).partition("/")[2].partition(" ")[0]
+        elif number == THREAD:
+            self.conversation = str(result["thread"]["id"])
+            yield RunBegan(conversation=self.conversation, model=str(result.get("model") or ""), version=self._version)
+        elif number == TURN or str(number).startswith(MORE):
+            self.turn = str(result["turn"]["id"])
+            self.result = None
+
+    def _ours(self, given: Message) -> bool:
+        return given.get("threadId") == self.conversation
+
+    def _started(self, given: Message) -> Events:
+        if self._ours(given):
+            item = given["item"]
+            self._items[str(item["id"])] = item
+            self.latest = self.turns
+        return ()
+
+    def _changed(self, given: Message) -> Events:
+        item = self._items.get(str(given["itemId"]))
+        if item is not None:
+            self._items[str(given["itemId"])] = {**item, "changes": given["changes"]}
+        return ()
+
+    def _completed(self, given: Message) -> Events:
+        item = given["item"]
+        match item["type"]:
+            case "agentMessage" if item["text"].strip():
+                self.said = item["text"]
+                yield Said(text=item["text"])
+            case "commandExecution" | "fileChange" | "mcpToolCall" | "dynamicToolCall":
+                yield from self._tool(item)
+            case _:
+                return
+
+    def _tool(self, item: Message) -> Events:
+        name = str(item["id"])
+        if name not in self._requested:  # it ran, or was refused, without asking us: that must be seen
+            yield from self.asked(name, self.calls(name, item) or [(str(item["type"]), {"item": dict(item)})])
+        ok = item.get("status") == "completed" and not item.get("exitCode")
+        yield ToolEnded(call=name, ok=ok, summary=shortened(str(item.get("aggregatedOutput") or item["status"])))
+
+    def _counted(self, given: Message) -> Events:
+        if not self._ours(given) or not self.turn or given.get("turnId") != self.turn:
+            return  # the count of an earlier turn, told again when it is resumed
+        last = given["tokenUsage"]["last"]
+        cached, written = last.get("cachedInputTokens") or 0, last.get("cacheWriteInputTokens") or 0
+        self._tokens = Tokens(
+            input=self._tokens.input + last["inputTokens"] - cached - written,
+            output=self._tokens.output + last["outputTokens"],
+            cache_read=self._tokens.cache_read + cached,
+            cache_write=self._tokens.cache_write + written,
+        )
+        self.turns += 1
+        self._retries = 0
+        yield Counted(tokens=self._tokens)
+        yield TurnEnded(number=self.turns)
+
+    def _limits(self, given: Message) -> Events:
+        for name in ("primary", "secondary"):
+            window = content(given, "rateLimits", name)
+            if not window:
+                continue
+            resets = window.get("resetsAt")
+            met = LimitMet(
+                limit=name,
+                rejected=float(window.get("usedPercent") or 0) >= 100,
+                resets_at=datetime.fromtimestamp(resets, UTC) if resets else None,
+            )
+            if self._gauges.get(name) != met:
+                self._gauges[name] = met
+                yield met
+            self.limit = met if met.rejected else self.limit
+
+    def _error(self, given: Message) -> Events:
+        if given.get("willRetry"):
+            self._retries += 1
+            error = content(given, "error")
+            text = str(error.get("additionalDetails") or error.get("message") or "")
+            yield ProviderRetried(status=status(error), attempt=self._retries, error=shortened(text, 300))
+
+    def _over(self, given: Message) -> Events:
+        if self._ours(given):
+            self.result = given["turn"]
+            self.over += 1
+        return ()
+
+
+def status(error: Message) -> int:
+    """Give the provider's status in an error of its, where it has one."""
+    info = error.get("codexErrorInfo")
+    for about in info.values() if isinstance(info, dict) else ():
+        number = about.get("httpStatusCode") if isinstance(about, dict) else None
+        if isinstance(number, int):
+            return number
+    return 0
+
+
+def _change(change: Message) -> list[Call]:
+    path, kind = str(change["path"]), change["kind"]
+    if kind["type"] == "add":
+        return [("Write", {"file_path": path, "content": change.get("diff", "")})]
+    edits: list[Call] = [("Edit", {"file_path": path, "diff": change.get("diff", ""), "change": kind["type"]})]
+    moved = kind.get("move_path")
+    return [*edits, ("Write", {"file_path": str(moved), "moved_from": path})] if moved is not None else edits

@@ -1,0 +1,93 @@
+"""Any program as an agent: the prompt goes in, its words come out, and nothing of what it does passes us."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from midwatch.crew.drivers.driver import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.drivers.line_protocol import shortened
+from midwatch.crew.drivers.templates import PROMPT_FILE, asked_for, filled, in_home, shape
+from midwatch.crew.roles import Left
+from midwatch.errors import Misuse
+from midwatch.terms.agents import AgentEvent, Errand, Outcome, PlanSpoken, RunBegan, RunEnded, Said, TurnEnded
+
+PROMPT = "{prompt}"
+LONGEST = 4000
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class CommandDriver:
+    """Runs a command line once per errand; it cannot be resumed, asked or metered by what it says.
+
+    `{prompt}` in a word becomes the path of a file with the prompt; without one, the prompt is its stdin. In words and
+    environment `{base_url}`, `{key}` and `{model}` stand for the brief's own. Here alone the exit code is the outcome:
+    there is nothing else.
+    """
+
+    governance = (
+        "None: nothing the program does passes Midwatch, not even while planning; only the sandbox, the model proxy"
+        " and the gate hold it."
+    )
+    tested: tuple[str, ...] = ()
+    install = "Install the program yourself, and name it with its words in the settings."
+    takes_turns = False
+
+    def __init__(
+        self, words: tuple[str, ...], *, name: str = "command", environment: Mapping[str, str] = NOTHING
+    ) -> None:
+        if not words:
+            raise Misuse("The agent's command is empty.", hint="Give the program and its words in the settings.")
+        self.name = name
+        self.words = words
+        self.environment = environment
+
+    def launch(self, brief: Brief, program: str) -> Launch:
+        """Say how to begin it; `program` stands for the first word."""
+        given = [filled(word, brief) for word in self.words[1:]]
+        words = [program, *(word.replace(PROMPT, f"{{home}}/{PROMPT_FILE}") for word in given)]
+        in_file = any(PROMPT in word for word in self.words[1:])
+        return Launch(
+            argv=in_home(words, reads="" if in_file else PROMPT_FILE),
+            environment={name: filled(value, brief) for name, value in self.environment.items()},
+            files={PROMPT_FILE: asked_for(brief)},
+            takes_input=False,
+        )
+
+    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+        """Listen to its end; nothing is ever decided, because nothing is ever asked."""
+        del decide
+        await tell(RunBegan(conversation="", model=brief.model))
+        said: list[str] = []
+        async for line in talk.lines():
+            text = line.decode(errors="replace").rstrip()
+            if text:
+                said.append(text)
+                await tell(Said(text=shortened(text, LONGEST)))
+        ended = judge(brief, await talk.left(), said)
+        for event in _last(brief, said, ended):
+            await tell(event)
+        return ended
+
+
+def judge(brief: Brief, left: Left, said: list[str]) -> RunEnded:
+    """Say how it ended, by the only thing there is."""
+    last = (said or [""])[-1]
+    complaint = shortened((left.tail.strip().splitlines() or [last])[-1], 300)
+    structured = None
+    if left.stopped:
+        outcome, why = Outcome.CANCELLED, "It was stopped."
+    elif left.exit_code < 0 or left.exit_code >= 128:
+        outcome, why = Outcome.CRASHED, left.sentence
+    elif left.exit_code:
+        outcome, why = Outcome.FAILED, f"{left.sentence} {complaint}".strip()
+    else:
+        outcome, why = Outcome.OK, ""
+    if outcome is Outcome.OK and brief.schema is not None:
+        structured = shape("\n".join(said)) or shape(last)
+        if structured is None:
+            outcome, why = Outcome.FAILED, "It ended without an answer of the agreed shape."
+    return RunEnded(outcome=outcome, why=why, structured=structured)
+
+
+def _last(brief: Brief, said: list[str], ended: RunEnded) -> list[AgentEvent]:
+    plan = [PlanSpoken(text="\n".join(said), structured=ended.structured)]
+    return [TurnEnded(number=1), *(plan if brief.errand is Errand.PLAN and said else []), ended]

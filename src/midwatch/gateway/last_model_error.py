@@ -1,0 +1,68 @@
+"""What each job last met at the door to its model: agents tell it badly or not at all, and we saw it ourselves."""
+
+from dataclasses import dataclass, field
+
+from midwatch.gateway.metering.calls import Call, Fuel
+from midwatch.gateway.metering.ledger import SettingAside
+from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
+from midwatch.rules.budget.spending import Amount, Crossing
+from midwatch.terms.agents import Met, Outcome
+
+UNWANTED = frozenset({401, 403})
+BUSY = 429
+
+
+@dataclass(slots=True)
+class Meetings:
+    """The last thing that went wrong for each job; whatever goes well again wipes it out."""
+
+    last: dict[str, Met] = field(default_factory=dict)
+
+    def refused(self, job: str, refusal: Refusal) -> None:
+        """We ourselves let a request not leave."""
+        if refusal.until is not None:
+            self.last[job] = Met(outcome=Outcome.LIMIT, why=refusal.why, resets_at=refusal.until)
+        elif not refusal.for_now:
+            whose = refusal.whose.value if refusal.whose else ""
+            self.last[job] = Met(outcome=Outcome.BUDGET, why=refusal.why, whose=whose)
+
+    def answered(self, job: str, call: Call) -> None:
+        """A request has ended."""
+        if call.status in UNWANTED:
+            why = f"{call.provider.capitalize()} refused the credential ({call.status})."
+            self.last[job] = Met(outcome=Outcome.AUTH, why=why)
+        elif call.status == BUSY or call.status >= 500 or not call.status:
+            limited = self.last.get(job)
+            if call.status != BUSY or limited is None or limited.outcome is not Outcome.LIMIT:
+                said = f"answered {call.status}" if call.status else "did not answer"
+                self.last[job] = Met(outcome=Outcome.NETWORK, why=f"{call.provider.capitalize()} {said}.")
+        else:
+            self.last.pop(job, None)
+
+    def limited(self, job: str, reading: Fuel) -> None:
+        """The provider said that one of its limits is used up."""
+        why = f"{reading.provider.capitalize()}'s limit is used up ({reading.limit})."
+        self.last[job] = Met(outcome=Outcome.LIMIT, why=why, resets_at=reading.resets_at)
+
+
+class WatchedLedger:
+    """A ledger of one job, whose refusals are remembered."""
+
+    def __init__(self, ledger: SettingAside, meetings: Meetings) -> None:
+        self._ledger = ledger
+        self._meetings = meetings
+
+    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+        """Set aside what is wanted, or refuse and remember it."""
+        answer = await self._ledger.reserve(wish)
+        if isinstance(answer, Refusal):
+            self._meetings.refused(wish.job, answer)
+        return answer
+
+    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+        """Tell which marks a request reaches."""
+        return await self._ledger.settle(reservation, used)
+
+    async def release(self, reservation: Reservation) -> None:
+        """Give back what was set aside for a request that never left."""
+        await self._ledger.release(reservation)

@@ -1,0 +1,158 @@
+"""Doors to models: each room that may ask one gets a proxy, a placeholder, and books that everything is written in."""
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from midwatch.errors import Misuse
+from midwatch.gateway.last_model_error import Meetings, WatchedLedger
+from midwatch.gateway.metering import Books, Credential, Grant, ModelProxy, Prices, Upstream, derived_placeholder
+from midwatch.gateway.metering.calls import Call, Fuel
+from midwatch.gateway.metering.environment import PORTS, environment
+from midwatch.gateway.metering.ledger import Ledger
+from midwatch.gateway.metering.providers import ANTHROPIC, GEMINI, OPENAI, Provider
+from midwatch.gateway.vault import Vault
+from midwatch.journal.events.crew import FuelRead, ModelCalled
+from midwatch.journal.port import Journal
+from midwatch.terms.agents import ModelAccess
+from midwatch.terms.roles import Clock
+
+PROVIDERS: Mapping[str, Provider] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
+MOVED = 0.01
+"""A reading is written down when the share that is left moved by so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDoors:
+    """What every room's door to a model shares."""
+
+    journal: Journal
+    vault: Vault
+    ledger: Ledger
+    prices: Prices
+    upstream: Upstream
+    clock: Clock
+    key: bytes = field(repr=False)
+    """The house's own, from which placeholders are made: agents outlive the server that gave them one."""
+    read: dict[str, FuelRead] = field(default_factory=dict)
+    meetings: Meetings = field(default_factory=Meetings)
+
+    async def open(self) -> None:
+        """Give back what was set aside by servers that have died since."""
+        await self.ledger.forget_the_dead()
+
+    async def close(self) -> None:
+        """Hang up on the providers, once every doorman has gone."""
+        await self.upstream.close()
+
+    def grant(self, job: str, epoch: int, purpose: str, access: ModelAccess) -> Grant:
+        """Say what one attempt may ask, of whom, and what its program presents."""
+        provider = PROVIDERS.get(access.provider)
+        if provider is None:
+            raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
+        there = provider.at(access.base_url) if access.base_url else provider
+        placeholder = derived_placeholder(there, access.kind, self.key, f"{job} {purpose}")
+        return Grant(job, epoch, there, Credential(access.secret, access.kind), placeholder)
+
+    def doorman(self, grant: Grant) -> "ModelDoorman":
+        """Give a room the doorman for its model."""
+        books = Books(
+            ledger=WatchedLedger(self.ledger, self.meetings),
+            vault=self.vault,
+            prices=self.prices,
+            clock=self.clock,
+            settled=_Settling(self.journal, grant, self.meetings),
+            fuel=_Reading(self, grant.job),
+        )
+        return ModelDoorman(grant, ModelProxy(grant, books, self.upstream), self.prices)
+
+    async def fuel(self, job: str, reading: Fuel) -> None:
+        """Take what the provider says is left."""
+        if reading.rejected:
+            self.meetings.limited(job, reading)
+        now = FuelRead(
+            provider=reading.provider,
+            limit=reading.limit,
+            remaining=reading.remaining,
+            resets_at=reading.resets_at,
+            rejected=reading.rejected,
+        )
+        name = f"{now.provider}:{now.limit}"
+        if _moved(self.read.get(name), now):
+            self.read[name] = now
+            await self.journal.record(now)
+
+
+def _moved(before: FuelRead | None, now: FuelRead) -> bool:
+    if before is None or before.rejected != now.rejected or before.resets_at != now.resets_at:
+        return True
+    return abs((before.remaining or 0.0) - (now.remaining or 0.0)) >= MOVED
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    doors: ModelDoors
+    job: str
+
+    async def __call__(self, reading: Fuel) -> None:
+        await self.doors.fuel(self.job, reading)
+
+
+@dataclass(frozen=True, slots=True)
+class _Settling:
+    journal: Journal
+    grant: Grant
+    meetings: Meetings
+
+    async def __call__(self, call: Call) -> None:
+        self.meetings.answered(self.grant.job, call)
+        await self.journal.record(
+            ModelCalled(
+                reservation=call.reservation,
+                job=self.grant.job,
+                epoch=self.grant.epoch,
+                provider=call.provider,
+                model=call.model,
+                api=call.api,
+                status=call.status,
+                tokens=call.usage.tokens,
+                usd_micros=call.usd_micros,
+                estimated=call.usage.estimated,
+                cut=call.cut,
+                ms=call.ms,
+                why=call.why,
+            ),
+            key=f"model:{call.reservation}",
+        )
+
+
+class ModelDoorman:
+    """Serves one room's door to its model until cancelled; what was asked is booked before he goes."""
+
+    def __init__(self, grant: Grant, proxy: ModelProxy, prices: Prices) -> None:
+        self._grant = grant
+        self._proxy = proxy
+        self._prices = prices
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Name the one door."""
+        return (PORTS[self._grant.provider.name],)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Tell programs inside where their model is, and what to present."""
+        return environment(self._grant)
+
+    async def serve(self, listeners: list[socket.socket]) -> None:
+        """Serve until cancelled; whoever comes before the prices are loaded waits at the door, and nobody else."""
+        try:
+            await asyncio.to_thread(self._prices.prepare)
+            async with asyncio.TaskGroup() as group:
+                for listener in listeners:
+                    group.create_task(self._proxy.serve(listener))
+        finally:
+            await asyncio.shield(self._proxy.close())
+            for listener in listeners:
+                listener.close()

@@ -1,0 +1,195 @@
+"""Doormen for rooms: each serves one room's egress, by its list of hosts, and writes every connection down."""
+
+import asyncio
+import base64
+import re
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from midwatch.errors import Misuse
+from midwatch.gateway.egress import Caps, Connection, Egress, HeaderSource, Policy, Resolver, Route
+from midwatch.gateway.egress.policy import INSIDE, no_headers
+from midwatch.gateway.metering.environment import address
+from midwatch.gateway.model_access import ModelDoorman, ModelDoors
+from midwatch.gateway.vault import Vault
+from midwatch.journal.events.workshop import ConnectionSeen
+from midwatch.journal.port import Journal
+from midwatch.rules.budget.egress import rules_of
+from midwatch.terms.agents import Met, ModelAccess
+
+PORT: Final = 8118
+"""The door's number inside; every room has a network of its own."""
+REGISTRY: Final = re.compile(r"([a-z][a-z0-9-]{0,30})=(https?://[^#\s]+)(?:#(bearer|basic):([A-Za-z0-9_-]+))?")
+KNOWN: Final[dict[str, tuple[str, ...]]] = {
+    "pip": ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
+    "npm": ("NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER"),
+}
+"""Variables by which well-known tools find their registry; any other is told as MIDWATCH_REGISTRY_<NAME>."""
+
+
+class Wanted(Protocol):
+    """What one attempt may reach."""
+
+    @property
+    def job(self) -> str: ...  # noqa: D102
+    @property
+    def epoch(self) -> int: ...  # noqa: D102
+    @property
+    def domains(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def registries(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def max_requests(self) -> int: ...  # noqa: D102
+    @property
+    def purpose(self) -> str: ...  # noqa: D102
+    @property
+    def model(self) -> ModelAccess | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Doorkeeper:
+    """Gives each room its doorman."""
+
+    journal: Journal
+    vault: Vault
+    models: ModelDoors | None = None
+    resolve: Resolver | None = None
+
+    def doorman(self, reach: Wanted) -> "EgressDoorman | Doormen":
+        """Make one who knows what may be reached and writes down what was; with a model, a second beside him."""
+        routes = tuple(route_of(text, self.vault) for text in reach.registries)
+        policy = Policy(rules_of(reach.domains), routes, Caps(requests=reach.max_requests))
+        egress = EgressDoorman(self.journal, reach, policy, self.resolve)
+        if reach.model is None or self.models is None:
+            return egress
+        self.models.meetings.last.pop(reach.job, None)  # what an earlier attempt met says nothing about this one
+        grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
+        return Doormen((egress, self.models.doorman(grant)))
+
+    def access(self, reach: Wanted) -> tuple[str, str, str]:
+        """Tell a program inside where its model is, what to present there, and of what kind that is."""
+        if reach.model is None or self.models is None:
+            return "", "", "none"
+        grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
+        return address(grant), grant.placeholder, grant.credential.kind
+
+    def met(self, job: str) -> Met | None:
+        """Tell what a job last met at the door to its model, unless it went well."""
+        return self.models.meetings.last.get(job) if self.models else None
+
+
+class Doormen:
+    """Several at the doors of one room, each at his own."""
+
+    def __init__(self, each: tuple["EgressDoorman | ModelDoorman", ...]) -> None:
+        self._each = each
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Name all doors."""
+        return tuple(port for one in self._each for port in one.ports)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Tell programs inside where all doors are."""
+        return {name: value for one in self._each for name, value in one.environment.items()}
+
+    async def serve(self, listeners: list[socket.socket]) -> None:
+        """Serve until cancelled, each his own."""
+        by_port = {listener.getsockname()[1]: listener for listener in listeners}
+        async with asyncio.TaskGroup() as group:
+            for one in self._each:
+                group.create_task(one.serve([by_port[port] for port in one.ports]))
+
+
+class EgressDoorman:
+    """Serves one room until cancelled; what was seen is recorded before he goes."""
+
+    def __init__(self, journal: Journal, reach: Wanted, policy: Policy, resolve: Resolver | None) -> None:
+        self._journal = journal
+        self._reach = reach
+        self._policy = policy
+        self._resolve = resolve
+        self._seen: asyncio.Queue[Connection] = asyncio.Queue()
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Name the one door."""
+        return (PORT,)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Tell programs inside where the door is, in both spellings that are in use."""
+        door = f"http://127.0.0.1:{PORT}"
+        proxy = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"), door)
+        near = {"NO_PROXY": "127.0.0.1,localhost,::1", "no_proxy": "127.0.0.1,localhost,::1"}
+        return {**proxy, **near, **self._registries()}
+
+    async def serve(self, listeners: list[socket.socket]) -> None:
+        """Serve until cancelled; what cannot be written down must not happen, so a failing journal ends the serving."""
+        egress = Egress(self._policy, self._seen.put_nowait, resolve=self._resolve)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._record_all())
+                for listener in listeners:
+                    group.create_task(egress.serve(listener))
+        finally:
+            await asyncio.shield(self._leave(egress))
+
+    async def _leave(self, egress: Egress) -> None:
+        await egress.close()
+        while not self._seen.empty():
+            await self._record(self._seen.get_nowait())
+
+    async def _record_all(self) -> None:
+        while True:
+            await self._record(await self._seen.get())
+
+    async def _record(self, seen: Connection) -> None:
+        event = ConnectionSeen(
+            job=self._reach.job,
+            epoch=self._reach.epoch,
+            host=seen.host,
+            port=seen.port,
+            verdict=seen.verdict,
+            why=seen.why,
+            rule=seen.rule,
+            bytes_out=seen.bytes_out,
+            bytes_in=seen.bytes_in,
+        )
+        await asyncio.shield(self._journal.record(event))
+
+    def _registries(self) -> dict[str, str]:
+        told: dict[str, str] = {}
+        for route in self._policy.routes:
+            name = route.name.removesuffix(INSIDE)
+            variables = KNOWN.get(name) or (f"MIDWATCH_REGISTRY_{name.upper().replace('-', '_')}",)
+            told |= dict.fromkeys(variables, f"http://{route.name}/")
+            if name == "pip":
+                told |= {"PIP_TRUSTED_HOST": route.name, "UV_INSECURE_HOST": route.name}
+        return told
+
+
+def route_of(text: str, vault: Vault) -> Route:
+    """Read a registry as the settings name it: `pip=https://packages.example.org/team/#bearer:SECRET`."""
+    found = REGISTRY.fullmatch(text)
+    if found is None:
+        raise Misuse(
+            "A registry in sandbox.registries cannot be read.",
+            hint="Write name=https://host/path/ and, for a credential, #bearer:SECRET or #basic:SECRET.",
+        )
+    name, upstream, kind, secret = found.groups()
+    headers = _credential(kind, secret, vault) if secret else no_headers
+    return Route(f"{name}{INSIDE}", upstream, headers=headers)
+
+
+def _credential(kind: str, name: str, vault: Vault) -> HeaderSource:
+    async def headers() -> Mapping[str, str]:
+        value = (await vault.secret(name)).reveal()
+        if kind == "basic":
+            return {"Authorization": f"Basic {base64.b64encode(value.encode()).decode()}"}
+        return {"Authorization": f"Bearer {value}"}
+
+    return headers

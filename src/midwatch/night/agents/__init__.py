@@ -1,0 +1,1 @@
+"""One agent at work: what it is given, what it says, what it may do."""

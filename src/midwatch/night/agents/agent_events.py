@@ -1,0 +1,69 @@
+"""Writes down what an agent does while it works; the log has every word, the journal what matters later."""
+
+from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited
+from midwatch.night.context import Night
+from midwatch.terms.agents import AgentEvent, Errand, LimitMet, Prompted, RunBegan, RunEnded
+from midwatch.terms.records import JobRow
+
+NOTHING_SAID = Prompted(errand=Errand.EXECUTE, text="", template="", version="")
+
+
+class Teller:
+    """Hears one attempt. After a restart everything is said again, so each thing is written under a key."""
+
+    def __init__(self, night: Night, job: JobRow, provider: str, attempt: int) -> None:
+        """`attempt` is whose room it is: the same after a restart, when all of it is said again."""
+        self._attempt = attempt
+        self._night = night
+        self._job = job
+        self._provider = provider
+        self._prompted = NOTHING_SAID
+
+    async def __call__(self, event: AgentEvent) -> None:
+        """Write down what matters."""
+        match event:
+            case Prompted():
+                self._prompted = event
+            case RunBegan():
+                await self._began(event)
+            case LimitMet(rejected=True):
+                limited = AgentLimited(
+                    job=self._job.id,
+                    epoch=self._job.epoch,
+                    provider=self._provider,
+                    limit=event.limit,
+                    resets_at=event.resets_at,
+                )
+                await self._once(limited, f"limit:{event.limit}")
+            case RunEnded():
+                ended = AgentEnded(
+                    job=self._job.id,
+                    epoch=self._job.epoch,
+                    outcome=event.outcome,
+                    why=event.why,
+                    conversation=event.conversation,
+                )
+                await self._once(ended, "ended")
+            case _:
+                pass  # it is in the log
+
+    async def _began(self, event: RunBegan) -> None:
+        blob = await self._night.blobs.keep(self._prompted.text.encode(errors="replace"))
+        began = AgentBegan(
+            job=self._job.id,
+            epoch=self._job.epoch,
+            agent=self._job.agent,
+            version=event.version,
+            model=event.model,
+            errand=self._prompted.errand,
+            conversation=event.conversation,
+            template=self._prompted.template,
+            template_version=self._prompted.version,
+            prompt_blob=blob,
+        )
+        await self._once(began, "began")
+
+    async def _once(self, event: AgentBegan | AgentLimited | AgentEnded, what: str) -> None:
+        key = f"agent:{self._job.id}:{self._attempt}:{what}"
+        if await self._night.journal.known(key) is None:  # a provider may say the same again in other words
+            await self._night.journal.record(event, key=key)

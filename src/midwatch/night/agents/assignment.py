@@ -1,0 +1,152 @@
+"""Gives an agent its assignment: the room, what to keep to, what may be reached."""
+
+from datetime import timedelta
+
+from midwatch.errors import Exhausted, Misuse, Stale, Withheld
+from midwatch.night.agents.agent_events import Teller
+from midwatch.night.agents.final_output import last_head
+from midwatch.night.agents.prompt_context import tell_about
+from midwatch.night.agents.tool_decisions import Decider
+from midwatch.night.context import Agent, Night
+from midwatch.night.jobs.job_limits import contract_of, scope_of
+from midwatch.night.jobs.resume import followed
+from midwatch.night.rooms import Assignment, Doorman, Lodging, Place, Reach
+from midwatch.rules.gate.levels import no_way_to_model
+from midwatch.terms.agents import Access, Errand
+from midwatch.terms.contract import RunContract
+from midwatch.terms.jobs import Stage
+from midwatch.terms.records import JobRow, SessionRow
+
+MIB = 1024**2
+LEAST_TIME = timedelta(seconds=30)
+
+
+async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignment]:
+    """Find the agent and give it a room on a commit; while planning it may only read."""
+    agent = night.agents.get(job.agent)
+    if agent is None:
+        known = ", ".join(sorted(night.agents))
+        raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
+    contract = await contract_of(night, job)
+    scope = scope_of(contract)
+    settings = night.settings()
+    purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}.{job.waits}"
+    reach = _reach(night, job, contract, purpose)
+    if reach.model is not None and (why := no_way_to_model(job.agent, night.bench.isolation)):
+        raise Withheld(why, hint="Install bubblewrap (midwatch doctor says how), or order another agent.")
+    lodging = Lodging(
+        place=Place(project=job.project, job=job.id, epoch=job.epoch),
+        commit=commit,
+        purpose=purpose,
+        paths=contract.paths,
+        sparse_from=settings.sandbox.sparse_min_files,
+        reads_only=job.stage is Stage.PLAN,
+        setup_key=job.setup_key,
+        takes_over=await _taken_over(night, job),
+        wall=_time_left(night, job, contract),
+        idle=timedelta(minutes=settings.execution.idle_minutes),
+        grace=grace(night),
+        night_left=await _night_left(night, job),
+        doorman=night.doorkeeping.doorman(reach),
+        stop=night.bells.of(job.id),
+        room_bytes=settings.sandbox.room_mib * MIB,
+        floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
+    )
+    room = await night.bench.room(lodging)
+    return agent, Assignment(
+        job=job.id,
+        title=job.title,
+        room=room,
+        checks=contract.checks,
+        paths=contract.paths,
+        avoid=contract.constraints.do_not_touch,
+        most_files=scope.max_files_changed or 0,
+        most_lines=scope.max_diff_lines or 0,
+        idle=lodging.idle,
+        told=await tell_about(night, job, contract, commit),
+        access=_access(night, reach),
+        decide=Decider(night, job, contract, ERRANDS[job.stage], room),
+        tell=Teller(night, job, reach.model.provider if reach.model else "", room.epoch),
+        conversation=job.conversation if job.stage is not Stage.PLAN else "",
+        tools=settings.execution.allowed_tools,
+        met=lambda: night.doorkeeping.met(job.id),
+        pieces=settings.execution.commit_strategy == "incremental",
+    )
+
+
+ERRANDS = {Stage.PLAN: Errand.PLAN, Stage.EXECUTE: Errand.EXECUTE, Stage.REPAIR: Errand.REPAIR}
+
+
+def _access(night: Night, reach: Reach) -> Access:
+    base_url, placeholder, kind = night.doorkeeping.access(reach)
+    return Access(base_url=base_url, placeholder=placeholder, kind=kind)
+
+
+def base_of(job: JobRow) -> str:
+    """Name the commit the work stands on."""
+    if job.repository is None:
+        raise Stale("The job was never prepared.")
+    return job.repository.head
+
+
+def wall_of(contract: RunContract) -> timedelta:
+    """How long one command may take."""
+    return timedelta(minutes=contract.constraints.max_runtime_minutes)
+
+
+def grace(night: Night) -> timedelta:
+    """How long whoever is to stop has for a good end."""
+    return timedelta(seconds=night.settings().sandbox.stop_grace_seconds)
+
+
+def setup_doorman(night: Night, job: JobRow) -> Doorman:
+    """Let a project's setup reach what the house allows setups, such as registries."""
+    sandbox = night.settings().sandbox
+    reach = Reach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
+    return night.doorkeeping.doorman(reach)
+
+
+def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> Reach:
+    sandbox = night.settings().sandbox
+    scopes = contract.constraints.tool_policy.scopes.values()
+    named = tuple(domain for scope in scopes for domain in scope.allowed_domains)
+    most = min((scope.max_requests for scope in scopes if scope.max_requests is not None), default=sandbox.max_requests)
+    return Reach(
+        job.id,
+        job.epoch,
+        (*sandbox.domains, *named),
+        most,
+        purpose=purpose,
+        model=night.models.get(job.agent),
+    )
+
+
+async def _taken_over(night: Night, job: JobRow) -> str:
+    """A job that goes on works where it was left: in its own last checkout, or once in that of one it follows."""
+    if job.stage is Stage.PLAN:
+        return ""
+    if job.stage is Stage.EXECUTE:
+        for former in await followed(night.records, job):
+            if await last_head(night, former):  # one that ended before it entered a room left the work with another
+                return former.id
+    # Nothing was wrong with the work; and an agent that remembers what it did must find it done.
+    return job.id if job.waits or (job.conversation and job.attempt > 1) else ""
+
+
+def _time_left(night: Night, job: JobRow, contract: RunContract) -> timedelta:
+    """What an agent has left of the job's time: resumed and restarted work is counted once (X1)."""
+    left = wall_of(contract) - timedelta(seconds=night.clock.real_seconds(job.ran_seconds))
+    if left < LEAST_TIME:
+        raise Exhausted(
+            f"Its {contract.constraints.max_runtime_minutes} minutes are used up.",
+            hint="Its work is kept; order the rest for another night, or allow more minutes.",
+        )
+    return left
+
+
+async def _night_left(night: Night, job: JobRow) -> timedelta | None:
+    session = await night.records.get(SessionRow, job.session)
+    if session.ends_at is None:
+        return None
+    left = (session.ends_at - night.clock.now()).total_seconds()
+    return timedelta(seconds=night.clock.real_seconds(max(0.0, left)))

@@ -1,0 +1,39 @@
+"""Keeps what an agent said last, so that a person, a brain and the next try can read it."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from midwatch.night.context import Night
+from midwatch.terms.records import JobRow
+from midwatch.views.text.plain import harmless
+
+MOST_BYTES: Final = 8_000
+MOST_LINES: Final = 60
+
+
+async def last_words(night: Night, job: JobRow) -> str:
+    """Read the end of a job's log; nothing, where nobody said anything."""
+    return await asyncio.to_thread(_tail, night.bench.log(job.id, "agent"))
+
+
+async def kept(night: Night, words: str) -> str:
+    """Keep words as a blob; nothing is kept of nothing."""
+    return await night.blobs.keep(words.encode(errors="replace")) if words else ""
+
+
+async def last_head(night: Night, job: JobRow) -> str:
+    """Tell the commit of the checkout that was worked in last; nothing, where there is none."""
+    for epoch in dict.fromkeys((*range(job.epoch, 0, -1), job.work_epoch)):
+        if found := await night.bench.head_so_far(job.id, epoch):
+            return found
+    return ""
+
+
+def _tail(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - MOST_BYTES))
+        text = file.read().decode("utf-8", "replace")
+    return harmless("\n".join(text.splitlines()[-MOST_LINES:])).strip()

@@ -1,0 +1,292 @@
+"""Listens to one agent at work: its signals as it writes them, its commits as it makes them, answers as they come.
+
+Nothing is remembered here that a restart would lose: what was taken lies in the job's folder until it is an entry,
+every entry is written under a key, and the rows say what is open, answered and known to the agent.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.session import NoticeRaised
+from midwatch.journal.events.signals import SignalAnswered, SignalPassed, SignalSeen
+from midwatch.night.asks import agent_questions
+from midwatch.night.asks.held_calls import SLACK, first_of
+from midwatch.night.context import Night
+from midwatch.night.jobs.milestones import Stones
+from midwatch.night.jobs.time_box_warning import TimeLeft
+from midwatch.night.rooms import Room
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.rules.recovery.recovery import classify
+from midwatch.rules.recovery.signals import MOST_QUESTIONS, read_signal
+from midwatch.terms.asks import AskState
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import AskRow, JobRow, SignalRow
+from midwatch.terms.signals import Claimed, Signal, SignalKind, SignalState
+from midwatch.views.text.plain import harmless
+
+LOOK_SECONDS = 1.0
+MOST_ERRORS_TOLD = 3
+log = logging.getLogger("midwatch.signals")
+OWED = (SignalState.OPEN, SignalState.ANSWERED)
+
+
+class Listener:
+    """Hears one attempt."""
+
+    def __init__(self, night: Night, job: JobRow, room: Room, base: str) -> None:
+        self._night = night
+        self._job = job
+        self._room = room
+        self._stones = Stones(night, job, room.epoch, base)
+        self.time = TimeLeft(night, job, room)
+        self._turn = asyncio.Lock()
+        self._group: asyncio.TaskGroup
+        self._following: asyncio.Task[None]
+        self._waiting: dict[str, asyncio.Task[None]] = {}
+        self._looked = False
+
+    async def owed_from_before(self) -> tuple[Event, ...]:
+        """Where another agent's question is open in a room that nobody has entered yet, the job waits for it."""
+        rows = [one for one in await self._rows(SignalState.OPEN) if one.room != self._room.epoch]
+        return (agent_questions.waits(self._night, self._job, rows[0].text, answered=False),) if rows else ()
+
+    async def owed_at_its_end(self) -> tuple[Event, ...]:
+        """Where an agent ended without the answer to what it asked, the job waits, and goes on with it."""
+        await self.look(at_once=True)
+        rows = [one for one in await self._rows(*OWED) if one.room == self._room.epoch]
+        read = [one for one in rows if one.state is SignalState.ANSWERED and not await self._unread(one)]
+        await self._passed(read, "file", "")
+        left = [one for one in rows if one not in read and not one.refused]
+        if not left or await self._stops():
+            return ()
+        answered = all(one.state is SignalState.ANSWERED for one in left)
+        return (agent_questions.waits(self._night, self._job, left[0].text, answered=answered),)
+
+    async def hear(self, turn: int) -> str:
+        """Wait for what the agent is owed after a turn, and give it; the same turn after a restart gets the same.
+
+        A warning about its time is not: who is done is not given a turn to be told to hurry.
+        """
+        key = f"passed:{self._job.id}:{self._room.epoch}:{turn}"
+        known = await self._night.journal.known(key)
+        if known is not None and isinstance(known.event, SignalPassed):
+            return known.event.text
+        await self.look(at_once=True)
+        if self._waiting:
+            await asyncio.wait(self._waiting.values())
+        if await self._stops():
+            return ""
+        rows = [one for one in await self._rows(SignalState.ANSWERED) if one.room == self._room.epoch]
+        unread = [one for one in rows if await self._unread(one)]
+        await self._passed([one for one in rows if one not in unread], "file", "")
+        if not unread:
+            return ""
+        text = "\n\n".join(answer_text(one) for one in unread)
+        await self._passed(unread, "turn", text, key=key, turn=turn)
+        for one in unread:
+            await asyncio.to_thread(self._room.letters.take_back, one.number)
+        return text
+
+    async def look(self, *, at_once: bool = False) -> None:
+        """Take what is there, write it down, and wait for what it asks."""
+        async with self._turn:
+            taken = await asyncio.to_thread(self._room.letters.claim, at_once=at_once)
+            for claimed in taken:
+                await self._take(claimed)
+            if taken or not self._looked:
+                await self._await_answers()
+            self._looked = True
+
+    async def _await_answers(self) -> None:
+        for row in await self._rows(SignalState.OPEN):
+            if row.room == self._room.epoch and (row.id not in self._waiting or self._waiting[row.id].done()):
+                self._waiting[row.id] = self._group.create_task(self._wait(row))
+
+    async def follow(self) -> None:
+        """Look again and again; a look that failed is followed by another."""
+        while True:
+            try:
+                await self.look()
+                await self._stones.look()
+                await self.time.look()
+            except Exception:  # the work goes on whether or not we hear it
+                log.exception("job %s: its signals could not be read just now", self._job.number)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def begin(self, group: asyncio.TaskGroup) -> None:
+        """Look from now on, beside whatever else the group does."""
+        self._group = group
+        self._following = group.create_task(self.follow())
+
+    async def end(self) -> None:
+        """See what was committed since the last look, and wait for nothing more."""
+        await self._stones.look()
+        for task in (self._following, *self._waiting.values()):
+            task.cancel()
+
+    async def _take(self, claimed: Claimed) -> None:
+        name = f"{self._job.id}.{claimed.number}"
+        key = f"signal:{name}"
+        if await self._night.journal.known(key) is None:
+            await self._night.journal.record(*await self._events(claimed, name), key=key)
+        row = await self._night.records.get(SignalRow, name)
+        if row.state is SignalState.ANSWERED:
+            await self._lay(row)
+        await asyncio.to_thread(self._room.letters.archive, claimed.number)
+
+    async def _events(self, claimed: Claimed, name: str) -> tuple[Event, ...]:
+        seen = SignalSeen(
+            signal=name,
+            job=self._job.id,
+            epoch=self._job.epoch,
+            room=self._room.epoch,
+            number=claimed.number,
+            says=claimed.kind,
+            text="",
+            refused=claimed.wrong,
+        )
+        read = read_signal(claimed.kind, claimed.raw) if not claimed.wrong else None
+        if not isinstance(read, Signal):
+            refused = seen.model_copy(update={"refused": read.why if read else claimed.wrong})
+            return self._refused(refused)
+        said = read.model_copy(update={"text": harmless(read.text), "detail": harmless(read.detail)})
+        said = said.model_copy(update={"options": tuple(map(harmless, read.options))})
+        blob = await self._night.blobs.keep(claimed.raw)
+        words = {"text": said.text, "detail": said.detail, "options": said.options, "blob": blob}
+        return await self._followed(seen.model_copy(update=words), said)
+
+    def _refused(self, seen: SignalSeen) -> tuple[Event, ...]:
+        text = f"Job {self._job.number}: {seen.refused}"
+        told = self._notice(NoticeKind.ROUTINE, text)
+        if seen.says is not SignalKind.NEEDS_INPUT:
+            return seen, told
+        answer = f"{seen.refused} {agent_questions.NOBODY}"
+        return seen, SignalAnswered(signal=seen.signal, job=seen.job, answer=answer, by="midwatch"), told
+
+    async def _followed(self, seen: SignalSeen, said: Signal) -> tuple[Event, ...]:
+        match said.kind:
+            case SignalKind.ERROR:
+                cause = classify(f"{said.text}\n{said.detail}").value
+                text = f"Job {self._job.number} ({self._job.title}) says it has trouble: {said.text}"
+                told = (self._notice(await self._trouble(), text),) if self._night.settings().notices.on_error else ()
+                return seen.model_copy(update={"cause": cause}), *told
+            case SignalKind.COMPLETED:
+                return (seen,)
+            case SignalKind.NEEDS_INPUT:
+                return await self._asked(seen, said)
+
+    async def _trouble(self) -> NoticeKind:
+        """Only a job's first words of trouble may cost one of the day's messages: an agent can write them for ever."""
+        before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.ERROR)
+        told = [one for one in before if not one.refused]
+        return NoticeKind.ERROR if len(told) < MOST_ERRORS_TOLD else NoticeKind.ROUTINE
+
+    async def _asked(self, seen: SignalSeen, said: Signal) -> tuple[Event, ...]:
+        before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.NEEDS_INPUT)
+        if len(before) >= MOST_QUESTIONS:
+            answer = f"You have asked {MOST_QUESTIONS} times. {agent_questions.NOBODY}"
+            return seen, SignalAnswered(signal=seen.signal, job=seen.job, answer=answer, by="midwatch")
+        ask, events = await agent_questions.ask_or_answer(self._night, self._job, seen.signal, said)
+        return seen.model_copy(update={"ask": ask}), *events
+
+    async def _wait(self, row: SignalRow) -> None:
+        """Wait for the answer; what goes wrong on the way leaves the question open, and the job waits at its end."""
+        try:
+            await self._answered(row)
+        except Exception:
+            log.exception("job %s: nobody waits for the answer to its question any more", self._job.number)
+
+    async def _answered(self, row: SignalRow) -> None:
+        """Wait for a person or for silence; meanwhile the agent is not called idle. Then lay the answer down."""
+        night = self._night
+        ask = await night.records.get(AskRow, row.ask)
+        left = 0.0 if ask.due_at is None else (ask.due_at - night.clock.now()).total_seconds()
+        span = timedelta(seconds=night.clock.real_seconds(max(0.0, left))) + SLACK
+        over = asyncio.Event()
+        # Whoever is cut off here comes back after a restart: till then the agent's clock stays still.
+        async with asyncio.TaskGroup() as group:
+            holding = group.create_task(self._hold(span, over))
+            await self._settled(row.ask)
+            over.set()
+            if not self._room.begun.is_set():
+                holding.cancel()
+        await self._lay(await night.records.get(SignalRow, row.id))
+
+    async def _hold(self, span: timedelta, over: asyncio.Event) -> None:
+        await self._room.begun.wait()
+        async with self._room.waiting(span):
+            await over.wait()
+
+    async def _settled(self, name: str) -> None:
+        bell, stop = self._night.bells.of(name), self._night.bells.of(self._job.id)
+        try:
+            while not stop.is_set():
+                ask = await self._night.records.get(AskRow, name)
+                if ask.state is not AskState.OPEN:
+                    return await agent_questions.settled(self._night, ask)
+                await first_of(bell, stop)
+        finally:
+            self._night.bells.put_away(name, bell)
+
+    async def _lay(self, row: SignalRow) -> None:
+        if row.state is SignalState.ANSWERED:
+            content = {"question": row.text, "answer": row.answer, "by": row.answered_by}
+            await asyncio.to_thread(self._room.letters.answer, row.number, content)
+
+    async def _stops(self) -> bool:
+        now = await self._night.records.get(JobRow, self._job.id)
+        return now.state is JobState.STOPPING or now.state.over
+
+    async def _unread(self, row: SignalRow) -> bool:
+        return await asyncio.to_thread(self._room.letters.unread, row.number)
+
+    async def _passed(self, rows: list[SignalRow], how: str, text: str, *, key: str = "", turn: int = 0) -> None:
+        if rows:
+            names = tuple(one.id for one in rows)
+            event = SignalPassed.model_validate(
+                {
+                    "job": self._job.id,
+                    "epoch": self._job.epoch,
+                    "signals": names,
+                    "how": how,
+                    "turn": turn,
+                    "text": text,
+                }
+            )
+            await self._night.journal.record(event, key=key or f"passed:{names[0]}")
+
+    async def _rows(self, *states: SignalState) -> tuple[SignalRow, ...]:
+        found = await self._night.records.find(SignalRow, job=self._job.id, state=states)
+        return tuple(sorted(found, key=lambda one: one.number))
+
+    def _notice(self, kind: NoticeKind, text: str) -> NoticeRaised:
+        return NoticeRaised(
+            notice=self._night.ids.new("ntc"),
+            session=self._job.session,
+            tier=tier_of(kind),
+            text=text[: agent_questions.LONGEST_NOTICE],
+            subject=self._job.id,
+        )
+
+
+def answer_text(row: SignalRow) -> str:
+    """Say an answer to the agent that asked."""
+    return f"You asked: {row.text}\nThe answer, by {row.answered_by}: {row.answer}\nGo on with your work."
+
+
+@asynccontextmanager
+async def listening(listener: Listener) -> AsyncIterator[Listener]:
+    """Listen beside a block; at its end nothing is left waiting."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            listener.begin(group)
+            yield listener
+            await listener.end()
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None  # whoever waits is told by the error itself, not by the group around it
+    finally:
+        listener.time.end()

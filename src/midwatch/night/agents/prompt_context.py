@@ -1,0 +1,118 @@
+"""Gathers what an agent is told about its work: orders, project, last signals, what is pressing, last commits."""
+
+from midwatch.night.context import Night
+from midwatch.night.delivery.siblings import heard, siblings
+from midwatch.rules.budget.time_boxes import boxed
+from midwatch.rules.recovery.recovery import remedy_of
+from midwatch.rules.recovery.retries import failures_of
+from midwatch.terms.agents import FormerTry, Told
+from midwatch.terms.contract import RunContract
+from midwatch.terms.house import WorkStatus
+from midwatch.terms.jobs import Stage
+from midwatch.terms.records import GoalRow, JobRow, MessageRow, PlanRow, ProjectRow, SessionRow, SignalRow, WorkRow
+from midwatch.terms.signals import SignalKind, SignalState
+
+COMMITS = 10
+SIGNALS = 3
+PRIORITIES = 10
+OPEN = (WorkStatus.BACKLOG, WorkStatus.BLOCKED)
+
+
+async def tell_about(night: Night, job: JobRow, contract: RunContract, commit: str) -> Told:
+    """Gather it; what nobody knows stays empty and is not mentioned."""
+    session = await night.records.get(SessionRow, job.session)
+    project = await night.records.get(ProjectRow, job.project)
+    messages = await night.records.find(MessageRow, session=job.session)
+    return Told(
+        objective=contract.objective,
+        goals=session.orders.goals,
+        success_criteria=contract.success_criteria,
+        notes=session.orders.notes,
+        project=project.name,
+        purpose=project.purpose,
+        branch=project.branch,
+        base=commit,
+        setup=project.setup,
+        minutes=contract.constraints.max_runtime_minutes,
+        said="\n".join(message.text for message in messages),
+        answers=await _answers(night, job),
+        signals=await _signals(night, job),
+        priorities=await _priorities(night, job),
+        together=tuple(heard(one) for one in await siblings(night, job)),
+        commits=await night.bench.last_subjects(job.project, commit, COMMITS),
+        former_plan=job.plan if job.stage is Stage.PLAN and job.plan_wish else None,
+        wish=job.plan_wish if job.stage is Stage.PLAN else "",
+        rejected=await _rejected(night, job) if job.stage is Stage.PLAN else (),
+        interrupted=await _interrupted(night, job),
+        former=await _former(night, job),
+    )
+
+
+async def _interrupted(night: Night, job: JobRow) -> bool:
+    """Whether it finds its own work in the checkout: after a wait, or where a time box ended."""
+    if job.stage is Stage.PLAN:
+        return False
+    former = await night.records.get(JobRow, job.retry_of) if job.retry_of else None
+    goes_on = former is not None and boxed(former) and former.plan_hash == job.plan_hash
+    return goes_on or bool(job.waits or (job.conversation and job.attempt > 1))
+
+
+async def _former(night: Night, job: JobRow) -> FormerTry | None:
+    """Gather what the last try at this work failed at; one that only waited, or was stopped, did not fail."""
+    others = await night.records.find(JobRow, session=job.session)
+    before = [one for one in others if one.work_item == job.work_item and one.number <= job.number]
+    failures = failures_of(before, job.work_item, None)
+    last = before[-1] if before and before[-1].failures else (before[-2] if len(before) > 1 else None)
+    if not failures or last is None or not last.failures:
+        return None
+    failure = failures[-1]
+    remedy = remedy_of(failure.cause)
+    blob = await night.blobs.fetch(failure.output_blob) if failure.output_blob else b""
+    return FormerTry(
+        stage=failure.stage.said,
+        cause=remedy.words,
+        said=failure.said,
+        differently=remedy.differently,
+        tail=blob.decode("utf-8", "replace"),
+        tries=len(failures),
+    )
+
+
+async def _signals(night: Night, job: JobRow) -> tuple[str, ...]:
+    """What became of the last jobs in this project, newest first."""
+    others = [one for one in await night.records.find(JobRow, project=job.project) if one.id != job.id]
+    over = [one for one in others if one.state.over][-SIGNALS:]
+    ended = [f"Job {one.number}, {one.title}: {one.state.value}. {one.why}".strip() for one in reversed(over)]
+    return *await _written(night, job), *ended
+
+
+async def _written(night: Night, job: JobRow) -> tuple[str, ...]:
+    """What agents themselves last told in this project, newest first: this job's own before the others'."""
+    rows = await night.records.find(SignalRow, project=job.project, state=SignalState.KEPT, refused="")
+    last = sorted(rows, key=lambda one: (one.job == job.id, one.created_at), reverse=True)[:SIGNALS]
+    said = {SignalKind.ERROR: "trouble", SignalKind.COMPLETED: "done"}
+    mine = {True: "You said", False: "An earlier job said"}
+    return tuple(f"{mine[one.job == job.id]} ({said[one.says]}): {one.text} {one.detail}".strip() for one in last)
+
+
+async def _answers(night: Night, job: JobRow) -> tuple[tuple[str, str], ...]:
+    """What the job asked so far, and what it was told."""
+    rows = await night.records.find(SignalRow, job=job.id, says=SignalKind.NEEDS_INPUT)
+    asked = sorted((one for one in rows if one.answer and not one.refused), key=lambda one: one.number)
+    return tuple((one.text, f"{one.answer} ({one.answered_by})") for one in asked)
+
+
+async def _rejected(night: Night, job: JobRow) -> tuple[str, ...]:
+    """What people said to plans for the same work that they turned down, the last word last."""
+    others = [one.id for one in await night.records.find(JobRow, project=job.project) if one.title == job.title]
+    turned_down = await night.records.find(PlanRow, job=tuple(others), fate="rejected") if others else ()
+    return tuple(one.said for one in turned_down[-SIGNALS:])
+
+
+async def _priorities(night: Night, job: JobRow) -> tuple[str, ...]:
+    """The project's goals and what else is to be done there, the most pressing first."""
+    goals = await night.records.find(GoalRow, project=job.project, current=True, status="open")
+    items = await night.records.find(WorkRow, project=job.project, status=OPEN)
+    said = [(one.priority, f"Goal: {one.statement}") for one in goals]
+    said += [(one.priority, f"To do: {one.title}") for one in items if one.id != job.work_item]
+    return tuple(text for _, text in sorted(said, key=lambda each: -each[0])[:PRIORITIES])

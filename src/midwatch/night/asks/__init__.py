@@ -1,0 +1,1 @@
+"""Questions for a person, and what their answers lead to."""

@@ -1,0 +1,174 @@
+"""A job's own question: from the agent's words to an ask or a known answer, and from a settled ask back to the job."""
+
+import contextlib
+
+from midwatch.errors import Refused, Stale
+from midwatch.journal.entry import digest
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobWaits, JobWoken
+from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.journal.events.signals import SignalAnswered
+from midwatch.night.asks.held_calls import withdraw
+from midwatch.night.context import Night
+from midwatch.night.rounds.debrief import stop_events
+from midwatch.night.rounds.world import look
+from midwatch.rules.gate.gate import judge
+from midwatch.rules.people.asks import SILENCE, deadline_at
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.rules.recovery.known_answers import Earlier, Known, known_answer
+from midwatch.settings.zone import local_time
+from midwatch.terms.acts import ActKind, Proposal
+from midwatch.terms.asks import AskDraft, AskKind, AskState, Tier
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import AskRow, JobRow, SessionRow, SignalRow
+from midwatch.terms.signals import Signal, SignalState
+from midwatch.terms.trust import Outcome, Verdict
+
+KIND = AskKind.GUIDANCE_UNCERTAIN
+QUESTION = "question"
+"""Why a job waits that waits for the answer to its own question."""
+LONGEST_NOTICE = 500
+NOBODY = "Nobody answers this. Choose the smaller step, and say in your summary what you chose and why."
+
+
+async def ask_or_answer(night: Night, job: JobRow, signal: str, said: Signal) -> tuple[str, tuple[Event, ...]]:
+    """Say what a question leads to: the ask it becomes, or the answer that stood somewhere already."""
+    session = await night.records.get(SessionRow, job.session)
+    known = known_answer(said.text, said.options, session.orders.notes, await _earlier(night, job))
+    verdict = None if known is None else await _judged(night, job, session, known, signal)
+    if known is not None and verdict is not None and verdict.outcome.acts:
+        return "", _resolved(night, job, signal, known, verdict)
+    opened = _ask(night, job, said, known)
+    text = f"Job {job.number} ({job.title}) asks: {said.text}"
+    kind = NoticeKind.NEEDS_INPUT
+    return opened.ask, (opened, _notice(night, job, tier_of(kind), text, subject=opened.ask))
+
+
+async def _earlier(night: Night, job: JobRow) -> tuple[Earlier, ...]:
+    """What persons answered to jobs of this project; silence and our own answers are none of theirs."""
+    asks = {
+        one.id: one for one in await night.records.find(AskRow, project=job.project, kind=KIND, state=AskState.ANSWERED)
+    }
+    rows = await night.records.find(SignalRow, project=job.project)
+    return tuple(
+        Earlier(row.text, said_by(asks[row.ask]), f"ask {asks[row.ask].number}") for row in rows if row.ask in asks
+    )
+
+
+def said_by(ask: AskRow) -> str:
+    """Give a person's answer, with what was said besides."""
+    return " ".join(part for part in (ask.answer.strip(), ask.answer_text.strip()) if part)
+
+
+async def _judged(night: Night, job: JobRow, session: SessionRow, known: Known, signal: str) -> Verdict:
+    """Ask the gate whether we may answer for the person (RULES 1, resolve)."""
+    proposal = Proposal(
+        kind=ActKind.RESOLVE,
+        project=job.project,
+        target=signal,
+        reason=f"{known.where} holds the answer",
+        message=known.answer,
+        confidence=1.0,
+    )
+    facts = (await look(night, session)).facts_for(proposal)
+    # The last act on the project is most often the start of the very job that asks: no reason to let it wait.
+    return judge(proposal, facts.model_copy(update={"same_project_at": None}))
+
+
+def _resolved(night: Night, job: JobRow, signal: str, known: Known, verdict: Verdict) -> tuple[Event, ...]:
+    answered = SignalAnswered(
+        signal=signal, job=job.id, answer=known.answer, by="midwatch", why=known.where, code=verdict.first.code
+    )
+    if verdict.outcome is not Outcome.EXECUTE_AND_TELL:
+        return (answered,)
+    text = f"Job {job.number} asked, and {known.where} had the answer: {known.answer}"
+    return answered, _notice(night, job, tier_of(NoticeKind.ACT_TOLD), text)
+
+
+def _ask(night: Night, job: JobRow, said: Signal, known: Known | None) -> AskOpened:
+    minutes = night.settings().asks.guidance_uncertain_minutes
+    question = f"Job {job.number} ({job.title}) asks:\n{said.text}"
+    draft = AskDraft(
+        kind=KIND,
+        question=question,
+        options=said.options,
+        recommendation=known.answer if known else "",
+        rationale=f"{known.where} says so. {said.detail}".strip() if known else said.detail,
+        priority=8,
+        deadline_minutes=minutes,
+        silence=SILENCE[KIND],
+        blocking=True,
+        subject=job.id,
+        project=job.project,
+        shown_hash=digest("\n".join((question, said.detail, *said.options))),
+    )
+    due = deadline_at(KIND, local_time(night.settings(), night.clock.now()), minutes=minutes)
+    return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
+
+
+async def is_question(night: Night, ask: AskRow) -> bool:
+    """Tell whether an agent's own question stands behind an ask; guidance is asked for other reasons too."""
+    return ask.kind is KIND and bool(await night.records.find(SignalRow, ask=ask.id))
+
+
+async def settled(night: Night, ask: AskRow) -> None:
+    """Carry out what a settled ask about a job's question means; done already, it changes nothing."""
+    rows = await night.records.find(SignalRow, ask=ask.id, state=SignalState.OPEN)
+    job = await night.records.get(JobRow, ask.subject)
+    if ask.state is AskState.OPEN or job.state.over:
+        return
+    events: list[Event] = []
+    if ask.state is AskState.EXPIRED:
+        why = (
+            f"nobody answered its question within the time it had, so it is parked (ask {ask.number}); its work is kept"
+        )
+        events += stop_events(job, by="silence", why=why) if job.state is not JobState.STOPPING else []
+    for row in rows:
+        answer = said_by(ask) if ask.state is AskState.ANSWERED else NOBODY
+        by = ask.answered_by or "nobody"
+        events.append(SignalAnswered(signal=row.id, job=job.id, answer=answer, by=by))
+    await _once(night, *events, key=f"settle:{ask.id}")
+    await wake(night, job.id, by=ask.answered_by or "midwatch")
+
+
+async def wake(night: Night, job_id: str, *, by: str) -> None:
+    """Let a job go on that waited for an answer, once none of its questions is open."""
+    job = await night.records.get(JobRow, job_id)
+    if job.state is not JobState.WAITING or job.cause != QUESTION or await open_questions(night, job.id):
+        return
+    woken = JobWoken(job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, by=by)
+    await _once(night, woken, key=f"woken:{job.id}:{job.epoch}:{job.waits}")
+
+
+async def open_questions(night: Night, job: str) -> tuple[SignalRow, ...]:
+    """Find what a job asked and nobody has answered."""
+    return await night.records.find(SignalRow, job=job, state=SignalState.OPEN)
+
+
+def waits(night: Night, job: JobRow, question: str, *, answered: bool) -> JobWaits:
+    """Say that a job whose agent has ended waits for an answer, or goes on at once with the one that is there."""
+    why = f"It asked, and ended before it had the answer: {question}"
+    until = night.clock.now() if answered else None
+    return JobWaits(
+        job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, cause=QUESTION, why=why, until=until
+    )
+
+
+async def let_go(night: Night, job_id: str) -> None:
+    """Take back what a job asked that is over: nobody waits for the answers."""
+    for ask in await night.records.find(AskRow, subject=job_id, kind=KIND, state=AskState.OPEN):
+        if await is_question(night, ask):
+            await withdraw(night, ask, "the job is over")
+
+
+async def _once(night: Night, *events: Event, key: str) -> None:
+    if events and await night.journal.known(key) is None:
+        with contextlib.suppress(Stale, Refused):  # stopped, replaced or settled by another in the same moment
+            await night.journal.record(*events, key=key)
+
+
+def _notice(night: Night, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
+    short = text if len(text) <= LONGEST_NOTICE else f"{text[:LONGEST_NOTICE]}…"
+    return NoticeRaised(
+        notice=night.ids.new("ntc"), session=job.session, tier=tier, text=short, subject=subject or job.id
+    )

@@ -1,0 +1,99 @@
+"""Asks a person what to do when nothing more may be tried; in every project of the orders it is critical (RULES 5)."""
+
+from collections.abc import Sequence
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.session import AskOpened, NoticeRaised, SessionPaused
+from midwatch.night.context import Night
+from midwatch.night.delivery.wording import within
+from midwatch.rules.people.asks import GO_ON, SILENCE, STOP, deadline_at
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.rules.recovery.recovery import remedy_of
+from midwatch.rules.recovery.retries import GUIDANCE, failures_of, forgiven_at, project_spent, spent
+from midwatch.settings.zone import local_time
+from midwatch.terms.asks import AskDraft, AskKind, AskState, Tier
+from midwatch.terms.counting import some
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import Failure, JobState
+from midwatch.terms.records import AskRow, JobRow, SessionRow
+
+CAPPED = "Nothing more may be tried in any project of the orders; everything waits for your word."
+LONGEST_SAID = 160
+
+
+async def guidance(
+    night: Night, job: JobRow, jobs: Sequence[JobRow], asks: Sequence[AskRow], tier: Tier
+) -> tuple[Event, ...]:
+    """Open the ask, once for a project; nothing, while something may still be tried."""
+    session = await night.records.get(SessionRow, job.session)
+    cap = night.settings().jobs.max_retries
+    own, looked = [one for one in jobs if one.project == job.project], forgiven_at(asks, job.project, jobs)
+    since = forgiven_at(asks, job.project, jobs, job.work_item)
+    if session.state is not SessionState.AUTONOMOUS or job.work_item not in _ordered(session):
+        return ()
+    if not (spent(own, job.work_item, since, cap) or project_spent(own, looked, cap)):
+        return ()
+    if any(ask.kind in GUIDANCE and ask.state is AskState.OPEN and ask.project == job.project for ask in asks):
+        return ()
+    kind = AskKind.GUIDANCE_ERROR if _everywhere(session, jobs, asks, cap) else AskKind.GUIDANCE_UNCERTAIN
+    critical = kind is AskKind.GUIDANCE_ERROR
+    times = night.settings().asks
+    minutes = times.guidance_error_minutes if critical else times.guidance_uncertain_minutes
+    question = _question(job, failures_of(own, job.work_item, since))
+    opened = ask_about(night, job, kind, f"{question} {within(SILENCE[kind], minutes)}", (GO_ON, STOP), minutes)
+    loudest = min(tier, tier_of(NoticeKind.CRITICAL_GUIDANCE if critical else NoticeKind.NEEDS_INPUT))
+    told = NoticeRaised(
+        notice=night.ids.new("ntc"), session=job.session, tier=loudest, text=question, subject=opened.ask
+    )
+    holds = critical and not session.paused
+    return opened, told, *((SessionPaused(session=session.id, why=CAPPED),) if holds else ())
+
+
+def _ordered(session: SessionRow) -> frozenset[str]:
+    return frozenset(item["work_item"] for item in session.items)
+
+
+def _everywhere(session: SessionRow, jobs: Sequence[JobRow], asks: Sequence[AskRow], cap: int) -> bool:
+    """Whether the cap is reached in every project of the orders that has something left to do."""
+    return all(_at_its_cap(session, project, jobs, asks, cap) for project in {one["project"] for one in session.items})
+
+
+def _at_its_cap(session: SessionRow, project: str, jobs: Sequence[JobRow], asks: Sequence[AskRow], cap: int) -> bool:
+    own, since = [one for one in jobs if one.project == project], forgiven_at(asks, project, jobs)
+    if project_spent(own, since, cap):
+        return True
+    settled = {one.work_item for one in own if one.state in {JobState.DONE, JobState.DECLINED}}
+    left = [one["work_item"] for one in session.items if one["project"] == project and one["work_item"] not in settled]
+    return bool(left) and all(spent(own, item, forgiven_at(asks, project, jobs, item), cap) for item in left)
+
+
+def _question(job: JobRow, tried: Sequence[Failure]) -> str:
+    """Say what was tried, and what only a person can do about it."""
+    remedy = remedy_of(tried[-1].cause if tried else job.cause)
+    said = "; ".join(
+        f"try {number} at {one.stage.said}: {one.said[:LONGEST_SAID].rstrip('. ')}"
+        for number, one in enumerate(tried[-3:], len(tried) - len(tried[-3:]) + 1)
+    )
+    head = f"Job {job.number} ({job.title}) failed after {some(len(tried), 'try', 'tries')}: {remedy.words}."
+    return f"{head} Tried: {said}. {remedy.person}"
+
+
+def ask_about(
+    night: Night, job: JobRow, kind: AskKind, question: str, options: tuple[str, ...], minutes: float
+) -> AskOpened:
+    """Ask about a job; what silence means goes with the kind."""
+    draft = AskDraft(
+        kind=kind,
+        question=question,
+        options=options,
+        recommendation=options[0] if kind in GUIDANCE else options[-1],
+        rationale="Its work so far is kept either way.",
+        priority=9 if kind is AskKind.GUIDANCE_ERROR else 7,
+        deadline_minutes=minutes,
+        silence=SILENCE[kind],
+        blocking=True,
+        subject=job.id,
+        project=job.project,
+    )
+    due = deadline_at(kind, local_time(night.settings(), night.clock.now()), minutes=minutes)
+    return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)

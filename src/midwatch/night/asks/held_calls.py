@@ -1,0 +1,160 @@
+"""Holds a tool call until a person has answered, silence has said no, or nobody waits for the answer any more."""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from midwatch.errors import Refused, Stale, Unknown
+from midwatch.journal.entry import digest
+from midwatch.journal.events.session import AskOpened, AskWithdrawn, NoticeRaised
+from midwatch.night.context import Night
+from midwatch.night.rooms import Room
+from midwatch.rules.people.asks import agrees, deadline_at
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.settings.zone import local_time
+from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence
+from midwatch.terms.records import AskRow, JobRow
+
+LOOK_SECONDS = 30.0
+"""A settled ask rings; but a bell may be missed, so look at least this often."""
+LONGEST_NOTICE = 500
+SLACK = timedelta(minutes=1)
+"""How much later than its due moment silence may be written down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What became of a question."""
+
+    yes: bool
+    text: str
+    by: str = ""
+
+
+SILENT = Said(yes=False, text="Nobody answered in time, so: no.")
+STOPPED = Said(yes=False, text="The job is being stopped, so: no.")
+
+
+class Asking:
+    """Asks about the calls of one attempt; after a restart it finds the questions that are still open."""
+
+    def __init__(self, night: Night, job: JobRow, room: Room) -> None:
+        self._night = night
+        self._job = job
+        self._room = room
+        self._held: set[str] = set()
+        """Asks for which a call waits here; the very same call beside it is a question of its own."""
+
+    async def refused(self, question: str) -> bool:
+        """Whether a person, or silence, has said no to exactly this in this job."""
+        settled = await self._asked(question, AskState.ANSWERED, AskState.EXPIRED)
+        return any(not _agreed(row) for row in settled)
+
+    def question(self, tool: str, exactly: str) -> str:
+        """Word it: the person sees exactly what would happen, all of it."""
+        return f"May job {self._job.number} use {tool}?\n{exactly}"
+
+    async def about(self, question: str, why: str) -> Said:
+        """Ask, and hold the call; meanwhile the agent is not called idle."""
+        night = self._night
+        stop = night.bells.of(self._job.id)
+        if stop.is_set():
+            return STOPPED
+        ask, due = await self._opened(question, why)
+        self._held.add(ask)
+        left = night.clock.real_seconds(max(0.0, (due - night.clock.now()).total_seconds()))
+        bell = night.bells.of(ask)
+        try:
+            async with self._room.waiting(timedelta(seconds=left) + SLACK):
+                return await self._settled(ask, bell, stop)
+        finally:
+            self._held.discard(ask)
+            night.bells.put_away(ask, bell)
+
+    async def _asked(self, question: str, *states: AskState) -> list[AskRow]:
+        found = await self._night.records.find(
+            AskRow, subject=self._job.id, kind=AskKind.CONFIRM_ACT, state=tuple(states)
+        )
+        return [row for row in found if row.question == question]
+
+    async def _opened(self, question: str, why: str) -> tuple[str, datetime]:
+        """Find the question where it was asked before a restart, or open it."""
+        for row in await self._asked(question, AskState.OPEN):
+            if row.id not in self._held and row.due_at is not None:
+                return row.id, row.due_at
+        night, settings = self._night, self._night.settings()
+        minutes = settings.asks.confirm_act_minutes
+        due = deadline_at(AskKind.CONFIRM_ACT, local_time(settings, night.clock.now()), minutes=minutes)
+        draft = AskDraft(
+            kind=AskKind.CONFIRM_ACT,
+            question=question,
+            options=("yes", "no"),
+            recommendation="no",
+            rationale=why,
+            priority=8,
+            deadline_minutes=minutes,
+            silence=Silence.NOT_DONE,
+            blocking=True,
+            subject=self._job.id,
+            project=self._job.project,
+            shown_hash=digest(question),
+        )
+        opened = AskOpened(ask=night.ids.new("ask"), session=self._job.session, draft=draft, due_at=due)
+        told = NoticeRaised(
+            notice=night.ids.new("ntc"),
+            session=self._job.session,
+            tier=tier_of(NoticeKind.PLAN_READY),
+            text=question if len(question) <= LONGEST_NOTICE else f"{question[:LONGEST_NOTICE]}…",
+            subject=opened.ask,
+        )
+        await night.journal.record(opened, told)
+        return opened.ask, due
+
+    async def _settled(self, ask: str, bell: asyncio.Event, stop: asyncio.Event) -> Said:
+        while True:
+            try:
+                row = await self._night.records.get(AskRow, ask)
+            except Unknown:
+                return SILENT  # a question that is not there is a question nobody answers
+            if row.state is AskState.ANSWERED:
+                yes = _agreed(row)
+                return Said(yes=yes, text=f"{row.answered_by} said {'yes' if yes else 'no'}.", by=row.answered_by)
+            if row.state is not AskState.OPEN:
+                return SILENT if row.state is AskState.EXPIRED else STOPPED
+            if stop.is_set():
+                await withdraw(self._night, row, "the job was stopped")
+                continue
+            await first_of(bell, stop)
+
+
+async def withdraw(night: Night, ask: AskRow, why: str) -> None:
+    """Take a question back, unless it was settled in the same moment."""
+    with contextlib.suppress(Stale, Refused):
+        await night.journal.record(AskWithdrawn(ask=ask.id, why=why), key=f"ask:{ask.id}:withdrawn")
+
+
+async def withdraw_calls(night: Night, job: str) -> None:
+    """Take back what was asked about calls of an attempt that is over: nobody waits for the answers."""
+    for ask in await night.records.find(AskRow, subject=job, kind=AskKind.CONFIRM_ACT, state=AskState.OPEN):
+        await withdraw(night, ask, "the agent does not wait for it any more")
+
+
+def _agreed(row: AskRow) -> bool:
+    return row.state is AskState.ANSWERED and agrees(row.answer)
+
+
+async def first_of(*bells: asyncio.Event) -> None:
+    """Wait until one of them rings, or for the longest time without a look."""
+    rung = asyncio.Event()
+
+    async def hear(bell: asyncio.Event) -> None:
+        await bell.wait()
+        rung.set()
+
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LOOK_SECONDS), asyncio.TaskGroup() as group:
+            hearing = [group.create_task(hear(bell)) for bell in bells]
+            await rung.wait()
+            for one in hearing:
+                one.cancel()

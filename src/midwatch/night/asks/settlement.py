@@ -1,0 +1,148 @@
+"""What follows when an ask is settled, by a person or by silence."""
+
+from datetime import datetime
+
+from midwatch.errors import Misuse, Refused, Stale, Unknown
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobApproved, JobEnded, PlanReturned
+from midwatch.journal.events.notices import AskPostponed
+from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
+from midwatch.night.asks import agent_questions
+from midwatch.night.context import Night
+from midwatch.night.jobs.tainting import tainted
+from midwatch.night.recovery import waits
+from midwatch.night.rounds import acts
+from midwatch.night.rounds.debrief import debrief_events
+from midwatch.rules.people.asks import NO, YES, agrees
+from midwatch.terms.asks import EDIT, AskKind, AskState, Silence
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
+from midwatch.terms.trust import Level
+
+TRIES = 5
+ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN, AskKind.SPEND})
+
+
+async def answer(night: Night, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
+    """Take a person's answer; the first one wins, and only to what was shown."""
+    ask = await night.records.get(AskRow, name)
+    if shown and ask.shown_hash and shown != ask.shown_hash:
+        raise Refused(
+            f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}"
+        )
+    closed = ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING}
+    if closed and said.lower() not in YES | NO and not await agent_questions.is_question(night, ask):
+        _check_edit(ask, said, text)
+    await night.journal.record(AskAnswered(ask=ask.id, answer=said, by=by, text=text), actor=by)
+    return await night.records.get(AskRow, ask.id)
+
+
+def _check_edit(ask: AskRow, said: str, text: str) -> None:
+    """A plan may also be sent back, with what is wanted instead; nothing else fits."""
+    if said.lower() != EDIT or EDIT not in ask.options:
+        raise Unknown(f"Ask {ask.number} takes {' or '.join(ask.options)}, not {said!r}.")
+    if not text.strip():
+        raise Misuse(
+            "Nothing is said about what should be different.",
+            hint=f'Say it: midwatch asks {ask.number} edit --text "leave the public names alone"',
+        )
+
+
+async def expire(night: Night, ask_id: str, due_at: datetime) -> None:
+    """Nobody answered in time: what silence meant happens."""
+    ask = await night.records.get(AskRow, ask_id)
+    if ask.state is not AskState.OPEN or ask.due_at != due_at:
+        return
+    if await night.records.find(NoticeRow, subject=ask.id, sent_by=""):
+        return  # nobody was told of it yet: its clock starts when somebody is (RULES 2)
+    why = await _not_by_silence(night, ask)
+    event = AskPostponed(ask=ask.id, due_at=None, why=why) if why else AskExpired(ask=ask.id, meant=ask.silence)
+    try:
+        await night.journal.record(event, key=f"ask:{ask.id}:{'waits' if why else 'expired'}")
+    except (Refused, Stale):
+        return  # answered in the same moment; the answer wins
+
+
+async def _not_by_silence(night: Night, ask: AskRow) -> str:
+    """What silence means was fixed when the ask was opened; tell why it may not approve any more, if so (RULES 2)."""
+    if ask.silence is not Silence.APPROVED:
+        return ""
+    if (await night.records.get(SessionRow, ask.session)).level is Level.OBSERVE:
+        return "the level was lowered to observe, so silence approves nothing"
+    if ask.subject.startswith("job_") and await tainted(night, await night.records.get(JobRow, ask.subject)):
+        return "the run has read strangers' text, so silence does not approve it"
+    return ""
+
+
+async def settle(night: Night, ask_id: str) -> None:
+    """Carry out what the answer, or silence, means."""
+    ask = await night.records.get(AskRow, ask_id)
+    agreed = agrees(ask.answer) or ask.answer == Silence.APPROVED.value
+    if ask.kind is AskKind.APPROVE_PLAN:
+        await _settle_plan(night, ask, agreed=agreed)
+    elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith("job_"):  # a held tool call looks itself
+        await _settle_act(night, ask, agreed=agreed)
+    elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night, ask.session):
+        await debrief(night, ask.session, "a critical error, and nobody answered")
+    elif await agent_questions.is_question(night, ask):
+        await agent_questions.settled(night, ask)
+    elif ask.kind in ABOUT_WAITING and ask.subject.startswith("job_"):
+        events = await waits.answered(night, ask, agreed=agreed)
+        if events:
+            await _once(night, *events, key=f"settle:{ask.id}")
+
+
+async def _under_way(night: Night, session: str) -> bool:
+    """A job that a person resumed after its night has no night to stop."""
+    return (await night.records.get(SessionRow, session)).state is SessionState.AUTONOMOUS
+
+
+async def _settle_plan(night: Night, ask: AskRow, *, agreed: bool) -> None:
+    job = await night.records.get(JobRow, ask.subject)
+    if job.state.over or job.state is JobState.STOPPING:
+        return  # what stops it ends it
+    by = ask.answered_by or "silence"
+    events: Event
+    if agreed:
+        events = JobApproved(job=job.id, by=by, plan_hash=ask.shown_hash)
+    elif ask.answer.lower() == EDIT:
+        events = PlanReturned(job=job.id, by=by, plan_hash=ask.shown_hash, wish=ask.answer_text)
+    else:
+        why = f"The plan was rejected by {by}. {ask.answer_text}".strip()
+        events = JobEnded(job=job.id, epoch=job.epoch, state="declined", why=why)
+    await _once(night, events, key=f"settle:{ask.id}")
+
+
+async def _settle_act(night: Night, ask: AskRow, *, agreed: bool) -> None:
+    if agreed:
+        await acts.carry_out(night, ask.subject, confirmed=True)
+        return
+    said = "nobody answered" if ask.state is AskState.EXPIRED else f"{ask.answered_by} said {ask.answer}"
+    await _once(night, ActEnded(act=ask.subject, end="dropped", text=f"Not done: {said}."), key=f"settle:{ask.id}")
+
+
+async def _once(night: Night, *events: Event, key: str) -> None:
+    if await night.journal.known(key) is None:
+        try:
+            await night.journal.record(*events, key=key)
+        except Stale:
+            return  # stopped or replaced meanwhile
+
+
+async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "midwatch") -> None:
+    """End the autonomous part: stop what runs, keep its work, and tell."""
+    for tries_left in reversed(range(TRIES)):
+        session = await night.records.get(SessionRow, session_id)
+        if session.state is not SessionState.AUTONOMOUS:
+            raise Refused(f"{session.called} is not under way (it is at {session.state.value}).")
+        jobs = await night.records.find(JobRow, session=session.id)
+        asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
+        events = debrief_events(night, session, reason, jobs=jobs, asks=asks, by=actor)
+        try:
+            await night.journal.record(*events, actor=actor)
+        except (Stale, Refused):
+            if not tries_left:
+                raise
+        else:
+            return  # a job that ended or an ask that was answered in the same moment only costs another look

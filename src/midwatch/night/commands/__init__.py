@@ -1,0 +1,1 @@
+"""What a person tells the night to do."""

@@ -1,0 +1,245 @@
+"""A person's own command: one sentence becomes a session beside any night, with one run and a job for each repository.
+
+It is bound by scopes, budgets, memory, concurrency and isolation, not by the level or by cooldowns (RULES 1); whoever
+typed it has signed it. Everything begins in one transaction, or nothing does.
+"""
+
+from datetime import timedelta
+
+from pydantic import Field
+
+from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.journal.entry import canonical, digest
+from midwatch.journal.events import Event
+from midwatch.journal.events.house import WorkAdded
+from midwatch.journal.events.session import (
+    ActEnded,
+    ActJudged,
+    OrderedItem,
+    OrdersSigned,
+    SessionOpened,
+    SessionStarted,
+)
+from midwatch.night.commands.job_start import Begun, job_events, run_events
+from midwatch.night.context import Night
+from midwatch.night.rounds.contracts import contract_for
+from midwatch.night.rounds.world import World, look
+from midwatch.rules.gate.contract import WRITE
+from midwatch.rules.gate.gate import judge
+from midwatch.rules.gate.levels import HOUSEKEEPER
+from midwatch.settings import session_limits
+from midwatch.terms.acts import ActKind, Proposal, Proposer
+from midwatch.terms.house import SessionState
+from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.records import JobRow, ProjectRow, SessionRow, StandingRow
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Level, Verdict
+
+LONGEST = 300
+SOURCE = "midwatch code"
+
+
+class Commanded(Term):
+    """What a person wants done now."""
+
+    sentence: str
+    projects: tuple[str, ...]
+    agent: str = ""
+    checks: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    usd: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
+    minutes: int | None = Field(default=None, gt=0, le=100_000)
+    yes: bool = False
+    """A plan that stays inside the paths is approved without asking."""
+    by_hand: bool = False
+    """The person types into the agent's own program."""
+
+
+async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, ...]:
+    """Begin at once what a person wants, or say in one sentence why not."""
+    projects = await _projects(night, wanted)
+    orders = _orders(night, wanted, await _level(night, wanted))
+    items, added = _items(night, orders, projects)
+    repositories = tuple([await night.bench.inspect(row.path) for row in projects])
+    session = _provisional(night, orders, items, by).model_copy(update={"repositories": repositories})
+    world = await look(night, session)
+    proposals = [_proposal(item, orders, by) for item in items]
+    verdicts = [_judged(world, proposal) for proposal in proposals]
+    ends_at = night.clock.now() + timedelta(minutes=orders.limits.minutes)
+    events: list[Event] = [
+        *added,
+        SessionOpened(session=session.id, orders=orders, source=SOURCE, ad_hoc=True),
+        OrdersSigned(session=session.id, orders_hash=digest(canonical(orders.model_dump(mode="json"))), by=by),
+        SessionStarted(session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories),
+        *_work(night, world, list(zip(proposals, verdicts, strict=True)), by_hand=wanted.by_hand),
+    ]
+    await night.journal.record(*events, actor=by)
+    return await night.records.find(JobRow, session=session.id)
+
+
+async def _projects(night: Night, wanted: Commanded) -> tuple[ProjectRow, ...]:
+    """Look everything over that the command names."""
+    if not wanted.sentence.strip():
+        raise Misuse("There is nothing to do in an empty sentence.", hint='Say it: midwatch code "fix the flaky test"')
+    if len(wanted.sentence) > LONGEST:
+        raise Misuse(
+            f"That is longer than {LONGEST} characters.",
+            hint="Say it shorter; put the rest into a file in the project.",
+        )
+    if not wanted.projects:
+        raise Misuse("No project is named.", hint="Name one with --project, or run it inside a known repository.")
+    found = []
+    for name in wanted.projects:
+        try:
+            found.append(await night.records.get(ProjectRow, name))
+        except Unknown as unknown:
+            hint = "List them: midwatch project; add one: midwatch project add PATH"
+            raise Unknown(f"There is no project {name!r}.", hint=hint) from unknown
+    if len({row.id for row in found}) != len(found):
+        raise Misuse("A project is named twice.", hint="Name each one once.")
+    if wanted.by_hand and len(found) > 1:
+        raise Misuse("A person types into one program at a time.", hint="Name one project.")
+    await _free(night, found)
+    return tuple(found)
+
+
+async def _free(night: Night, projects: list[ProjectRow]) -> None:
+    """Tell which job is in the way, before the gate would say only that one is."""
+    running = [job for row in projects for job in await night.records.find(JobRow, project=row.id)]
+    if busy := next((job for job in running if not job.state.over), None):
+        name = next(row.name for row in projects if row.id == busy.project)
+        raise Refused(
+            f"Job {busy.number} is at work in {name}.",
+            hint=f"Wait for it (midwatch job line {busy.number} -f), or stop it: midwatch job stop {busy.number}",
+        )
+
+
+def usual_agent(night: Night) -> str:
+    """Choose who works where nobody is named: the first model-driven agent there is, else the housekeeper."""
+    return next((name for name in night.agents if name != HOUSEKEEPER), HOUSEKEEPER)
+
+
+async def _level(night: Night, wanted: Commanded) -> Level:
+    """What stands in the house; a yes given beforehand is the leave not to ask inside the paths."""
+    standing = await night.records.find(StandingRow)
+    usual = standing[0].level if standing else night.settings().gate.level
+    return Level.FULL if wanted.yes else usual
+
+
+def _orders(night: Night, wanted: Commanded, level: Level) -> Orders:
+    agent = wanted.agent or usual_agent(night)
+    if agent not in night.agents:
+        raise Misuse(
+            f"There is no agent {agent!r} here.",
+            hint=f"Agents: {', '.join(sorted(night.agents))}. What another lacks: midwatch agent list",
+        )
+    several = len(wanted.projects) > 1
+    sentence = " ".join(wanted.sentence.split())
+    work = OrderedWork(
+        project="" if several else wanted.projects[0],
+        projects=wanted.projects if several else (),
+        title=sentence,
+        checks=wanted.checks,
+        paths=wanted.paths,
+        agent=agent,
+        usd=wanted.usd,
+        minutes=wanted.minutes,
+    )
+    # Only the job's own ceilings bind it (RULES 3), so the frame around them is as wide as what was named.
+    usual = session_limits(night.settings())
+    minutes = usual.minutes + (wanted.minutes or 0)
+    limits = usual.model_copy(
+        update={"usd": max(usual.usd, (wanted.usd or 0) * len(wanted.projects)), "minutes": minutes}
+    )
+    return Orders(level=level, goals=(sentence,), work=(work,), limits=limits)
+
+
+def _items(
+    night: Night, orders: Orders, projects: tuple[ProjectRow, ...]
+) -> tuple[tuple[OrderedItem, ...], list[Event]]:
+    title = orders.work[0].title
+    items = tuple(OrderedItem(work_item=night.ids.new("work"), project=row.id, title=title) for row in projects)
+    added: list[Event] = [
+        WorkAdded(item=item.work_item, project=item.project, title=title, next_step="commanded") for item in items
+    ]
+    return items, added
+
+
+def _provisional(night: Night, orders: Orders, items: tuple[OrderedItem, ...], by: str) -> SessionRow:
+    """The session as it will stand, so that the gate can judge before anything is written."""
+    now = night.clock.now()
+    return SessionRow(
+        id=night.ids.new("ses"),
+        number=0,
+        state=SessionState.AUTONOMOUS,
+        paused=False,
+        why_paused="",
+        orders=orders,
+        ad_hoc=True,
+        preflight="",
+        source=SOURCE,
+        level=orders.level,
+        signed_by=by,
+        items=tuple(item.model_dump() for item in items),
+        repositories=(),
+        rounds=0,
+        round_active=False,
+        round_wanted=False,
+        next_round_at=None,
+        decisions=0,
+        actions=0,
+        reason="",
+        last_check_in_at=None,
+        last_moved_at=now,
+        created_at=now,
+        started_at=now,
+        ends_at=None,
+        debrief_at=None,
+        ended_at=None,
+    )
+
+
+def _proposal(item: OrderedItem, orders: Orders, by: str) -> Proposal:
+    return Proposal(
+        kind=ActKind.START,
+        by=Proposer.PERSON,
+        project=item.project,
+        target=item.work_item,
+        reason=f"{by} wants it",
+        prompt=item.title,
+        confidence=1.0,
+        agent=orders.work[0].agent,
+        tool=WRITE,
+        writes=True,
+        ordered=True,
+    )
+
+
+def _judged(world: World, proposal: Proposal) -> Verdict:
+    """Ask the gate; its no is the answer to the person who stands there."""
+    verdict = judge(proposal, world.facts_for(proposal))
+    if not verdict.outcome.acts:
+        because = tuple(one.text for one in verdict.reasons)
+        raise Refused(
+            verdict.first.text, hint="See how things stand: midwatch status; midwatch doctor", because=because
+        )
+    return verdict
+
+
+def _work(night: Night, world: World, judged: list[tuple[Proposal, Verdict]], *, by_hand: bool) -> list[Event]:
+    """One run, a job for each repository, and each of them an act that was judged and done."""
+    session, run, mission = world.session, night.ids.new("run"), night.ids.new("mis")
+    begun: list[Event] = []
+    ends: list[Event] = []
+    acts: list[Event] = []
+    for proposal, verdict in judged:
+        act, job = night.ids.new("act"), night.ids.new("job")
+        facts = world.facts_for(proposal)
+        contract = contract_for(session, proposal, world.projects, world.settings, mission)
+        if contract is None:
+            raise Refused("The project was removed meanwhile.", hint="List them: midwatch project")
+        acts.append(ActJudged(act=act, session=session.id, number=0, proposal=proposal, facts=facts, verdict=verdict))
+        begun += [] if begun else run_events(world, proposal, contract, run)
+        begun += job_events(world, proposal, contract, Begun(run=run, job=job, act=act, by_hand=by_hand))
+        ends.append(ActEnded(act=act, end="done", text=f"start: {proposal.prompt}", result=job))
+    return [*acts, *begun, *ends]

@@ -1,0 +1,145 @@
+"""What a person may command while the night runs. A command is bound by scopes and budgets, not by the level."""
+
+from midwatch.errors import Refused, Unknown
+from midwatch.journal.events.house import WorkChanged
+from midwatch.journal.events.jobs import (
+    PullRequestClosed,
+    PullRequestMerged,
+)
+from midwatch.journal.events.session import AskAnswered, MessageSaid, SessionPaused, SessionResumed
+from midwatch.journal.events.workshop import CheckoutRemoved
+from midwatch.night.context import Night
+from midwatch.night.delivery.forge_watch import place_of
+from midwatch.night.jobs.attempt import halt
+from midwatch.night.jobs.resume import goes_on_at, take_up
+from midwatch.night.recovery.waits import held_by_us
+from midwatch.night.rounds.debrief import stop_events
+from midwatch.night.timers import call_round
+from midwatch.rules.people.asks import GO_ON
+from midwatch.terms.asks import AskKind, AskState
+from midwatch.terms.forges import bearer_of
+from midwatch.terms.house import SessionState, WorkStatus
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, SessionRow
+
+
+async def pause(night: Night, session: SessionRow, *, by: str, why: str) -> None:
+    """Hold the loop."""
+    if session.paused:
+        raise Refused(f"Night {session.number} is paused already: {session.why_paused}.", hint="midwatch resume")
+    await night.journal.record(SessionPaused(session=session.id, why=why), actor=by)
+
+
+async def resume(night: Night, session: SessionRow, *, by: str) -> None:
+    """Let the loop go on; what we paused it to ask about is answered by that."""
+    if not session.paused:
+        raise Refused(f"Night {session.number} is not paused.")
+    asked = {"session": session.id, "kind": AskKind.GUIDANCE_ERROR, "state": AskState.OPEN}
+    asks = await night.records.find(AskRow, **asked) if held_by_us(session) else ()
+    answers = [AskAnswered(ask=ask.id, answer=GO_ON, by=by) for ask in asks]
+    await night.journal.record(SessionResumed(session=session.id), *answers, actor=by)
+
+
+async def think(night: Night, session: SessionRow, *, by: str) -> None:
+    """Call a round now."""
+    if session.paused:
+        raise Refused(f"Night {session.number} is paused.", hint="midwatch resume")
+    if session.round_active:
+        raise Refused("A round is under way already; one think at a time.")
+    await call_round(night, session.id, f"asked by {by}")
+
+
+async def say(night: Night, session: SessionRow, text: str, *, by: str) -> None:
+    """Take a message: it pauses the loop and counts as an update of the briefing (S7)."""
+    if not text.strip():
+        raise Refused("There is nothing in the message.")
+    said = MessageSaid(message=night.ids.new("msg"), session=session.id, by=by, text=text)
+    if session.paused:
+        await night.journal.record(said, actor=by)
+        return
+    why = f"{by} said something; resume or stop?"
+    await night.journal.record(said, SessionPaused(session=session.id, why=why), actor=by)
+
+
+async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
+    """Stop a job; whoever works on it is woken by the entry."""
+    events = stop_events(job, by=by, why=why)
+    if not events:
+        raise Refused(f"Job {job.number} is over already: {job.state.value}.")
+    await night.journal.record(*events, actor=by)
+    await halt(night, job.id)  # one that only waits ends at once; the person sees it end
+
+
+async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
+    """Go on where a job failed or was stopped, in the checkout it left, as a new job that says which it follows."""
+    if not job.state.over or job.state is JobState.DONE:
+        raise Refused(f"Job {job.number} is {job.state.value}; there is nothing to resume.", hint="midwatch job list")
+    if following := await night.records.find(JobRow, retry_of=job.id):
+        raise Refused(
+            f"Job {job.number} goes on as job {following[-1].number}.",
+            hint=f"Look at that one: midwatch job show {following[-1].number}",
+        )
+    if opened := await night.records.find(PullRequestRow, job=job.id):
+        raise Refused(
+            f"Job {job.number} has delivered already: pull request {opened[-1].number} is {opened[-1].state}.",
+            hint=f"Look at it: midwatch job diff {job.number}",
+        )
+    session, stage = await night.records.get(SessionRow, job.session), await goes_on_at(night.records, job)
+    if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
+        raise Refused(
+            f"{session.called} is over, and job {job.number} had no approved plan yet.",
+            hint="Order the work again for the next night.",
+        )
+    created, new = await take_up(night, job, stage)
+    await night.journal.record(
+        *created,
+        WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
+        actor=by,
+        key=f"resumed:{job.id}",
+    )
+    return await night.records.get(JobRow, new)
+
+
+async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:
+    """Throw the checkouts of a job that is over away; refused where work would be lost, unless forced."""
+    if not job.state.over:
+        raise Refused(f"Job {job.number} is {job.state.value}.", hint=f"Stop it first: midwatch job stop {job.number}")
+    freed = await night.bench.discard(job.id, force=force)
+    why = f"discarded by {by}" + (", work that was nowhere else included" if force else "")
+    await night.journal.record(CheckoutRemoved(job=job.id, why=why, freed_bytes=freed), actor=by)
+    return freed
+
+
+async def close(night: Night, job: JobRow, *, by: str, why: str) -> PullRequestRow:
+    """Close a job's pull request without merging, here and on its forge; its branch stays until it is deleted."""
+    row = await _open_pull_request(night, job)
+    await night.forges.named(row.forge).close(await place_of(night, row))
+    await night.journal.record(
+        PullRequestClosed(pull_request=row.id, by=by, why=why),
+        WorkChanged(item=job.work_item, status=WorkStatus.BACKLOG, next_step=why, owner="human", why=f"closed by {by}"),
+        actor=by,
+        key=f"closed:{row.id}",
+    )
+    return await night.records.get(PullRequestRow, row.id)
+
+
+async def _open_pull_request(night: Night, job: JobRow) -> PullRequestRow:
+    opened = [row for row in await night.records.find(PullRequestRow, job=job.id) if row.state == "open"]
+    if not opened:
+        raise Unknown(f"Job {job.number} has no open pull request.", hint="See: midwatch job list")
+    return opened[-1]
+
+
+async def merge(night: Night, job: JobRow, *, by: str) -> PullRequestRow:
+    """Merge a job's pull request, on a person's word only."""
+    row = await _open_pull_request(night, job)
+    project = await night.records.get(ProjectRow, row.project)
+    forge = night.forges.named(row.forge)
+    merged = await forge.merge(row.project, project.path, bearer_of(row.branch), row.head, row.into, row.title)
+    await night.journal.record(
+        PullRequestMerged(pull_request=row.id, sha=merged.sha, by=by, undo=merged.undo),
+        WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {by}"),
+        actor=by,
+        key=f"merged:{row.id}",
+    )
+    return await night.records.get(PullRequestRow, row.id)

@@ -1,0 +1,1 @@
+"""How finished work leaves: branch, pull request, text."""

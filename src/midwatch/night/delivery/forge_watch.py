@@ -1,0 +1,148 @@
+"""Reading back what became of pull requests on their forges: by looking now and then, and when somebody rings."""
+
+import asyncio
+import contextlib
+import logging
+from datetime import datetime, timedelta
+
+from midwatch.errors import Limited, MidwatchError, Stale
+from midwatch.journal.events.forges import PullRequestChanged
+from midwatch.journal.events.house import WorkChanged
+from midwatch.journal.events.jobs import PullRequestClosed, PullRequestMerged
+from midwatch.night.context import Night
+from midwatch.terms.forges import LOCAL, PullRequestPlace, PullRequestSeen
+from midwatch.terms.house import WorkStatus
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
+
+log = logging.getLogger("midwatch.forges")
+SOONEST, LATEST, BUSY = timedelta(minutes=1), timedelta(minutes=15), timedelta(minutes=2)
+"""Looks grow rarer while nothing changes; while checks run, the next one stays near."""
+APART = timedelta(seconds=10)
+"""However often a forge rings, its pull requests are looked at once in this time; the last ring is not lost."""
+LONGEST_SECONDS = 30.0
+"""A new pull request may have been opened meanwhile: see whether there is one at least this often."""
+
+
+async def place_of(night: Night, row: PullRequestRow) -> PullRequestPlace:
+    """Tell where a pull request is, as every forge can find it."""
+    project = await night.records.get(ProjectRow, row.project)
+    return PullRequestPlace(
+        source=project.path,
+        project=row.project,
+        job=row.job,
+        branch=row.branch,
+        head=row.head,
+        into=row.into,
+        number=row.there,
+    )
+
+
+async def read_back(night: Night, row: PullRequestRow) -> PullRequestSeen:
+    """Look at an open pull request, and write down what is another thing than before."""
+    seen = await night.forges.named(row.forge).look(await place_of(night, row))
+    with contextlib.suppress(Stale):  # somebody merged or closed it here in the same moment
+        if seen.state == "open":
+            await _changed(night, row, seen)
+        else:
+            await _over(night, row, seen)
+    return seen
+
+
+async def _changed(night: Night, row: PullRequestRow, seen: PullRequestSeen) -> None:
+    if (seen.url, seen.number, seen.draft, seen.checks) == (row.url, row.there, row.draft, row.checks):
+        return
+    changed = PullRequestChanged(
+        pull_request=row.id,
+        forge=row.forge,
+        url=seen.url,
+        there=seen.number,
+        draft=seen.draft,
+        checks=seen.checks,
+    )
+    since = row.seen_at or row.created_at
+    await night.journal.record(changed, actor=row.forge, key=f"changed:{row.id}:{since.isoformat()}")
+
+
+async def _over(night: Night, row: PullRequestRow, seen: PullRequestSeen) -> None:
+    """Merged or closed there is the same to the work as merged or closed here."""
+    job = await night.records.get(JobRow, row.job)
+    who = f"{seen.by} on {row.forge}" if seen.by else row.forge
+    if seen.state == "merged":
+        await night.journal.record(
+            PullRequestMerged(pull_request=row.id, sha=seen.merged_sha, by=row.forge),
+            WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {who}"),
+            actor=row.forge,
+            key=f"merged:{row.id}",
+        )
+        return
+    why = f"closed on {row.forge}"
+    await night.journal.record(
+        PullRequestClosed(pull_request=row.id, by=row.forge, why=why),
+        WorkChanged(
+            item=job.work_item, status=WorkStatus.BACKLOG, next_step=why, owner="human", why=f"closed by {who}"
+        ),
+        actor=row.forge,
+        key=f"closed:{row.id}",
+    )
+
+
+class ForgeWatch:
+    """Looks at each open pull request when it is due; a due time is no history, so a restart looks at all of them."""
+
+    def __init__(self, night: Night) -> None:
+        self._night = night
+        self._bell = asyncio.Event()
+        self._due: dict[str, datetime] = {}
+        self._pause: dict[str, timedelta] = {}
+        self._rung: dict[str, datetime] = {}
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        while True:
+            self._bell.clear()  # before looking: a ring during the look is kept
+            wait = await self.look_around()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._bell.wait()
+
+    async def ring(self, forge: str) -> None:
+        """Hear that there may be news from a forge: its pull requests are due now, or soon if it rang just now."""
+        now = self._night.clock.now()
+        last = self._rung.get(forge, now - APART)
+        due = self._rung[forge] = last if last > now else max(now, last + APART)
+        for row in await self._night.records.find(PullRequestRow, state="open", forge=forge):
+            self._due[row.id] = min(due, self._due.get(row.id, due))
+            self._pause.pop(row.id, None)
+        self._bell.set()
+
+    async def look_around(self) -> float:
+        """Look at whatever is due; return how many real seconds until the next."""
+        rows = [row for row in await self._night.records.find(PullRequestRow, state="open") if row.forge != LOCAL]
+        for gone in self._due.keys() - {row.id for row in rows}:
+            del self._due[gone]
+            self._pause.pop(gone, None)
+        for row in rows:
+            if self._due.get(row.id, self._night.clock.now()) <= self._night.clock.now():
+                self._due[row.id] = await self._look(row)
+        if not self._due:
+            return LONGEST_SECONDS
+        left = (min(self._due.values()) - self._night.clock.now()) / timedelta(seconds=1)
+        return min(LONGEST_SECONDS, max(0.5, self._night.clock.real_seconds(left)))
+
+    async def _look(self, row: PullRequestRow) -> datetime:
+        pause = min(LATEST, self._pause.get(row.id, SOONEST / 2) * 2)
+        until = None
+        try:
+            seen = await read_back(self._night, row)
+            if seen.checks != row.checks:
+                pause = SOONEST
+            elif seen.checks == "pending":
+                pause = min(pause, BUSY)
+        except MidwatchError as error:
+            until = error.until if isinstance(error, Limited) else None
+            if pause >= LATEST or row.id not in self._pause:  # said at once, and then not every minute
+                log.warning("pull request %d: %s %s", row.number, error.message, error.hint)
+        except Exception:  # whatever one forge answers, the others are looked at
+            log.exception("pull request %d: it could not be looked at; it is tried again", row.number)
+        self._pause[row.id] = pause
+        return until or self._night.clock.now() + pause

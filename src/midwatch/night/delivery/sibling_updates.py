@@ -1,0 +1,85 @@
+"""Writes the texts of pull requests anew when a counterpart in another repository comes, or comes to nothing (X16)."""
+
+import logging
+
+from midwatch.errors import MidwatchError, Stale
+from midwatch.journal.entry import digest
+from midwatch.journal.events.forges import PullRequestReworded
+from midwatch.night.context import Night
+from midwatch.night.delivery.deliver import may_leave
+from midwatch.night.delivery.siblings import MARK, TAIL, siblings, worded
+from midwatch.rules.gate.contract import WRITE
+from midwatch.terms.door import Effect
+from midwatch.terms.forges import LOCAL, PullRequestPlace
+from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow
+
+log = logging.getLogger("midwatch.retelling")
+
+
+async def retell(night: Night, job_id: str) -> None:
+    """A job is over: write the texts of its siblings' open pull requests anew, and its own."""
+    job = await night.records.get(JobRow, job_id)
+    for sibling in await siblings(night, job):
+        if sibling.pull_request is not None:
+            await _try(night, sibling.pull_request)
+    for opened in await night.records.find(PullRequestRow, job=job.id):
+        await _try(night, opened)
+
+
+async def catch_up(night: Night) -> None:
+    """Tell those that could not be told when it happened, because their forge was away."""
+    for opened in await night.records.find(PullRequestRow, state="open"):
+        await _try(night, opened)
+
+
+async def _try(night: Night, opened: PullRequestRow) -> None:
+    """One forge that does not answer keeps nobody else from being told; the patrol tries again."""
+    try:
+        await _reword(night, opened)
+    except MidwatchError as error:
+        log.warning("pull request %s could not be told of its counterparts: %s", opened.number, error.message)
+    except Exception:  # whatever one forge answers: the patrol that comes by here must not end by it
+        log.exception("pull request %s could not be told of its counterparts; it is tried again", opened.number)
+
+
+async def _reword(night: Night, opened: PullRequestRow) -> None:
+    job = await night.records.get(JobRow, opened.job)
+    body = worded(opened.body, await siblings(night, job))
+    if opened.state != "open" or body == opened.body:
+        return
+    if opened.forge != LOCAL:
+        await _comment(night, job, opened, f"{MARK}{body.partition(MARK)[2].partition(TAIL)[0]}".strip())
+    try:
+        await night.journal.record(PullRequestReworded(pull_request=opened.id, body=body))
+    except Stale:
+        return  # merged or closed in the same moment
+
+
+async def _comment(night: Night, job: JobRow, opened: PullRequestRow, text: str) -> None:
+    """Say it where the pull request is kept, through the door, once."""
+    project = await night.records.get(ProjectRow, opened.project)
+    place = PullRequestPlace(
+        source=project.path,
+        project=project.id,
+        job=job.id,
+        branch=opened.branch,
+        head=opened.head,
+        into=opened.into,
+        number=opened.there,
+    )
+
+    async def act() -> dict[str, str]:
+        await night.forges.of(project).comment(place, text)
+        return {"branch": opened.branch}
+
+    key = f"reworded:{opened.id}:{digest(text)[:12]}"
+    failed = await night.records.find(InvocationRow, job=job.id, tool=WRITE, status=("error", "denied"))
+    effect = Effect(
+        key=f"{key}:{sum(row.id.startswith(key) for row in failed)}",  # the door recalls how a key ended
+        tool=WRITE,
+        session=job.session,
+        run=job.run,
+        job=job.id,
+        request={"into": opened.branch, "forge": opened.forge},
+    )
+    await night.door.pass_through(effect, lambda: may_leave(night, job), act)

@@ -1,0 +1,166 @@
+"""One attempt at one stage of one job: claim it, do it, write down how it went. The stages themselves: stages.py."""
+
+import contextlib
+import logging
+
+from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobClaimed, JobEnded
+from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.night.agents.assignment import grace
+from midwatch.night.asks import agent_questions
+from midwatch.night.asks.held_calls import withdraw, withdraw_calls
+from midwatch.night.context import Night
+from midwatch.night.jobs import milestones
+from midwatch.night.jobs.stages import STAGES
+from midwatch.night.jobs.time_box import box_opened, stopped_well
+from midwatch.night.recovery import failures, waits
+from midwatch.terms.asks import AskState
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow
+
+log = logging.getLogger("midwatch.jobs")
+TRIES = 3
+LAST = 99
+"""An attempt after which nothing is tried again."""
+OUT_ALREADY = frozenset({Stage.PULL_REQUEST, Stage.NOTICE})
+"""Stages at which the work has left; a stop comes too late for it."""
+
+
+class StageBroke(Exception):
+    """A stage fell over in a way nobody foresaw; it knows which epoch it spoke for."""
+
+    def __init__(self, job: str, epoch: int, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.job = job
+        self.epoch = epoch
+
+
+async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -> None:
+    """Claim the next epoch, outside any engine step: a recovered attempt must claim anew, not replay the old one."""
+    job = await night.records.get(JobRow, job_id)
+    if job.state.over or job.state is JobState.WAITING or job.stage is not stage or attempt < job.attempt:
+        return  # done already, by an attempt before a crash; one that waits is woken by other words
+    epoch = job.epoch + 1
+    bell = night.bells.of(job.id)  # before the claim: a stop that comes right after it must find somebody to wake
+    hung = True
+    try:
+        if not await _claimed(night, job, stage, attempt):
+            # Somebody else was faster; where it was one of this process, the bell is that one's.
+            now = await night.records.get(JobRow, job_id)
+            hung = now.epoch < epoch or now.worker != night.worker
+            return
+        job = (await night.records.get(JobRow, job_id)).model_copy(update={"epoch": epoch})
+        await milestones.stage_begins(night, job)
+        events, met = await _done(night, job, stage)
+    finally:
+        stopped = bell.is_set()
+        if hung:
+            night.bells.put_away(job.id, bell)
+    if await _written_down(night, job, events, met, stopped=stopped):
+        await withdraw_calls(night, job.id)
+        if (await night.records.get(JobRow, job.id)).state.over:
+            await agent_questions.let_go(night, job.id)
+        else:  # the answer may have come while it was written down that the job waits for it
+            await agent_questions.wake(night, job.id, by="midwatch")
+        # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
+        await night.bench.put_away(job.id)
+
+
+async def _claimed(night: Night, job: JobRow, stage: Stage, attempt: int) -> bool:
+    """Claim the next epoch; tell whether it is ours."""
+    epoch, isolation = job.epoch + 1, night.bench.isolation
+    claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=isolation)
+    try:
+        box = await box_opened(night, job, epoch)
+        # Without a key: two of one process would write the same words, and the second must not take them for its own.
+        await night.journal.record(claim, *box, actor=night.worker)
+    except Stale:
+        return False
+    return True
+
+
+async def _done(night: Night, job: JobRow, stage: Stage) -> tuple[tuple[Event, ...], MidwatchError | None]:
+    """Do what a stage is for: what follows, or the error it met."""
+    try:
+        # With the branch out there is nothing left to stop: whether a crash cut the opening off or what follows it,
+        # opening again opens once, so that no pull request is left that nobody wrote down.
+        stops = job.state is JobState.STOPPING and stage not in OUT_ALREADY
+        return await _stop(night, job) if stops else await STAGES[stage](night, job), None
+    except MidwatchError as error:
+        return (), error
+    except Exception as surprise:
+        raise StageBroke(job.id, job.epoch, surprise) from surprise
+
+
+async def _written_down(
+    night: Night, job: JobRow, events: tuple[Event, ...], met: MidwatchError | None, *, stopped: bool
+) -> bool:
+    """Write down how a stage went, unless a newer epoch speaks for the job; what does not fit any more is thought anew.
+
+    A job whose outcome cannot be written would be at work for ever with nobody working on it.
+    """
+    for again in range(TRIES + 1):
+        # Look again: somebody may have asked it to stop meanwhile, and said why.
+        now = await night.records.get(JobRow, job.id)
+        if now.epoch != job.epoch or now.state.over:
+            log.info("job %s, epoch %s came too late", job.number, job.epoch)
+            return False
+        if again == TRIES:
+            events = await failures.failed(
+                night, now, f"How it went does not fit what became of the night: {met}", "unknown"
+            )
+        elif met is not None:
+            events = await _after(night, now, met, stopped=stopped)
+        elif again and now.state is JobState.STOPPING:
+            events = await stopped_well(night, now)
+        events = await _told(night, now, events)
+        try:
+            await night.journal.record(*events, key=f"stage:{job.id}:{job.epoch}", actor=night.worker)
+        except (Stale, Refused) as late:
+            log.info("job %s, epoch %s: %s", job.number, job.epoch, late.message)
+            met = met or (None if now.state is JobState.STOPPING else late)
+        else:
+            return True
+    return False
+
+
+async def _stop(night: Night, job: JobRow) -> tuple[Event, ...]:
+    """An agent may have worked on since before a restart, though it was to stop meanwhile."""
+    await night.bench.clear_out(job.id, grace(night))
+    return await stopped_well(night, job)
+
+
+async def _told(night: Night, job: JobRow, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """A stage that ends its job as failed leaves the telling to us."""
+    ended = next((one for one in events if isinstance(one, JobEnded) and one.state == "failed"), None)
+    silent = not any(isinstance(one, NoticeRaised | AskOpened) for one in events)
+    return (*events, *await failures.told(night, job, ended)) if ended is not None and silent else events
+
+
+async def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:
+    """Turn an error into what happens next: the job was stopped, or is held up, or is over."""
+    if stopped or job.state is JobState.STOPPING:
+        return await stopped_well(night, job)
+    return await waits.after(night, job, error)
+
+
+async def give_up(night: Night, broke: StageBroke) -> None:
+    """Fail a job whose stage broke in a way nobody foresaw; a newer epoch is not ours to fail."""
+    job = (await night.records.get(JobRow, broke.job)).model_copy(update={"epoch": broke.epoch, "attempt": LAST})
+    if not job.state.over:
+        events = await _after(night, job, Unavailable(str(broke)), stopped=False)
+        with contextlib.suppress(Stale):
+            await night.journal.record(*events, key=f"stage:{job.id}:{broke.epoch}", actor=night.worker)
+
+
+async def halt(night: Night, job_id: str) -> None:
+    """End a stopped job that nobody works on, because it waits; whoever works on one ends it himself."""
+    job = await night.records.get(JobRow, job_id)
+    if job.state is not JobState.STOPPING or not (job.stage is Stage.APPROVE or job.waits_for):
+        return
+    for ask in await night.records.find(AskRow, subject=job.id, state=AskState.OPEN):
+        await withdraw(night, ask, "the job was stopped")
+    with contextlib.suppress(Stale):
+        await night.journal.record(*await stopped_well(night, job), key=f"halted:{job.id}:{job.epoch}")
+    await waits.ask_again(night, job.session)

@@ -1,0 +1,62 @@
+"""Jobs a person does by hand: the agent's own program on a terminal, behind the same walls and doors (A14).
+
+Tool calls are not decided by us then. Walls, egress and ceilings hold all the same, and what comes of it goes through
+quarantine, checks and delivery like anybody's work, once the person says so.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
+from midwatch.journal.entry import canonical, digest
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobApproved, JobEnded, JobExecuted, JobPlanned
+from midwatch.night.agents.assignment import assign, base_of
+from midwatch.night.asks.held_calls import Asking
+from midwatch.night.context import Night
+from midwatch.night.rooms import Assignment
+from midwatch.terms.jobs import Done, Plan
+from midwatch.terms.records import JobRow, SessionRow
+
+SHELL = ("/bin/sh",)
+PLAIN = {"PS1": "$PWD $ "}
+WHY = "What is not delivered is kept in its checkout."
+
+
+@runtime_checkable
+class Seats(Protocol):
+    """An agent whose program a person can type into."""
+
+    def seat(self, task: Assignment) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        """Lay the program out, and tell how it is begun."""
+        ...
+
+
+async def planned(night: Night, job: JobRow) -> tuple[Event, ...]:
+    """Nobody plans what a person types; whoever gave the command has approved it."""
+    session = await night.records.get(SessionRow, job.session)
+    plan = Plan(summary=f"{session.signed_by} types into {job.agent}.", undo="Throw the checkout away.")
+    named = digest(canonical(plan.model_dump(mode="json")))
+    drafted = JobPlanned(job=job.id, epoch=job.epoch, version=job.plan_version + 1, plan=plan, plan_hash=named)
+    return drafted, JobApproved(job=job.id, by=session.signed_by, plan_hash=named)
+
+
+async def execute(night: Night, job: JobRow) -> tuple[Event, ...]:
+    """Hold the program for the person until it ends, then ask whether to deliver what is there."""
+    agent, assignment = await assign(night, job, base_of(job))
+    argv, environment = agent.seat(assignment) if isinstance(agent, Seats) else (SHELL, PLAIN)
+    room = assignment.room
+    left = await room.sit(argv, environment)
+    text = f"{job.title}\n\nIt was left uncommitted; Midwatch committed it."
+    await night.bench.commit_leftovers(job.id, room.epoch, text)
+    head = await night.bench.head_so_far(job.id, room.epoch)
+    done = Done(summary=f"Done by hand with {job.agent}: {job.title}", base=base_of(job), head=head)
+    executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=room.epoch)
+    if head == base_of(job):
+        return executed, JobEnded(
+            job=job.id, epoch=job.epoch, state="done", why=f"Nothing was changed. {left.sentence}"
+        )
+    said = await Asking(night, job, room).about(f"Deliver what was done by hand in job {job.number}?", WHY)
+    if not said.yes:
+        why = f"Not delivered: {said.text} Its checkout is kept."
+        return (JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=why),)
+    return (executed,)

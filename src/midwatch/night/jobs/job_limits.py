@@ -1,0 +1,20 @@
+"""What a job is bound by: its run's contract, and how far its work may reach."""
+
+from midwatch.errors import Refused
+from midwatch.night.context import Night
+from midwatch.rules.gate.contract import WRITE, part_of
+from midwatch.terms.contract import RunContract, ToolScope
+from midwatch.terms.records import JobRow, RunRow
+
+
+async def contract_of(night: Night, job: JobRow) -> RunContract:
+    """Read what the run promised to keep to where this job works."""
+    return part_of((await night.records.get(RunRow, job.run)).contract, job.project)
+
+
+def scope_of(contract: RunContract) -> ToolScope:
+    """How far the work may reach; a limit of nothing means that nothing may be written."""
+    scope = contract.constraints.tool_policy.scopes.get(WRITE)
+    if scope is None or 0 in {scope.max_files_changed, scope.max_diff_lines}:
+        raise Refused("The orders do not allow writing (repo_write_pr).", hint="Name it in [permissions] tools.")
+    return scope

@@ -1,0 +1,87 @@
+"""Milestones of a job: commits as they are made, and the stages that take their time; told passively (A11)."""
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.session import NoticeRaised
+from midwatch.journal.events.signals import MilestoneReached
+from midwatch.night.context import Night
+from midwatch.rules.checks.commit_size import remark_on
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.terms.counting import some
+from midwatch.terms.jobs import Change, Stage
+from midwatch.terms.records import JobRow
+from midwatch.views.text.plain import clean
+
+MOST_NAMED = 3
+
+
+class Stones:
+    """Sees the commits of one agent at work, each head once."""
+
+    def __init__(self, night: Night, job: JobRow, room: int, base: str) -> None:
+        self._night = night
+        self._job = job
+        self._room = room
+        self._base = base
+        self._head = base
+        self._many = 0
+
+    async def look(self) -> None:
+        """Write down what was committed since the last look; after a restart nothing is said twice."""
+        head, subjects = await self._night.bench.commits_so_far(self._job.id, self._room, self._base)
+        if not head or head == self._head:
+            return
+        new, self._head, self._many = subjects[self._many :], head, len(subjects)
+        if new:
+            named = "; ".join(clean(one, 80) for one in new[-MOST_NAMED:])
+            text = f"{some(len(new), 'new commit')}: {named}"
+            key = f"milestone:{self._job.id}:{head}"
+            stone = MilestoneReached(
+                job=self._job.id, epoch=self._job.epoch, stone="commits", text=text, commits=len(subjects), head=head
+            )
+            await _once(self._night, self._job, stone, key)
+
+
+async def stage_begins(night: Night, job: JobRow) -> None:
+    """Tell that a stage begins which a person likes to know of; another try at it is not told again."""
+    match job.stage:
+        case Stage.VERIFY:
+            stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="checks", text="its checks are running")
+        case Stage.REPAIR:
+            text = f"repair round {job.repairs + 1} begins"
+            stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="repair", text=text)
+        case Stage.DELIVER:
+            stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="pushing", text="its branch is handed over")
+        case _:
+            return
+    await _once(night, job, stone, f"milestone:{job.id}:{job.stage.value}:{job.repairs}")
+
+
+def planned(night: Night, job: JobRow, summary: str) -> tuple[Event, ...]:
+    """Tell that there is a plan where nobody is asked about it."""
+    stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="planned", text=f"it is planned: {clean(summary, 300)}")
+    return stone, *_told(night, job, stone)
+
+
+def remarks(night: Night, job: JobRow, change: Change) -> tuple[Event, ...]:
+    """Remark on work that did not come in the pieces that were asked for."""
+    remark = remark_on(change, night.settings().execution.commit_strategy)
+    return (MilestoneReached(job=job.id, epoch=job.epoch, stone="remark", text=remark),) if remark else ()
+
+
+async def _once(night: Night, job: JobRow, stone: MilestoneReached, key: str) -> None:
+    if await night.journal.known(key) is None:
+        await night.journal.record(stone, *_told(night, job, stone), key=key)
+
+
+def _told(night: Night, job: JobRow, stone: MilestoneReached) -> tuple[Event, ...]:
+    if not night.settings().notices.on_progress_milestones:
+        return ()
+    text = f"Job {job.number} ({job.title}): {stone.text}."
+    told = NoticeRaised(
+        notice=night.ids.new("ntc"),
+        session=job.session,
+        tier=tier_of(NoticeKind.MILESTONE),
+        text=text,
+        subject=job.id,
+    )
+    return (told,)

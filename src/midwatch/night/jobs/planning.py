@@ -1,0 +1,106 @@
+"""The plan of a job: drafted by its agent, held against the orders, shown to the person, sent back where it must be."""
+
+from datetime import timedelta
+
+from midwatch.journal.entry import canonical, digest
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobApproved, JobEnded, JobPlanned, PlanReturned
+from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.night.agents.assignment import assign, base_of
+from midwatch.night.context import Night
+from midwatch.night.delivery.wording import plan_question
+from midwatch.night.jobs import interactive, milestones
+from midwatch.night.jobs.job_limits import contract_of
+from midwatch.night.jobs.tainting import tainted
+from midwatch.rules.gate.plans import faults
+from midwatch.rules.people.asks import draft_terms
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.terms.asks import APPROVE, EDIT, REJECT, AskDraft, AskKind, AskState, Silence
+from midwatch.terms.contract import RunContract
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow, PlanRow, SessionRow
+
+Events = tuple[Event, ...]
+ORDERS = "the orders"
+"""Who sends a plan back that leaves what was signed."""
+
+
+async def plan(night: Night, job: JobRow) -> Events:
+    """Let the agent look, read-only, and ask the person about what it would do."""
+    if job.by_hand:
+        return await interactive.planned(night, job)
+    contract = await contract_of(night, job)
+    agent, assignment = await assign(night, job, base_of(job))
+    drafted = await agent.plan(assignment)
+    planned = JobPlanned(
+        job=job.id,
+        epoch=job.epoch,
+        version=job.plan_version + 1,
+        plan=drafted,
+        plan_hash=digest(canonical(drafted.model_dump(mode="json"))),
+    )
+    if not drafted.files:
+        return planned, JobEnded(job=job.id, epoch=job.epoch, state="done", why=drafted.summary)
+    wrong = faults(drafted, contract)
+    if wrong and agent.amends and not await _was_returned(night, job):
+        wish = " ".join(("Stay inside the orders.", *wrong))
+        return planned, PlanReturned(job=job.id, by=ORDERS, plan_hash=planned.plan_hash, wish=wish)
+    return planned, *await _ask(night, job, contract, planned, wrong)
+
+
+async def ask_anew(night: Night, job_id: str) -> None:
+    """Ask about a plan that waits for approval and that nobody is asked about; nothing, where somebody is."""
+    job = await night.records.get(JobRow, job_id)
+    if job.stage is not Stage.APPROVE or job.state is not JobState.WAITING or job.plan is None:
+        return
+    if await night.records.find(AskRow, subject=job.id, kind=AskKind.APPROVE_PLAN, state=AskState.OPEN):
+        return
+    contract, version = await contract_of(night, job), job.plan_version
+    planned = JobPlanned(job=job.id, epoch=job.epoch, version=version, plan=job.plan, plan_hash=job.plan_hash)
+    before = job.model_copy(update={"plan_version": version - 1})  # it is asked in the words of the first time
+    await night.journal.record(*await _ask(night, before, contract, planned, faults(job.plan, contract)))
+
+
+async def _was_returned(night: Night, job: JobRow) -> bool:
+    """Once is a slip; an agent that leaves the orders again has its plan shown with what is wrong with it."""
+    return bool(await night.records.find(PlanRow, job=job.id, fate="returned", by=ORDERS))
+
+
+async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPlanned, wrong: tuple[str, ...]) -> Events:
+    session = await night.records.get(SessionRow, job.session)
+    minutes, silence = draft_terms(
+        AskKind.APPROVE_PLAN,
+        session.level,
+        inside_scopes=not wrong,
+        tainted=await tainted(night, job),
+        silence_approves=contract.silence_approves,
+    )
+    if minutes == 0:
+        approved = JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash)
+        return approved, *milestones.planned(night, job, planned.plan.summary)
+    settings = night.settings()
+    minutes = settings.asks.approve_plan_minutes
+    draft = AskDraft(
+        kind=AskKind.APPROVE_PLAN,
+        question=plan_question(job, planned.plan, silence, minutes, wrong),
+        options=(APPROVE, EDIT, REJECT) if night.agents[job.agent].amends else (APPROVE, REJECT),
+        recommendation=REJECT if wrong else APPROVE,
+        rationale=" ".join(wrong or planned.plan.approach),
+        priority=7,
+        deadline_minutes=minutes,
+        silence=silence,
+        blocking=True,
+        subject=job.id,
+        project=job.project,
+        shown_hash=planned.plan_hash,
+    )
+    due = night.clock.now() + timedelta(minutes=minutes) if silence is not Silence.WAITS else None
+    opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
+    told = NoticeRaised(
+        notice=night.ids.new("ntc"),
+        session=job.session,
+        tier=tier_of(NoticeKind.PLAN_READY),
+        text=draft.question,
+        subject=opened.ask,
+    )
+    return (opened, told) if settings.notices.on_plan_ready else (opened,)

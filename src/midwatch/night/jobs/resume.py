@@ -1,0 +1,58 @@
+"""Where a job that goes on for another takes up the work, and whose work that is."""
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobCreated
+from midwatch.journal.events.runs import RunStarted
+from midwatch.journal.port import Records
+from midwatch.night.context import Night
+from midwatch.rules.gate.contract import part_of
+from midwatch.terms.jobs import Stage
+from midwatch.terms.records import JobRow, PlanRow, RunRow
+
+
+async def take_up(night: Night, former: JobRow, stage: Stage, *, act: str = "") -> tuple[tuple[Event, ...], str]:
+    """Give the events that begin a run and a job which go on for another, and the new job's name."""
+    before = await night.records.get(RunRow, former.run)
+    run, job = night.ids.new("run"), night.ids.new("job")
+    started = RunStarted(
+        run=run,
+        session=former.session,
+        mission=before.mission,
+        project=former.project,
+        contract=part_of(before.contract, former.project),
+    )
+    created = JobCreated(
+        job=job,
+        session=former.session,
+        run=run,
+        project=former.project,
+        work_item=former.work_item,
+        title=former.title,
+        agent=former.agent,
+        act=act,
+        retry_of=former.id,
+        by_hand=former.by_hand,
+        stage=stage,
+    )
+    return (started, created), job
+
+
+async def goes_on_at(records: Records, job: JobRow) -> Stage:
+    """Finished work is looked at again, an approved plan carried on with; anything less begins anew."""
+    if job.done is not None and job.stage not in {Stage.EXECUTE, Stage.BUNDLE, Stage.QUARANTINE}:
+        return Stage.BUNDLE
+    if job.stage is Stage.BUNDLE and job.bundle is None:
+        # Whether it was begun to look at finished work, and ended before it could.
+        former = await followed(records, job)
+        if former and await goes_on_at(records, former[0]) is Stage.BUNDLE:
+            return Stage.BUNDLE
+    return Stage.EXECUTE if job.approved_by and job.plan is not None else Stage.MIRROR
+
+
+async def followed(records: Records, job: JobRow) -> tuple[JobRow, ...]:
+    """List the jobs whose work it goes on with, newest first; one with a plan of its own begins anew."""
+    found: list[JobRow] = []
+    while job.retry_of and job.plan is not None and not await records.find(PlanRow, job=job.id):
+        job = await records.get(JobRow, job.retry_of)
+        found.append(job)
+    return tuple(found)

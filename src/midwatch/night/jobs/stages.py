@@ -1,0 +1,187 @@
+"""The stages of a job, each from its facts to the events that say how it went; only roles touch the world."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from midwatch.errors import Stale, Withheld
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import (
+    JobBundled,
+    JobEnded,
+    JobExecuted,
+    JobMirrored,
+    JobPrepared,
+    JobQuarantined,
+    JobRepaired,
+)
+from midwatch.journal.events.workshop import SetupFinished
+from midwatch.night.agents.assignment import base_of, setup_doorman
+from midwatch.night.agents.working import at_work
+from midwatch.night.context import Night
+from midwatch.night.delivery.deliver import ask_for_review, by_person, deliver, tell
+from midwatch.night.jobs import interactive, milestones
+from midwatch.night.jobs.job_limits import contract_of, scope_of
+from midwatch.night.jobs.planning import plan
+from midwatch.night.jobs.resume import followed
+from midwatch.night.jobs.verifying import failure_text, verified
+from midwatch.night.rooms import Place
+from midwatch.rules.gate.levels import effective_level
+from midwatch.terms.jobs import Done, RepositoryFacts, Stage
+from midwatch.terms.records import JobRow, ProjectRow, SessionRow
+from midwatch.terms.trust import Level
+
+Events = tuple[Event, ...]
+
+
+async def mirror(night: Night, job: JobRow) -> Events:
+    """Bring the mirror up to date and pin what the work will stand on."""
+    project = await night.records.get(ProjectRow, job.project)
+    head = await night.bench.refresh(project.id, project.path, project.branch)
+    await night.bench.pin(project.id, job.id, head)
+    session = await night.records.get(SessionRow, job.session)
+    seen = [facts for facts in session.repositories if facts.path == project.path]
+    dirty = seen[0].dirty if seen else ()
+    facts = RepositoryFacts(path=project.path, branch=project.branch, head=head, dirty=dirty)
+    return (JobMirrored(job=job.id, epoch=job.epoch, repository=facts),)
+
+
+async def set_up(night: Night, job: JobRow) -> Events:
+    """Have ready what every checkout of the project needs."""
+    if job.repository is None:
+        raise Stale("There is no commit yet that a setup could stand on.")
+    project = await night.records.get(ProjectRow, job.project)
+    made = await _make(night, job, project, job.repository.head) if project.setup else ()
+    return *made, JobPrepared(job=job.id, epoch=job.epoch, repository=job.repository)
+
+
+async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> Events:
+    """Run the setup, unless what it made the last time still holds."""
+    place = Place(project=job.project, job=job.id, epoch=job.epoch)
+    wall = timedelta(minutes=night.settings().sandbox.setup_minutes)
+    key, reused, seconds = await night.bench.set_up(
+        place, commit, project.setup, wall, setup_doorman(night, job), night.bells.of(job.id)
+    )
+    return (
+        SetupFinished(
+            job=job.id,
+            epoch=job.epoch,
+            project=project.id,
+            command=project.setup,
+            fingerprint=key,
+            reused=reused,
+            seconds=seconds,
+        ),
+    )
+
+
+async def execute(night: Night, job: JobRow) -> Events:
+    """Let the agent carry the approved plan out in a clone of its own."""
+    if job.plan is None or not job.approved_by:
+        raise Stale("The plan is not approved.")
+    session = await night.records.get(SessionRow, job.session)
+    if session.level is Level.OBSERVE and not by_person(job):
+        raise Withheld("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
+    await _refuse_weak_walls(night, job, session.level)
+    if job.by_hand:
+        return await interactive.execute(night, job)
+    async with at_work(night, job, base_of(job)) as (agent, assignment, listener):
+        if held := await listener.owed_from_before():
+            return held
+        done = await agent.execute(assignment, job.plan)
+        if held := await listener.owed_at_its_end():
+            return held
+    where = assignment.room.epoch
+    await _commit_leftovers(night, job, where, done)
+    executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
+    if not done.commits and await night.bench.head_so_far(job.id, where) == base_of(job):
+        return executed, JobEnded(job=job.id, epoch=job.epoch, state="done", why=done.summary)
+    return (executed,)
+
+
+async def _commit_leftovers(night: Night, job: JobRow, where: int, done: Done) -> None:
+    """An agent that names its commits has made them; whatever another left lying is committed for it."""
+    if not done.commits:
+        text = f"{job.title}\n\n{job.agent} left this uncommitted; Midwatch committed it."
+        await night.bench.commit_leftovers(job.id, where, text)
+
+
+async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
+    """Judge again where the work would be done: another worker may have weaker walls than the one that was asked."""
+    forced = night.settings().gate.unisolated_agents
+    held = effective_level(level, night.bench.isolation, job.agent, forced=forced)
+    if held is Level.OBSERVE and level is not Level.OBSERVE and not by_person(job):
+        raise Withheld(
+            f"This machine has no walls to keep {job.agent} in.",
+            hint="Install bubblewrap (midwatch doctor says how), or approve the plan yourself.",
+        )
+
+
+async def bundle(night: Night, job: JobRow) -> Events:
+    """Pack what the agent committed, inside its walls."""
+    if not await night.bench.head_so_far(job.id, job.work_epoch):
+        await _take_over(night, job)
+    packed = await night.bench.bundle(_workplace(job), base_of(job))
+    return (JobBundled(job=job.id, epoch=job.epoch, bundle=packed),)
+
+
+async def _take_over(night: Night, job: JobRow) -> None:
+    """Fetch finished work from whoever has it: one that was stopped before it packed never took it over."""
+    for former in await followed(night.records, job):
+        if await night.bench.head_so_far(former.id, job.work_epoch):
+            return await night.bench.take_over(former.id, job.work_epoch, to=job.id, at=job.work_epoch)
+    return None
+
+
+def _workplace(job: JobRow) -> Place:
+    return Place(project=job.project, job=job.id, epoch=job.work_epoch)
+
+
+async def quarantine(night: Night, job: JobRow) -> Events:
+    """Look at what really arrived before anybody believes it."""
+    contract, place, base = await contract_of(night, job), _workplace(job), base_of(job)
+    packed = job.bundle or await night.bench.bundle(place, base)
+    change = await night.bench.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
+    diff = await night.bench.diff(job.project, change.base, change.head)
+    blob = await night.blobs.keep(diff.encode())
+    arrived = JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob)
+    return arrived, *milestones.remarks(night, job, change)
+
+
+async def verify(night: Night, job: JobRow) -> Events:
+    """Ask fresh checkouts, never the tree the agent owns."""
+    return (await verified(night, job),)
+
+
+async def repair(night: Night, job: JobRow) -> Events:
+    """Give the agent what the checks said and let it mend its work."""
+    if job.change is None or job.proof is None:
+        raise Stale("There is nothing to mend.")
+    failure = failure_text(job.proof, each=night.settings().execution.repair_rounds)
+    async with at_work(night, job, job.change.head) as (agent, assignment, listener):
+        if held := await listener.owed_from_before():
+            return held
+        done = await agent.repair(assignment, job.change.base, failure)
+        if held := await listener.owed_at_its_end():
+            return held
+    where = assignment.room.epoch
+    await _commit_leftovers(night, job, where, done)
+    head = await night.bench.head_so_far(job.id, where)
+    if not done.commits and head == job.change.base:
+        why = "Every change made the checks worse, so nothing is delivered."
+        return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
+    return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
+
+
+STAGES: dict[Stage, Callable[[Night, JobRow], Awaitable[Events]]] = {
+    Stage.MIRROR: mirror,
+    Stage.SETUP: set_up,
+    Stage.PLAN: plan,
+    Stage.EXECUTE: execute,
+    Stage.BUNDLE: bundle,
+    Stage.QUARANTINE: quarantine,
+    Stage.VERIFY: verify,
+    Stage.REPAIR: repair,
+    Stage.DELIVER: deliver,
+    Stage.PULL_REQUEST: ask_for_review,
+    Stage.NOTICE: tell,
+}

@@ -1,0 +1,89 @@
+"""The time box of a job a brain started: it opens, warns, stops the job with its work kept, and tells the person."""
+
+from datetime import datetime, timedelta
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import JobBoxed, JobBoxOpened, JobWarned
+from midwatch.journal.events.jobs import JobEnded
+from midwatch.night.agents.final_output import kept, last_head, last_words
+from midwatch.night.context import Night
+from midwatch.night.recovery.failures import notice
+from midwatch.rules.budget.time_boxes import AT_WORK, due_at, used
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.settings.zone import local_time
+from midwatch.terms.acts import Proposer
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import ActRow, JobRow
+
+BOXED = "time_box"
+"""The cause of a job that its box ended."""
+LONGEST_TOLD = 300
+
+
+async def box_opened(night: Night, job: JobRow, epoch: int) -> tuple[Event, ...]:
+    """Open the box, or let it run on after a wait; a person's own job has none."""
+    execution = night.settings().execution
+    if job.stage not in AT_WORK or job.box_began_at is not None or job.state is JobState.STOPPING:
+        return ()
+    if not await _by_a_brain(night, job):
+        return ()
+    box, extra = (timedelta(minutes=one) for one in (execution.soft_box_minutes, execution.soft_box_extra_minutes))
+    number = job.boxes or await _boxes_before(night, job) + 1
+    at = due_at(job, night.clock.now(), box, extra)
+    return (JobBoxOpened(job=job.id, epoch=epoch, number=number, due_at=at),)
+
+
+async def _by_a_brain(night: Night, job: JobRow) -> bool:
+    acts = await night.records.find(ActRow, id=job.act) if job.act else ()
+    return any(act.proposal.by is Proposer.BRAIN for act in acts)
+
+
+async def _boxes_before(night: Night, job: JobRow) -> int:
+    """Count the boxes of those it goes on from; one that failed and was begun anew starts afresh."""
+    former = await night.records.get(JobRow, job.retry_of) if job.retry_of else None
+    return former.boxes if former is not None and former.boxed_at is not None else 0
+
+
+async def box_due(night: Night, job_id: str, due: datetime) -> None:
+    """Warn, or stop what was warned; 0 extra minutes stop without a warning."""
+    job = await night.records.get(JobRow, job_id)
+    extra = timedelta(minutes=night.settings().execution.soft_box_extra_minutes)
+    if job.box_began_at is None or job.state not in {JobState.RUNNING, JobState.QUEUED}:
+        return
+    minutes = round(used(job, max(due, job.box_began_at)) / timedelta(minutes=1), 1)
+    if job.box_warned_at is None and extra:
+        await _warn(night, job, minutes, max(due, night.clock.now()) + extra)
+        return
+    why = f"Its time box of {minutes:g} minutes is over; the work is kept."
+    boxed = JobBoxed(job=job.id, epoch=job.epoch, minutes=minutes, why=why)
+    await night.journal.record(boxed, key=f"boxed:{job.id}")
+
+
+async def _warn(night: Night, job: JobRow, minutes: float, stop_at: datetime) -> None:
+    at = f"{local_time(night.settings(), stop_at):%H:%M}"
+    text = f"Job {job.number} ({job.title}) has been at work for {minutes:g} minutes; it is stopped at {at}."
+    await night.journal.record(
+        JobWarned(job=job.id, epoch=job.epoch, minutes=minutes, stop_at=stop_at),
+        notice(night, job, tier_of(NoticeKind.TIME_OUT), text),
+        key=f"warned:{job.id}",
+    )
+
+
+async def stopped_well(night: Night, job: JobRow) -> tuple[Event, ...]:
+    """End a stopped job with its last words and its last commit; one whose time was over is told about."""
+    words = await last_words(night, job)
+    ended = JobEnded(
+        job=job.id,
+        epoch=job.epoch,
+        state="stopped",
+        why=job.why or "stopped; the work is kept",
+        cause=BOXED if job.boxed_at is not None else "",
+        output_blob=await kept(night, words),
+        head=await last_head(night, job),
+    )
+    if job.boxed_at is None:
+        return (ended,)
+    said = " ".join(words.split())[-LONGEST_TOLD:]
+    last = f" Last words: {said}" if said else ""
+    text = f"Job {job.number} ({job.title}) ran out of its time box at {job.stage.said}; its work is kept.{last}"
+    return ended, notice(night, job, tier_of(NoticeKind.TIME_OUT), text)

@@ -1,0 +1,95 @@
+"""Tells an agent at work that its time box is nearly over, so that it commits what it has before it is stopped (O11).
+
+The words lie in its signals folder at once. Where they still lie there, they go with the answer to its next tool call,
+if its driver can do that. Who ends its turn is done: another would be paid for, and might outlast the box.
+"""
+
+import asyncio
+from typing import Literal
+
+from midwatch.journal.events.signals import SignalPassed
+from midwatch.night.context import Night
+from midwatch.night.rooms import Room
+from midwatch.rules.budget.time_boxes import time_left
+from midwatch.terms.records import JobRow, TimerRow
+
+
+def bell_of(job: str, epoch: int) -> str:
+    """Name the bell that rings when a job is warned, for the one attempt that speaks for it."""
+    return f"warned:{job}:{epoch}"
+
+
+class TimeLeft:
+    """What one attempt is told about its time: once, also where its agent began after the job was warned."""
+
+    def __init__(self, night: Night, job: JobRow, room: Room) -> None:
+        self._night = night
+        self._job = job
+        self._room = room
+        self._key = f"time_left:{job.id}:{room.epoch}"
+        self._name = bell_of(job.id, job.epoch)
+        self._bell = night.bells.of(self._name)  # before the first look: a warning after it must ring
+        self._turn = asyncio.Lock()
+        self._looked = False
+        self._laid = False
+        self._noted = False
+
+    async def look(self) -> None:
+        """Look whether the job was warned: first by itself, then when it rings."""
+        if not self._looked or self._bell.is_set():
+            await self._once()
+            self._looked = True
+
+    async def _once(self) -> None:
+        async with self._turn:  # a call may be answered in the very moment in which it rings
+            if not self._laid:
+                await self._lay()
+
+    async def _lay(self) -> None:
+        """Lay the warning down where the job has one; the journal says whether that was done before a restart."""
+        words = await self._words()
+        self._laid = await self._night.journal.known(self._key) is not None
+        if words and not self._laid:
+            await asyncio.to_thread(self._room.letters.warn, words)
+            await self._told("file", words, self._key)
+            self._laid = True
+        elif not self._laid:
+            await self.take_back()  # a home goes from one attempt to the next, and with it what was left unread there
+
+    async def note(self, call: str) -> str:
+        """Give the warning with the answer to one call of an agent; the same call asked again gets the same."""
+        await self.look()
+        if not self._laid:
+            return ""
+        key = f"{self._key}:{call}"
+        known = await self._night.journal.known(key)
+        if known is not None and isinstance(known.event, SignalPassed):
+            return known.event.text
+        async with self._turn:  # of two calls at the same time, it goes with one
+            lies = not self._noted and await asyncio.to_thread(self._room.letters.warning_unread)
+            if not lies or not (words := await self._words()):
+                return ""
+            await self._told("call", words, key)  # before it is taken away: cut off here, the call is asked again
+            self._noted = True
+            await self.take_back()
+        return words
+
+    async def take_back(self) -> None:
+        """Remove the words from the folder."""
+        await asyncio.to_thread(self._room.letters.take_warning_back)
+
+    def end(self) -> None:
+        """Hear no more bell."""
+        self._night.bells.put_away(self._name, self._bell)
+
+    async def _told(self, how: Literal["file", "call"], words: str, key: str) -> None:
+        told = SignalPassed(job=self._job.id, epoch=self._job.epoch, signals=(), how=how, text=words)
+        await self._night.journal.record(told, key=key)
+
+    async def _words(self) -> str:
+        """Say how long it has; nothing where it is not warned, or stops already."""
+        job = await self._night.records.get(JobRow, self._job.id)
+        timers = await self._night.records.find(TimerRow, kind="box", subject=job.id)
+        if job.box_warned_at is None or not timers:
+            return ""
+        return time_left(timers[0].due_at - self._night.clock.now())

@@ -1,0 +1,65 @@
+"""Proving a job's work and having it mended: each failure gets its own rounds, and its own words in the prompt."""
+
+from midwatch.errors import Stale
+from midwatch.journal.events.jobs import JobVerified
+from midwatch.night.agents.assignment import wall_of
+from midwatch.night.context import Night, ProofRequest
+from midwatch.night.jobs.job_limits import contract_of
+from midwatch.night.rooms import Place
+from midwatch.rules.checks.check_runs import failing
+from midwatch.rules.checks.repair_rounds import DOUBTS, carry_on, may_mend, to_mend
+from midwatch.terms.jobs import Proof
+from midwatch.terms.records import JobRow
+
+
+async def verified(night: Night, job: JobRow) -> JobVerified:
+    """Ask fresh checkouts, never the tree the agent owns, and decide whether the work goes back for repair."""
+    if job.change is None:
+        raise Stale("Nothing arrived that could be checked.")
+    if job.proof is not None and job.proof.head == job.change.head:
+        return JobVerified(job=job.id, epoch=job.epoch, proof=job.proof, repair=False)  # the repair changed nothing
+    contract = await contract_of(night, job)
+    execution = night.settings().execution
+    request = ProofRequest(
+        place=Place(project=job.project, job=job.id, epoch=job.epoch),
+        base=job.change.base,
+        head=job.change.head,
+        checks=contract.checks,
+        project_checks=contract.project_checks,
+        finds_checks=contract.finds_checks,
+        reruns=execution.max_check_reruns,
+        claims=claims_of(job),
+        wall=wall_of(contract),
+        paths=contract.paths,
+        setup_key=job.setup_key,
+        earlier=job.proof,
+        stop=night.bells.of(job.id),
+    )
+    proof = carry_on(job.proof, await night.bench.prove(request))
+    # What a person did by hand is mended by hand.
+    repair = not job.by_hand and may_mend(proof, each=execution.repair_rounds, rounds=job.repairs)
+    return JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair)
+
+
+def claims_of(job: JobRow) -> tuple[str, ...]:
+    """Gather what the agent said of its work: its summary and its commits' subjects."""
+    said = (job.done.summary,) if job.done else ()
+    subjects = tuple(one.subject for one in job.change.commits) if job.change else ()
+    return (*said, *subjects)
+
+
+def failure_text(proof: Proof, *, each: int) -> str:
+    """Say to the agent what is to be mended: each failure's own output, and what was found against the work."""
+    wanted = to_mend(proof, each=each)
+    delivered = {one.command: one for one in proof.delivered}
+    pieces = []
+    for one in failing(proof):
+        if one.command in wanted:
+            as_delivered = delivered.get(one.command)
+            fooled = as_delivered is not None and as_delivered.green
+            how = "\n(with the project's own tests and settings put back as they were)" if fooled else ""
+            pieces.append(f"$ {one.command}{how}\n{one.tail}")
+    if DOUBTS in wanted or (pieces and proof.grave):
+        told = "\n".join(f"- {doubt.text}" for doubt in proof.grave)
+        pieces.append(f"Found in the change, and to be taken back:\n{told}")
+    return "\n\n".join(pieces)

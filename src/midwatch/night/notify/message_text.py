@@ -1,0 +1,67 @@
+"""What a message to a channel says: the loud ones in full, the small ones as a list, the brief in its short form."""
+
+from collections.abc import Sequence
+
+from midwatch.night.context import Night
+from midwatch.rules.morning.brief import push_form
+from midwatch.rules.people.notices import batch_text
+from midwatch.terms.asks import Tier
+from midwatch.terms.notices import Delivery
+from midwatch.terms.records import DeliveryRow, NoticeRow, PullRequestRow, ReportRow
+from midwatch.views.text.markdown_safe import unlinked
+
+MOST_LISTED = 30
+LONGEST_LISTED = 200
+
+
+async def compose(night: Night, rows: Sequence[DeliveryRow], note: str) -> tuple[str, str]:
+    """Write the title and the text of one message."""
+    told = {one.id: one for one in await night.records.find(NoticeRow, id=tuple(row.notice for row in rows))}
+    reports = await _reports(night, tuple(told.values()))
+    ordered = sorted(rows, key=lambda row: (row.tier, row.created_at, row.notice))
+    small = [row for row in ordered if told[row.notice].subject not in reports and _listed(row)]
+    full = [row for row in ordered if row not in small]
+    most = night.settings().notices.digest_max_characters
+    texts = [
+        push_form(reports[told[row.notice].subject].brief, most)
+        if told[row.notice].subject in reports
+        else told[row.notice].text
+        for row in full
+    ]
+    listed = [_short(told[row.notice].text) for row in small]
+    if listed:
+        texts.append(batch_text(listed[:MOST_LISTED]) + _left_out(len(listed)))
+    urgent = any(row.tier == Tier.URGENT for row in full)
+    # Agents' and repositories' words are in nearly all of them; only where the forge keeps the work is a link.
+    links = await _links(night, tuple(told.values()))
+    said = [unlinked(text, links) for text in texts]
+    return ("Midwatch: urgent" if urgent else "Midwatch"), "\n\n".join([*said, *([note] if note else [])])
+
+
+async def _links(night: Night, told: Sequence[NoticeRow]) -> tuple[str, ...]:
+    subjects = tuple(one.subject for one in told if one.subject)
+    if not subjects:
+        return ()
+    rows = (
+        *await night.records.find(PullRequestRow, job=subjects),
+        *await night.records.find(PullRequestRow, id=subjects),
+    )
+    return tuple(row.url for row in rows)
+
+
+async def _reports(night: Night, told: Sequence[NoticeRow]) -> dict[str, ReportRow]:
+    subjects = tuple(one.subject for one in told if one.subject)
+    return {row.id: row for row in await night.records.find(ReportRow, id=subjects)} if subjects else {}
+
+
+def _listed(row: DeliveryRow) -> bool:
+    return row.tier >= Tier.SUMMARY or row.delivery is Delivery.DIGEST
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_LISTED else f"{line[: LONGEST_LISTED - 1]}…"
+
+
+def _left_out(count: int) -> str:
+    return f"\nand {count - MOST_LISTED} more; all of them: midwatch watch" if count > MOST_LISTED else ""

@@ -1,0 +1,170 @@
+"""The outbox: every notice is in the log at once, and on each channel when its time has come; nothing is lost."""
+
+import contextlib
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+
+from midwatch.errors import MidwatchError, Stale
+from midwatch.journal.events import Event
+from midwatch.journal.events.notices import AskPostponed, NoticeRouted, PushBegun, PushFailed
+from midwatch.journal.events.session import NoticeSent
+from midwatch.night.context import Night
+from midwatch.night.notify.message_text import compose
+from midwatch.rules.people.outbox import Hours, Purse, first_place, next_pause, sort_out
+from midwatch.settings import Settings, digest_time, quiet_hours
+from midwatch.settings.channels import ChannelSetup
+from midwatch.settings.zone import local_time, moment_of
+from midwatch.terms.asks import AskState, Tier
+from midwatch.terms.notices import Delivery, DeliveryState, PushState
+from midwatch.terms.records import AskRow, DeliveryRow, NoticeRow, PushRow
+
+LATE = timedelta(minutes=1)
+"""An ask's clock that starts this much after the ask is moved; less is the time it takes to hand a notice over."""
+LEASE_SECONDS = 300.0
+"""Real seconds within which a message is sent and that is written down, or it is sent again."""
+LONGEST_ERROR = 300
+BRIEF = "rep_"
+"""How the subject of the notice about a brief begins."""
+
+
+async def carry_out(night: Night, *, notice: str = "", push: str = "") -> None:
+    """Do the work that a raised notice, or a message begun, asks for."""
+    if notice:
+        await tell(night, notice)
+    if push:
+        await hand_over(night, push)
+
+
+async def tell(night: Night, notice_id: str) -> None:
+    """Put a notice into the log, once, and give it its place on every channel that takes it."""
+    notice = await night.records.get(NoticeRow, notice_id)
+    if notice.sent_by:
+        return
+    await night.channel.send(notice)
+    logged = NoticeSent(notice=notice.id, channel=night.channel.name)
+    events: tuple[Event, ...] = (logged, *await _routes(night, notice), *await _clock_starts(night, notice))
+    with contextlib.suppress(Stale):  # somebody else was as fast, and decided the same
+        await night.journal.record(*events, key=f"notice:{notice.id}:sent")
+
+
+async def _routes(night: Night, notice: NoticeRow) -> list[NoticeRouted]:
+    settings = night.settings()
+    taking = {name: one for name, one in settings.channels.by_name().items() if one.takes(notice.tier)}
+    local = local_time(settings, night.clock.now())
+    purse = await _purse(night, local.date().isoformat()) if taking else Purse()
+    found = []
+    for name, setup in taking.items():
+        brief = notice.subject.startswith(BRIEF)
+        place = first_place(Tier(notice.tier), local, hours_of(settings, setup), purse, brief=brief)
+        found.append(NoticeRouted(notice=notice.id, channel=name, delivery=place.delivery, due_at=place.due_at))
+    return found
+
+
+async def _clock_starts(night: Night, notice: NoticeRow) -> tuple[AskPostponed, ...]:
+    """An ask nobody could be told of, since nothing ran here, gets its whole time from now on (RULES 2)."""
+    late = night.clock.now() - notice.created_at
+    asks = await night.records.find(AskRow, id=notice.subject, state=AskState.OPEN) if late > LATE else ()
+    why = "its notice was handed over late"
+    return tuple(AskPostponed(ask=ask.id, due_at=ask.due_at + late, why=why) for ask in asks if ask.due_at is not None)
+
+
+async def dispatch(night: Night, channel: str) -> None:
+    """Look at what waits for a channel: begin a message with all that is due, and move what has to wait longer."""
+    settings, now = night.settings(), night.clock.now()
+    on_the_way = (DeliveryState.WAITING, DeliveryState.SENDING)
+    found = await night.records.find(DeliveryRow, channel=channel, state=on_the_way)
+    rows = [row for row in found if row.state is DeliveryState.WAITING or row.due_at <= now]
+    setup = settings.channels.by_name().get(channel)
+    if setup is None:
+        await _stays_in_the_log(night, rows)
+        return
+    local = local_time(settings, now)
+    day = local.date().isoformat()
+    purse = await _purse(night, day)
+    sorted_out = sort_out(rows, local, hours_of(settings, setup), purse)
+    events: list[Event] = [
+        NoticeRouted(notice=row.notice, channel=channel, delivery=place.delivery, due_at=place.due_at)
+        for row, place in sorted_out.moved
+    ]
+    key = ""
+    if sorted_out.go:
+        # Two workers that count the same day at the same moment use the same key: the second looks again.
+        key = f"push:{day}:{len(await night.records.find(PushRow, day=day)) + 1}"
+        events.append(_begun(night, channel, day, sorted_out.go, purse if sorted_out.counts else None))
+    if events:
+        await night.journal.record(*events, key=key)
+
+
+def _begun(night: Night, channel: str, day: str, rows: Sequence[DeliveryRow], purse: Purse | None) -> PushBegun:
+    pace = night.clock.real_seconds(1.0) or 1.0
+    warn = f"This is notice {purse.sent_today + 1} of {purse.budget} today." if purse and purse.warns else ""
+    return PushBegun(
+        push=night.ids.new("psh"),
+        channel=channel,
+        notices=tuple(row.notice for row in rows),
+        day=day,
+        counts=purse is not None,
+        note=warn and f"{warn} After that only urgent ones come before the digest.",
+        until=night.clock.now() + timedelta(seconds=LEASE_SECONDS / pace),
+    )
+
+
+async def _stays_in_the_log(night: Night, rows: Sequence[DeliveryRow]) -> None:
+    """The channel was taken away: what waited for it was in the log all the time."""
+    now = night.clock.now()
+    gone = [NoticeRouted(notice=row.notice, channel=row.channel, delivery=Delivery.LOG, due_at=now) for row in rows]
+    if gone:
+        await night.journal.record(*gone)
+
+
+async def hand_over(night: Night, push_id: str) -> None:
+    """Hand one message over and write down what became of it; killed between the two, it is sent once more."""
+    message = await night.records.get(PushRow, push_id)
+    if message.state is not PushState.SENDING:
+        return
+    names = tuple(f"{notice}.{message.channel}" for notice in message.notices)
+    rows = [row for row in await night.records.find(DeliveryRow, id=names) if row.push == message.id]
+    if not rows or min(row.due_at for row in rows) <= night.clock.now():
+        return  # its time is over: what it held goes, or went, with another message, which settles this one
+    title, text = await compose(night, rows, message.note)
+    try:
+        await night.outlet.push(message.channel, title, text)
+    except MidwatchError as error:
+        done: tuple[Event, ...] = (_failed(night, message, rows, error),)
+    else:
+        done = tuple(NoticeSent(notice=row.notice, channel=row.channel, push=message.id) for row in rows)
+    with contextlib.suppress(Stale):  # it took so long that somebody else sent it as well
+        await night.journal.record(*done, key=f"push:{message.id}:over")
+
+
+def _failed(night: Night, message: PushRow, rows: Sequence[DeliveryRow], error: MidwatchError) -> PushFailed:
+    pauses = {row.notice: next_pause(row.attempts + 1) for row in rows}
+    again = [pause for pause in pauses.values() if pause is not None]
+    return PushFailed(
+        push=message.id,
+        channel=message.channel,
+        error=error.message[:LONGEST_ERROR],
+        again_at=night.clock.now() + min(again, default=timedelta(0)),
+        given_up=tuple(notice for notice, pause in pauses.items() if pause is None),
+    )
+
+
+async def _purse(night: Night, day: str) -> Purse:
+    """Count the day's messages over all channels: the budget is a person's, not a channel's."""
+    notices = night.settings().notices
+    sent = [row for row in await night.records.find(PushRow, day=day) if row.counts and row.state != PushState.FAILED]
+    return Purse(sent_today=len(sent), budget=notices.daily_budget, warn_share=notices.budget_warning_share)
+
+
+def hours_of(settings: Settings, setup: ChannelSetup) -> Hours:
+    """Give the hours that hold for a channel; one that keeps no quiet hours has none."""
+    start, end = quiet_hours(settings) if setup.quiet else (digest_time(settings),) * 2
+    return Hours(
+        quiet_from=start,
+        quiet_until=end,
+        digest=digest_time(settings),
+        batch=timedelta(minutes=settings.notices.batch_minutes),
+        urgent_bypass=settings.notices.urgent_bypass_quiet,
+        moment=partial(moment_of, settings),
+    )

@@ -1,0 +1,1 @@
+"""What follows failures, waits and restarts."""

@@ -1,0 +1,73 @@
+"""Leaves nothing behind on this machine: processes nobody answers for, and checkouts nobody needs."""
+
+import logging
+from datetime import timedelta
+
+from midwatch.errors import Unknown
+from midwatch.journal.events.session import NoticeRaised
+from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned
+from midwatch.night.agents.assignment import grace
+from midwatch.night.context import Night
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.terms.jobs import JobState
+from midwatch.terms.preflight import PreflightState
+from midwatch.terms.records import JobRow, PreflightRow, StackRow
+from midwatch.terms.stack import StackState
+
+log = logging.getLogger("midwatch.tidying")
+
+
+async def end_orphans(night: Night) -> int:
+    """End what still works for a job that is over, unknown, or taken up on another machine; say so aloud."""
+    ended = 0
+    for job_id, epoch in await night.bench.living():
+        why, job = await _why_orphaned(night, job_id)
+        if not why:
+            continue
+        gone = await night.bench.clear_out(job_id, grace(night))
+        log.warning("job %s, attempt %s was still at work: %s", job_id, epoch, why)
+        found = ProcessOrphaned(job=job_id, epoch=epoch, why=why, ended=gone)
+        told = (_notice(night, job, why),) if job is not None else ()
+        await night.journal.record(found, *told, key=f"orphan:{job_id}:{epoch}")
+        ended += 1
+    return ended
+
+
+async def _why_orphaned(night: Night, job_id: str) -> tuple[str, JobRow | None]:
+    try:
+        job = await night.records.get(JobRow, job_id)
+    except Unknown:
+        return "No job of that name is on the books.", None
+    if job.state.over:
+        return f"Job {job.number} is {job.state.value}.", job
+    machine, ours = (worker.rsplit("-", 2)[0] for worker in (job.worker, night.worker))
+    if job.state is JobState.RUNNING and job.worker and machine != ours:
+        return f"Job {job.number} was taken up on {machine}.", job
+    return "", job
+
+
+def _notice(night: Night, job: JobRow, why: str) -> NoticeRaised:
+    return NoticeRaised(
+        notice=night.ids.new("ntc"),
+        session=job.session,
+        tier=tier_of(NoticeKind.ERROR),
+        text=f"Something of job {job.number} was still at work and was ended: {why}",
+        subject=job.id,
+    )
+
+
+async def collect_checkouts(night: Night) -> int:
+    """Remove checkouts by age and by the room they take; never with work that is nowhere else."""
+    sandbox = night.settings().sandbox
+    working = [job.id for job in await night.records.find(JobRow) if not job.state.over]
+    checked = [stack.id for stack in await night.records.find(StackRow, state=StackState.MAKING)]
+    looking = [row.id for row in await night.records.find(PreflightRow, state=PreflightState.RUNNING)]
+    removed = await night.bench.tidy(
+        keep=(*working, *checked, *looking),
+        older_than=timedelta(days=sandbox.keep_days),
+        disk_share=sandbox.keep_disk_share,
+        now=night.clock.now(),
+    )
+    for job_id, why, freed in removed:
+        await night.journal.record(CheckoutRemoved(job=job_id, why=why, freed_bytes=freed))
+    return len(removed)

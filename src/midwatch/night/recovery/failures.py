@@ -1,0 +1,139 @@
+"""What follows a failed try: a pause, the same again, another job, or a person who is told what was tried."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from midwatch.errors import Away, MidwatchError, Refused, Stale, Withheld
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobEnded, JobStumbled, JobWaits
+from midwatch.journal.events.session import NoticeRaised
+from midwatch.night.agents.final_output import kept, last_head, last_words
+from midwatch.night.asks.escalation import guidance
+from midwatch.night.context import Night
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.rules.recovery.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
+from midwatch.rules.recovery.retries import errors_in_a_row, failures_of, forgiven_at, tries_of
+from midwatch.terms.asks import Tier
+from midwatch.terms.jobs import Failure, JobState, Stage
+from midwatch.terms.records import AskRow, JobRow
+
+OUTSIDE = frozenset({Stage.MIRROR, Stage.DELIVER, Stage.PULL_REQUEST})
+"""Stages in which a refusal is a forge's, not an agent's or ours."""
+AT_WORK = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
+"""Stages in which an agent is at work; in any other its last words are about something else."""
+TOLD_OUTSIDE = {cause for cause, remedy in CAUSES.items() if remedy.act not in {NextAct.RESTART, NextAct.AGAIN}} | {
+    Cause.CONFLICT
+}
+"""What a forge's refusal may turn out to be; that the work is wrong is not for a forge to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a failed try turned out to be, and what follows by the table."""
+
+    cause: Cause
+    act: NextAct
+    tries: int
+    words: str
+    """The last words of whoever worked."""
+
+
+async def find_out(night: Night, job: JobRow, error: MidwatchError) -> Found:
+    """Name the cause: by what we know ourselves, by what was said, and only then by the end of the log."""
+    words = await last_words(night, job)
+    said = classify("\n".join((*error.because, error.message)))
+    cause = _known(job, error, said) or said
+    if cause is Cause.UNKNOWN and words and job.stage in AT_WORK:
+        cause = classify(words)
+    jobs = await night.records.find(JobRow, session=job.session)
+    asks = await night.records.find(AskRow, session=job.session)
+    tried = failures_of(jobs, job.work_item, forgiven_at(asks, job.project, jobs, job.work_item))
+    tries = tries_of(tried, cause.value) + 1
+    act = next_act(cause, tries, night.settings().jobs.max_retries)
+    return Found(cause, NextAct.RESTART if isinstance(error, Refused) and act is NextAct.AGAIN else act, tries, words)
+
+
+def _known(job: JobRow, error: MidwatchError, said: Cause) -> Cause | None:
+    """A rule that said no means the work, unless it is another's rule: then no other work would be let in either."""
+    if isinstance(error, Withheld):
+        return Cause.AUTH
+    if isinstance(error, Refused):
+        theirs = job.stage in OUTSIDE and not isinstance(error, Stale)
+        return (said if said in TOLD_OUTSIDE else Cause.AUTH) if theirs else Cause.LOGIC
+    return Cause.TRANSIENT if isinstance(error, Away) else None
+
+
+async def after_failure(night: Night, job: JobRow, error: MidwatchError, found: Found) -> tuple[Event, ...]:
+    """Follow the table; what only a person or a new job can mend ends this one."""
+    why = f"{error.message} {error.hint}".strip()
+    if found.act is NextAct.BACK_OFF and not job.state.over:
+        until = night.clock.now() + back_off(found.tries)
+        return (waits(job, error.message, found.cause.value, until=until, attempt=job.attempt + 1),)
+    if found.act is NextAct.AGAIN:
+        blob = await kept(night, found.words)
+        cause = found.cause.value
+        stumbled = {"stage": job.stage, "attempt": job.attempt, "cause": cause, "error": why, "output_blob": blob}
+        return (JobStumbled.model_validate({"job": job.id, "epoch": job.epoch, **stumbled}),)
+    return await failed(night, job, why, found.cause.value, headline=error.message, words=found.words)
+
+
+async def failed(
+    night: Night, job: JobRow, why: str, cause: str, *, headline: str = "", words: str = ""
+) -> tuple[Event, ...]:
+    """End a job with its last words kept, and tell the person."""
+    ended = JobEnded(
+        job=job.id,
+        epoch=job.epoch,
+        state="failed",
+        why=why,
+        cause=cause,
+        output_blob=await kept(night, words),
+        head=await last_head(night, job),
+    )
+    return ended, *await told(night, job, ended, headline)
+
+
+async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -> tuple[Event, ...]:
+    """Say that a job failed, louder with every error in a row; where nothing more may be tried, ask what to do.
+
+    The ask is told even where failures are not: without an answer nothing goes on.
+    """
+    notices = night.settings().notices
+    failure = Failure(stage=job.stage, attempt=job.attempt, cause=ended.cause, said=ended.why, at=night.clock.now())
+    over = {
+        "state": JobState.FAILED,
+        "cause": ended.cause,
+        "failures": (*job.failures, failure),
+        "ended_at": failure.at,
+    }
+    jobs = [
+        one.model_copy(update=over) if one.id == job.id else one
+        for one in await night.records.find(JobRow, session=job.session)
+    ]
+    asks = await night.records.find(AskRow, session=job.session)
+    since = forgiven_at(asks, job.project, jobs)
+    errors = errors_in_a_row([one for one in jobs if one.project == job.project], since)
+    tier = tier_of(NoticeKind.ERROR, errors_in_a_row=errors, errors_that_wake=notices.errors_that_wake)
+    text = f"Job {job.number} ({job.title}) failed at {job.stage.said}: {headline or ended.why}"
+    asked = await guidance(night, job, jobs, asks, tier)
+    return asked or ((notice(night, job, tier, text),) if notices.on_error else ())
+
+
+def notice(night: Night, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
+    """Tell the person about a job."""
+    return NoticeRaised(
+        notice=night.ids.new("ntc"), session=job.session, tier=tier, text=text, subject=subject or job.id
+    )
+
+
+def waits(job: JobRow, why: str, cause: str, *, until: datetime | None = None, attempt: int | None = None) -> JobWaits:
+    """Have a job wait for an hour, or for somebody."""
+    return JobWaits(
+        job=job.id,
+        epoch=job.epoch,
+        stage=job.stage,
+        attempt=attempt or job.attempt,
+        cause=cause,
+        why=why,
+        until=until,
+    )

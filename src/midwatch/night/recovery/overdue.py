@@ -1,0 +1,131 @@
+"""Nothing stays stranded: what should have followed long ago and did not is found, said aloud, and carried out."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+
+from midwatch.journal.port import Records, Work
+from midwatch.night.context import Night
+from midwatch.night.delivery.sibling_updates import catch_up
+from midwatch.night.recovery import waits
+from midwatch.night.recovery.cleanup import collect_checkouts, end_orphans
+from midwatch.night.recovery.stuck_jobs import Watched
+from midwatch.rules.recovery.recovery import Cause
+from midwatch.terms.asks import AskKind, AskState, Tier
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow, NoticeRow, ReportRow, RoundRow, RunRow, SessionRow
+
+log = logging.getLogger("midwatch.liveness")
+OVERDUE = timedelta(minutes=2)
+"""What follows from an entry is queued with it and takes seconds; later than this it was lost."""
+LONG_ROUND = timedelta(minutes=15)
+WAITED_FOR = (AskKind.APPROVE_PLAN, AskKind.GUIDANCE_ERROR, AskKind.SPEND)
+EVERY_SECONDS = 60.0
+TIDY_EVERY = 60
+"""Rounds of the patrol between two looks at what lies about; the first comes at once."""
+
+
+async def overdue(night: Night) -> tuple[Work, ...]:
+    """Find work that should have been carried out and was not. In a healthy house there is none."""
+    late = night.clock.now() - OVERDUE
+    found: list[Work] = []
+    for question in (_unsettled, _unclosed, _untold, _unsent, _unfinished):
+        found += await question(night.records, late)
+    return tuple(found)
+
+
+async def _unsettled(records: Records, late: datetime) -> list[Work]:
+    """An answered ask whose job still waits, or a stopped job that nobody ended."""
+    # One that waits for an hour has a timer.
+    waiting = tuple(job.id for job in await records.find(JobRow, state=JobState.WAITING) if job.wakes_at is None)
+    about = await records.find(AskRow, subject=waiting, kind=WAITED_FOR) if waiting else ()
+    newest = {ask.subject: ask for ask in about}
+    asks = [ask for ask in newest.values() if ask.state in {AskState.ANSWERED, AskState.EXPIRED}]
+    stopping = await records.find(JobRow, state=JobState.STOPPING)
+    stopped = [job for job in stopping if job.stage is Stage.APPROVE or job.waits_for]
+    return [
+        *(Work("settle", {"ask": ask.id}) for ask in asks if _before(ask.settled_at, late)),
+        *(Work("halt", {"job": job.id}) for job in stopped),
+    ]
+
+
+async def _unclosed(records: Records, late: datetime) -> list[Work]:
+    """A job that is over and whose run goes on, though none of its parts is at work or still to come."""
+    runs = {run.id: run for run in await records.find(RunRow, status="running")}
+    jobs = await records.find(JobRow, run=tuple(runs)) if runs else ()
+    for run in runs.values():
+        mine = [job for job in jobs if job.run == run.id]
+        if len(mine) < len(run.contract.parts) or not all(job.state.over for job in mine):
+            jobs = tuple(job for job in jobs if job.run != run.id)
+    return [Work("close", {"job": job.id}) for job in jobs if _before(job.ended_at, late)]
+
+
+async def _untold(records: Records, late: datetime) -> list[Work]:
+    """A night that is over and has no brief."""
+    over = await records.find(SessionRow, state=(SessionState.DEBRIEF, SessionState.ENDED))
+    told = {report.session for report in await records.find(ReportRow)}
+    lost = [one for one in over if _before(one.debrief_at, late) and one.id not in told]
+    return [Work("debrief", {"session": session.id}) for session in lost]
+
+
+async def _unsent(records: Records, late: datetime) -> list[Work]:
+    """A notice that no channel took."""
+    notices = await records.find(NoticeRow, sent_by="")
+    return [Work("tell", {"notice": one.id}) for one in notices if one.tier < Tier.LOG and one.created_at < late]
+
+
+async def _unfinished(records: Records, late: datetime) -> list[Work]:
+    """A round that began long ago and never ended."""
+    active = await records.find(SessionRow, state=SessionState.AUTONOMOUS, round_active=True)
+    names = tuple(f"{session.id}.{session.rounds}" for session in active)
+    rounds = await records.find(RoundRow, id=names) if names else ()
+    return [
+        Work("round", {"session": one.session, "number": one.number})
+        for one in rounds
+        if one.created_at < late - LONG_ROUND
+    ]
+
+
+def _before(at: datetime | None, late: datetime) -> bool:
+    return at is not None and at < late
+
+
+async def credentials_forgotten(night: Night) -> None:
+    """See to jobs that wait for a credential nobody is asked about any more."""
+    waiting = await night.records.find(JobRow, state=JobState.WAITING, cause=Cause.AUTH.value)
+    for session in {job.session for job in waiting}:
+        await waits.ask_again(night, session)
+
+
+class Patrol:
+    """Walks the house once a minute."""
+
+    def __init__(self, night: Night, perform: Callable[[str, dict[str, JsonValue], int], Awaitable[None]]) -> None:
+        self._night = night
+        self._perform = perform
+        self._watched = Watched(night)
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        rounds = 0
+        while True:
+            await self.once()
+            if rounds % TIDY_EVERY == 0:
+                await collect_checkouts(self._night)
+                await catch_up(self._night)
+            rounds += 1
+            await asyncio.sleep(EVERY_SECONDS)
+
+    async def once(self) -> int:
+        """Carry out what was left lying; say how much it was."""
+        await end_orphans(self._night)
+        await credentials_forgotten(self._night)
+        left = (*await overdue(self._night), *await self._watched.stranded())
+        for work in left:
+            log.warning("left lying, taken up again: %s %s", work.name, work.args)
+            await self._perform(work.name, dict(work.args), await self._night.records.head())
+        return len(left)

@@ -1,0 +1,72 @@
+"""Proves once a minute that every job gets on; one that does not, look after look, is taken up again."""
+
+from datetime import datetime, timedelta
+from pathlib import Path as Folder
+from typing import Final
+
+from midwatch.journal.follows import stage_work
+from midwatch.journal.port import Work
+from midwatch.night.context import Night
+from midwatch.rules.recovery.liveness import Path, must_be_resumed_by, standing_of
+from midwatch.terms.asks import AskState
+from midwatch.terms.jobs import JobState
+from midwatch.terms.records import AskRow, JobRow, TimerRow
+
+PATIENCE: Final = {
+    Path.STRANDED: timedelta(minutes=2),
+    Path.LIVE: timedelta(minutes=2),
+    Path.QUEUED: timedelta(minutes=10),
+}
+"""How long a job may look as if nobody had it: between two stages nobody does, and a queue may be long."""
+Seen = tuple[str, int, int, str, str]
+
+
+class Watched:
+    """Remembers since when each job looked abandoned."""
+
+    def __init__(self, night: Night) -> None:
+        self._night = night
+        self._since: dict[Seen, datetime] = {}
+
+    async def stranded(self) -> tuple[Work, ...]:
+        """List the work that gets abandoned jobs going again; in a healthy house there is none."""
+        active = tuple(state for state in JobState if not state.over)
+        jobs = await self._night.records.find(JobRow, state=active)
+        asks = await self._night.records.find(AskRow, state=AskState.OPEN)
+        timers = await self._night.records.find(TimerRow)
+        now, known, found = self._night.clock.now(), self._since, []
+        self._since = {}
+        for job in jobs:
+            path = standing_of(job, asks, timers).path
+            if not self._abandoned(job, path):
+                continue
+            seen = (job.id, job.epoch, job.attempt, job.stage.value, job.state.value)
+            self._since[seen] = since = known.get(seen, now)
+            if now - since >= PATIENCE[path]:
+                found.append(_work(job))
+        return tuple(found)
+
+    def _abandoned(self, job: JobRow, path: Path) -> bool:
+        """Whether nobody we know of has it; what another machine has is for that machine to look after."""
+        if path is Path.STRANDED:
+            return True
+        ours = job.worker in {"", self._night.worker} or _gone(job.worker, self._night.worker)
+        return path in PATIENCE and ours and not self._night.bells.hangs(job.id)
+
+
+def _gone(worker: str, ours: str) -> bool:
+    """Whether a worker was a process of this machine and is none any more; its name says where and which."""
+    (machine, process, _), (here, _, _) = (name.rsplit("-", 2) for name in (worker, ours))
+    return machine == here and not Folder("/proc", process).exists()
+
+
+def _work(job: JobRow) -> Work:
+    match must_be_resumed_by(job):
+        case "stage":
+            return stage_work(job.id, job.stage, job.attempt)
+        case "halt":
+            return Work("halt", {"job": job.id})
+        case "ask":
+            return Work("ask", {"job": job.id})
+        case _:
+            return Work("wake", {"job": job.id})

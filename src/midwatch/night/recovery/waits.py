@@ -1,0 +1,185 @@
+"""What follows when a job is held up: it waits, a person is asked, it tries again, or it is over."""
+
+import contextlib
+from datetime import datetime, timedelta
+
+from midwatch.errors import Limited, Locked, MidwatchError, NightSpent, Spent, Stale
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobEnded, JobGranted, JobWoken
+from midwatch.journal.events.session import AskWithdrawn, SessionPaused, SessionResumed
+from midwatch.night.asks.escalation import CAPPED, ask_about
+from midwatch.night.context import Night
+from midwatch.night.delivery.wording import within
+from midwatch.night.jobs.job_limits import contract_of
+from midwatch.night.recovery.failures import OUTSIDE, after_failure, failed, find_out, notice, waits
+from midwatch.night.rounds.debrief import debrief_events
+from midwatch.rules.budget.spending import Amount, more_for
+from midwatch.rules.people.asks import GO_ON, SILENCE, STOP
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.rules.recovery.recovery import Cause, NextAct
+from midwatch.settings.zone import local_time
+from midwatch.terms.asks import AskKind, AskState
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.money import micros
+from midwatch.terms.records import AskRow, JobRow, SessionRow
+
+UNTOLD = timedelta(minutes=15)
+"""How long to wait for a limit whose end nobody named."""
+BUDGET = "budget"
+HELD = "A credential was refused; everything waits until it is mended."
+
+
+async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """Turn an error into what happens next."""
+    match error:
+        case Limited(until=until):
+            return await _wait_for(night, job, error, until)
+        case Locked():
+            return await _ask_for_a_credential(night, job, error)
+        case Spent():
+            return await _ask_for_more(night, job, error)
+        case NightSpent():
+            return await _end_the_night(night, job, error)
+        case _:
+            found = await find_out(night, job, error)
+            if found.act is NextAct.WAIT:
+                return await _wait_for(night, job, error, None, attempt=job.attempt + 1)
+            return await after_failure(night, job, error, found)
+
+
+async def _wait_for(
+    night: Night, job: JobRow, error: MidwatchError, until: datetime | None, *, attempt: int | None = None
+) -> tuple[Event, ...]:
+    """A limit is no failure: it is waited out, inside the night. One only read out of words counts as a try."""
+    session = await night.records.get(SessionRow, job.session)
+    if until is None or until <= night.clock.now():  # nobody said when, or it should have been over by now
+        until = night.clock.now() + UNTOLD
+    at = f"{local_time(night.settings(), until):%H:%M}"
+    if session.ends_at is not None and until >= session.ends_at:
+        why = f"{error.message} It resets at {at}, when the night is over; the work so far is kept."
+        return await failed(night, job, f"{why} Go on then: midwatch job resume {job.number}", "limit", headline=why)
+    why = f"{error.message} It goes on at {at}."
+    told = notice(night, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
+    return waits(job, why, "limit", until=until, attempt=attempt), told
+
+
+async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """A refused credential is critical (RULES 5): everything holds until the person has mended it."""
+    session = await night.records.get(SessionRow, job.session)
+    held = waits(job, error.message, Cause.AUTH.value)
+    if await _open_asks(night, job.session, AskKind.GUIDANCE_ERROR):
+        return (held,)  # the person is asked once, not once for every job
+    holds = session.state is SessionState.AUTONOMOUS and not session.paused
+    paused = (SessionPaused(session=session.id, why=HELD),) if holds else ()
+    return held, *paused, *_credential_ask(night, job, error.message)
+
+
+def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
+    minutes = night.settings().asks.guidance_error_minutes
+    silence = within(SILENCE[AskKind.GUIDANCE_ERROR], minutes)
+    how = "midwatch doctor says where" if job.stage in OUTSIDE else f"midwatch agent login {job.agent}"
+    question = f"{why} Mend it ({how}), then go on; or stop job {job.number}?"
+    opened = ask_about(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
+    return opened, notice(night, job, tier_of(NoticeKind.CRITICAL_GUIDANCE), question, subject=opened.ask)
+
+
+async def ask_again(night: Night, session_id: str) -> None:
+    """See to those who wait for a credential when the ask about it is gone: ask about another, or go on."""
+    if await _open_asks(night, session_id, AskKind.GUIDANCE_ERROR):
+        return
+    waiting = await night.records.find(JobRow, session=session_id, state=JobState.WAITING, cause=Cause.AUTH.value)
+    session = await night.records.get(SessionRow, session_id)
+    if waiting:
+        await night.journal.record(*_credential_ask(night, waiting[0], waiting[0].waits_for))
+    elif held_by_us(session):
+        with contextlib.suppress(Stale):
+            await night.journal.record(SessionResumed(session=session_id))
+
+
+def held_by_us(session: SessionRow) -> bool:
+    """Whether a pause is ours to end: a person, a message or spin may have paused the night for another reason."""
+    return session.state is SessionState.AUTONOMOUS and session.paused and session.why_paused in {HELD, CAPPED}
+
+
+async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """At a job's own ceiling the work is kept and the person asked (RULES 3)."""
+    more = await _more(night, job)
+    minutes = night.settings().asks.spend_minutes
+    question = (
+        f"Job {job.number} ({job.title}) has used what it was given."
+        f" May it spend {more.usd_micros / 1_000_000:.2f} USD, {more.tokens:,} tokens and {more.requests:,} requests"
+        " more?"
+    )
+    silence = within(SILENCE[AskKind.SPEND], minutes)
+    opened = ask_about(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
+    told = notice(night, job, tier_of(NoticeKind.NEEDS_INPUT), question, subject=opened.ask)
+    return waits(job, error.message, BUDGET), opened, told
+
+
+async def _more(night: Night, job: JobRow) -> Amount:
+    settings = night.settings()
+    planning = micros(settings.planning.max_cost_usd) if job.stage is Stage.PLAN else None
+    bounds = (await contract_of(night, job)).constraints
+    return more_for(bounds, settings.execution.max_requests, planning)
+
+
+async def _end_the_night(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """At the night's own ceiling it is over, with the reason (RULES 3)."""
+    session = await night.records.get(SessionRow, job.session)
+    ended = JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=f"{error.message} Its work is kept.")
+    if session.state is not SessionState.AUTONOMOUS:
+        return (ended,)
+    others = [one for one in await night.records.find(JobRow, session=session.id) if one.id != job.id]
+    asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
+    return ended, *debrief_events(
+        night, session, "the night's budget is used up", jobs=others, asks=asks, by="midwatch"
+    )
+
+
+async def wake(night: Night, job_id: str, *, by: str) -> None:
+    """Let a waiting job go on; one that does not wait any more is left alone."""
+    job = await night.records.get(JobRow, job_id)
+    if job.state is JobState.WAITING and job.waits_for:
+        woken = _woken(job, by)
+        await night.journal.record(woken, key=f"woken:{job.id}:{job.epoch}:{job.waits}")
+
+
+def _woken(job: JobRow, by: str) -> JobWoken:
+    return JobWoken(job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, by=by)
+
+
+async def answered(night: Night, ask: AskRow, *, agreed: bool) -> tuple[Event, ...]:
+    """Say what an answer about a waiting job means."""
+    by = ask.answered_by or "silence"
+    if ask.kind is AskKind.GUIDANCE_ERROR:
+        return await _credential_answered(night, ask, by, agreed=agreed)
+    if ask.kind is AskKind.GUIDANCE_UNCERTAIN:
+        return ()  # the job is over; the next round sees what was said, and counts from there
+    job = await night.records.get(JobRow, ask.subject)
+    if job.state is not JobState.WAITING or job.cause != BUDGET:
+        return ()
+    if not agreed:
+        return await failed(night, job, f"{job.waits_for} Nothing more was granted by {by}; its work is kept.", BUDGET)
+    more = await _more(night, job)
+    usd, tokens, requests = more.usd_micros, more.tokens, more.requests
+    return JobGranted(job=job.id, usd_micros=usd, tokens=tokens, requests=requests, by=by), _woken(job, by)
+
+
+async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bool) -> tuple[Event, ...]:
+    """All who waited for the same credential go on, or end, together."""
+    session = await night.records.get(SessionRow, ask.session)
+    waiting = await night.records.find(JobRow, session=ask.session, state=JobState.WAITING, cause=Cause.AUTH.value)
+    events: list[Event] = []
+    for job in waiting:
+        why = f"{job.waits_for} {by} said {ask.answer}; its work is kept."
+        events += [_woken(job, by)] if agreed else await failed(night, job, why, Cause.AUTH.value)
+    if held_by_us(session):
+        events.append(SessionResumed(session=session.id))
+    others = await _open_asks(night, ask.session, AskKind.GUIDANCE_ERROR)
+    events += [AskWithdrawn(ask=one.id, why="answered with another") for one in others if one.id != ask.id]
+    return tuple(events)
+
+
+async def _open_asks(night: Night, session: str, kind: AskKind) -> tuple[AskRow, ...]:
+    return tuple(await night.records.find(AskRow, session=session, kind=kind, state=AskState.OPEN))

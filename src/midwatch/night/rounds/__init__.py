@@ -1,0 +1,1 @@
+"""One pass of the loop: what is sensed, proposed, judged and done."""

@@ -1,0 +1,215 @@
+"""Carrying out what the gate allowed. Each act comes to exactly one end, in the transaction of its effect."""
+
+from collections.abc import Awaitable, Callable
+
+from midwatch.errors import Stale
+from midwatch.journal.events import Event
+from midwatch.journal.events.house import WorkChanged
+from midwatch.journal.events.jobs import JobCreated
+from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
+from midwatch.night.commands.job_start import start_events
+from midwatch.night.context import Night
+from midwatch.night.delivery.wording import within
+from midwatch.night.jobs.resume import goes_on_at, take_up
+from midwatch.night.rounds.debrief import stop_events
+from midwatch.night.rounds.world import World, look
+from midwatch.rules.budget.time_boxes import boxed
+from midwatch.rules.gate.gate import judge
+from midwatch.rules.people.asks import deadline_at
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.rules.recovery.retries import not_let_out
+from midwatch.settings.zone import local_time
+from midwatch.terms.acts import ActKind, Proposal, Proposer
+from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
+from midwatch.terms.house import WorkStatus
+from midwatch.terms.jobs import Stage
+from midwatch.terms.records import ActRow, JobRow, SessionRow
+from midwatch.terms.trust import Outcome, Verdict
+
+SPIN = "gate.spin"
+Hand = Callable[[Night, World, ActRow], Awaitable[tuple[list[Event], str]]]
+
+
+async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> None:
+    """Judge again at the moment of acting, then act; what a person confirmed is the person's own command."""
+    act = await night.records.get(ActRow, act_id)
+    if act.state != "judged":
+        return
+    world = await look(night, await night.records.get(SessionRow, act.session))
+    proposal = act.proposal.model_copy(update={"by": Proposer.PERSON}) if confirmed else act.proposal
+    facts = world.facts_for(proposal).model_copy(update={"council": act.facts.council})
+    verdict = judge(proposal, facts)
+    key = f"act:{act.id}:ended"
+    because = (act.judged_seq,)
+    hand = HANDS.get(act.proposal.kind)
+    if not verdict.outcome.acts or hand is None:
+        code, why = verdict.first.code, verdict.first.text
+        if verdict.outcome.acts:
+            code, why = "acts.no_tool", f"No tool for {act.proposal.kind.value} exists yet."
+        await night.journal.record(ActEnded(act=act.id, end="refused", text=why, code=code), key=key, because=because)
+        return
+    events, result = await hand(night, world, act)
+    words = in_words(act.proposal, world.name_of(act.proposal.project))
+    events.append(ActEnded(act=act.id, end="done", text=words, result=result))
+    if verdict.outcome is Outcome.EXECUTE_AND_TELL:
+        events.append(_tell(night, act, f"Decided to {words}."))
+    try:
+        await night.journal.record(*events, key=key, because=because)
+    except Stale as moved:
+        failed = ActEnded(act=act.id, end="failed", text=moved.message)
+        await night.journal.record(failed, key=key, because=because)
+
+
+def pause_on_spin(night: Night, world: World, verdict: Verdict) -> tuple[Event, ...]:
+    """Three times the same with nothing new: hold the loop and wake the person (L4)."""
+    if verdict.first.code != SPIN or world.session.paused:
+        return ()
+    text = f"Night {world.session.number} is paused: {verdict.first.text} Go on with: midwatch resume"
+    return (
+        SessionPaused(session=world.session.id, why=verdict.first.text),
+        NoticeRaised(
+            notice=night.ids.new("ntc"),
+            session=world.session.id,
+            tier=tier_of(NoticeKind.SPIN_PAUSE),
+            text=text,
+            subject=world.session.id,
+        ),
+    )
+
+
+async def ask_first(night: Night, act_id: str) -> None:
+    """Ask the person; the act waits for the answer or for silence."""
+    act = await night.records.get(ActRow, act_id)
+    world = await look(night, await night.records.get(SessionRow, act.session))
+    words = in_words(act.proposal, world.name_of(act.proposal.project))
+    silence = Silence(act.verdict.silence) if act.verdict.silence else Silence.NOT_DONE
+    minutes = act.verdict.deadline_minutes
+    due = deadline_at(AskKind.CONFIRM_ACT, local_time(world.settings, night.clock.now()), minutes=minutes)
+    draft = AskDraft(
+        kind=AskKind.CONFIRM_ACT,
+        question=f"May I {words}? {within(silence, minutes)}",
+        rationale=f"{act.proposal.reason} ({act.verdict.first.text})",
+        recommendation="yes",
+        priority=world.settings.asks.default_priority,
+        deadline_minutes=minutes,
+        silence=silence,
+        subject=act.id,
+        project=act.proposal.project,
+    )
+    opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
+    told = NoticeRaised(
+        notice=night.ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=draft.question, subject=opened.ask
+    )
+    if await night.journal.known(f"act:{act.id}:asked") is None:
+        await night.journal.record(opened, told, key=f"act:{act.id}:asked", because=(act.judged_seq,))
+
+
+async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+    """Begin a run with one job, or join the run that a sibling in another repository began."""
+    return await start_events(night, world, act.proposal, act.id)
+
+
+async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+    """Begin again where a job ended; the new one says which it follows. Nothing wrong with the work: it goes on."""
+    tried = [job for job in world.jobs if job.work_item == act.proposal.target]
+    if tried and (why := await _goes_on_why(night, tried[-1])):
+        return await _go_on(night, act, tried[-1], why)
+    events, result = await _start(night, world, act)
+    renewed = [
+        one.model_copy(update={"retry_of": tried[-1].id}) if isinstance(one, JobCreated) and tried else one
+        for one in events
+    ]
+    return renewed, result
+
+
+async def _goes_on_why(night: Night, last: JobRow) -> str:
+    """Say why a job is gone on with where it ended; nothing, where the work is to be done anew."""
+    if await goes_on_at(night.records, last) is Stage.MIRROR:
+        return ""
+    if boxed(last):
+        return "goes on in a new time box"
+    # A person may have thrown the checkout away before they said to go on.
+    kept = not_let_out(last) and await night.bench.head_so_far(last.id, last.work_epoch)
+    return "goes on with the finished work that was kept" if kept else ""
+
+
+async def _go_on(night: Night, act: ActRow, former: JobRow, why: str) -> tuple[list[Event], str]:
+    """Take up the checkout, the plan and the conversation that were kept."""
+    stage = await goes_on_at(night.records, former)
+    created, job = await take_up(night, former, stage, act=act.id)
+    events: list[Event] = [
+        *created,
+        WorkChanged(item=former.work_item, status=WorkStatus.IN_PROGRESS, why=why),
+    ]
+    return events, job
+
+
+async def _stop(_: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+    """Stop what runs in the project; its work is kept."""
+    running = [job for job in world.running if job.project == act.proposal.project]
+    events: list[Event] = []
+    for job in running:
+        events += stop_events(job, by="brain", why=act.proposal.reason)
+    return events, ",".join(job.id for job in running)
+
+
+async def _notify(night: Night, _: World, act: ActRow) -> tuple[list[Event], str]:
+    tier = Tier(max(int(Tier.ACTION), act.proposal.tier))  # a brain may lower its urgency, never raise it
+    notice = NoticeRaised(
+        notice=night.ids.new("ntc"), session=act.session, tier=tier, text=act.proposal.message, subject=act.id
+    )
+    return [notice], notice.notice
+
+
+async def _ask_user(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+    asks = world.settings.asks
+    now = local_time(world.settings, night.clock.now())
+    draft = AskDraft(
+        kind=AskKind.QUESTION,
+        question=act.proposal.message,
+        options=(),
+        rationale=act.proposal.reason,
+        priority=asks.default_priority,
+        silence=Silence.TO_BRIEF,
+        subject=act.id,
+        project=act.proposal.project,
+    )
+    due = deadline_at(AskKind.QUESTION, now, minutes=asks.question_minutes or None)
+    opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
+    return [opened], opened.ask
+
+
+async def _update_work(_: Night, __: World, act: ActRow) -> tuple[list[Event], str]:
+    return [WorkChanged(item=act.proposal.target, next_step=act.proposal.message, why=act.proposal.reason)], "updated"
+
+
+async def _nothing(_: Night, __: World, ___: ActRow) -> tuple[list[Event], str]:
+    return [], ""
+
+
+HANDS: dict[ActKind, Hand] = {
+    ActKind.START: _start,
+    ActKind.RESTART: _restart,
+    ActKind.STOP: _stop,
+    ActKind.NOTIFY: _notify,
+    ActKind.ASK_USER: _ask_user,
+    ActKind.UPDATE_WORK_ITEM: _update_work,
+    ActKind.SKIP: _nothing,
+    ActKind.REFLECT: _nothing,
+    ActKind.WAIT: _nothing,
+    ActKind.SLEEP: _nothing,
+    ActKind.REPORT: _nothing,
+    ActKind.NOTE: _nothing,
+}
+"""What can be done today; an act without a hand is refused, with that reason."""
+
+
+def in_words(proposal: Proposal, project: str) -> str:
+    """Say an act in plain words."""
+    where = f" in {project}" if project else ""
+    what = f": {proposal.prompt}" if proposal.prompt else ""
+    return f"{proposal.kind.value.replace('_', ' ')}{where}{what}"
+
+
+def _tell(night: Night, act: ActRow, text: str) -> NoticeRaised:
+    return NoticeRaised(notice=night.ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=text, subject=act.id)

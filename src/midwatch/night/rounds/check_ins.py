@@ -1,0 +1,149 @@
+"""How a round and a session come to their end: check-ins, limits, completion."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.session import CheckInMade, NoticeRaised
+from midwatch.night.context import Night
+from midwatch.night.rounds.debrief import debrief_events
+from midwatch.night.rounds.world import World
+from midwatch.rules.budget.limits import (
+    SessionEnd,
+    Signs,
+    SinceCheckIn,
+    alarming,
+    check_ins_due,
+    marks_crossed,
+    session_ends,
+)
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.settings.night import Checkins
+from midwatch.terms.facts import Budget
+from midwatch.terms.money import dollars, many
+from midwatch.terms.records import CheckInRow
+
+GOING = frozenset({"todo", "working", "waiting", "asked", "boxed"})
+WHY = {
+    SessionEnd.TIME: "the night's time is used up",
+    SessionEnd.USD: "the night's money is used up",
+    SessionEnd.TOKENS: "the night's tokens are used up",
+    SessionEnd.ROUNDS: "the night's rounds are used up",
+    SessionEnd.IDLE: "nothing happened any more",
+}
+PURSES = {"usd_micros": "money", "tokens": "tokens", "seconds": "time", "rounds": "rounds"}
+"""What runs out during a night, by the name people have for it."""
+
+
+async def check_in(night: Night, world: World) -> tuple[Event, ...]:
+    """Say how it stands, when it is time to."""
+    session = world.session
+    last = session.last_check_in_at or session.started_at or world.now
+    marks = _marks(world, await night.records.find(CheckInRow, session=session.id))
+    since = SinceCheckIn(
+        elapsed=world.now - last,
+        silent_for=world.now - session.last_moved_at,
+        decisions=sum(act.judged_at > last for act in world.acts),
+        event=any(job.ended_at and job.ended_at > last for job in world.jobs),
+        marks=tuple(sorted({mark for _, mark in marks})),
+    )
+    due = check_ins_due(since, _signs(world.settings.checkins))
+    if not due:
+        return ()
+    passed = [_passed(name, mark) for name, mark in marks]
+    text = _standing(world)
+    trigger = ", ".join([*(one.value for one in due), *passed])
+    if not alarming(since.marks, alert_from=world.settings.limits.alert_percent):
+        return (CheckInMade(session=session.id, type="progress", trigger=trigger, text=text),)
+    return (
+        CheckInMade(session=session.id, type="alert", trigger=trigger, text=text),
+        NoticeRaised(
+            notice=night.ids.new("ntc"),
+            session=session.id,
+            tier=tier_of(NoticeKind.CHECK_IN_ALERT),
+            text=f"Night {session.number} has used {' and '.join(_highest(marks))}. {text}",
+            subject=session.id,
+        ),
+    )
+
+
+def _standing(world: World) -> str:
+    counted = [item.state for item in world.items()]
+    text = f"{counted.count('delivered')} of {len(counted)} delivered, {len(world.running)} at work."
+    money, tokens = world.budgets().usd_micros, world.budgets().tokens
+    if not money.spent and not tokens.spent:
+        return text
+    of_money = f"{dollars(money.spent)} of {dollars(money.limit or 0)}"
+    return f"{text} {of_money} and {many(tokens.spent)} of {many(tokens.limit or 0)} tokens are spent."
+
+
+def _marks(world: World, told: Iterable[CheckInRow]) -> list[tuple[str, int]]:
+    """Shares of a limit that are passed and that no check-in of this night has told yet."""
+    wanted = {*world.settings.checkins.budget_percents, world.settings.limits.alert_percent}
+    known = {part for row in told for part in row.trigger.split(", ")}
+    return [
+        (name, mark)
+        for name in PURSES
+        for now in (getattr(world.budgets(), name),)
+        for mark in marks_crossed(Budget(limit=now.limit), now, marks=wanted)
+        if _passed(name, mark) not in known
+    ]
+
+
+def _passed(name: str, mark: int) -> str:
+    return f"{mark} % of its {PURSES[name]}"
+
+
+def _highest(marks: Iterable[tuple[str, int]]) -> list[str]:
+    return [_passed(name, mark) for name, mark in dict(sorted(marks, key=lambda one: one[1])).items()]
+
+
+def _signs(checkins: Checkins) -> Signs:
+    return Signs(
+        every=timedelta(minutes=checkins.every_minutes),
+        keep_alive=timedelta(minutes=checkins.keep_alive_minutes),
+        decisions=checkins.every_decisions,
+    )
+
+
+def debrief_if_over(night: Night, world: World) -> tuple[Event, ...]:
+    """End the session when everything ordered is settled, nothing happens any more, or a limit is reached."""
+    session = world.session
+    if session.paused:
+        return ()  # a person holds it: only the clock and the person end it now
+    reason = _why_over(world)
+    if not reason:
+        return ()
+    return tuple(debrief_events(night, session, reason, jobs=world.running, asks=world.asks, by="midwatch"))
+
+
+def _why_over(world: World) -> str:
+    """Used-up limits stop what runs; that all is settled, or nothing moves, is said only when nothing runs."""
+    used_up = session_ends(world.budgets())
+    if used_up is not None:
+        return WHY[used_up]
+    items = world.items()
+    running = any(job.session == world.session.id for job in world.running)
+    blocking = any(ask.blocking and ask.session == world.session.id for ask in world.asks)
+    if running or blocking:
+        return ""
+    if not any(item.state in GOING or item.may_retry for item in items):
+        return "everything ordered is settled"
+    patience = timedelta(minutes=world.settings.autonomous.idle_timeout_minutes)
+    end = session_ends(world.budgets(), idle_for=world.now - _last_moved(world), idle_after=patience)
+    return WHY[end] if end else ""
+
+
+def _last_moved(world: World) -> datetime:
+    """When something last happened; a check-in is a sign of life, but nothing that happened."""
+    session = world.session
+    if session.last_moved_at != session.last_check_in_at:
+        return session.last_moved_at
+    moments = [
+        session.started_at,
+        *(act.ended_at for act in world.acts if act.state == "done"),
+        *(job.ended_at for job in world.jobs),
+        *(ask.settled_at for ask in world.answered),
+        *(message.created_at for message in world.messages),
+    ]
+    return max((at for at in moments if at), default=session.last_moved_at)

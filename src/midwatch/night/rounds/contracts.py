@@ -1,0 +1,77 @@
+"""Which signed order stands behind a proposal, and the contract that follows from it."""
+
+from collections.abc import Collection, Mapping
+
+from midwatch.errors import Corrupt
+from midwatch.rules.gate.contract import Behind, RunDefaults, compile_contract, join
+from midwatch.settings import Settings
+from midwatch.terms.acts import Proposal
+from midwatch.terms.contract import ContractPart, RunContract
+from midwatch.terms.orders import OrderedWork
+from midwatch.terms.records import ProjectRow, SessionRow
+
+
+def item_for(session: SessionRow, work_item: str) -> OrderedWork:
+    """Find the order behind a work item; items and orders stand in the same sequence."""
+    for item, ordered in zip(session.items, session.orders.pieces(), strict=True):
+        if item["work_item"] == work_item:
+            return ordered
+    raise Corrupt(f"No order of night {session.number} stands behind {work_item}.")
+
+
+def company_of(session: SessionRow, work_item: str) -> tuple[dict[str, str], ...]:
+    """Find the items that belong to the same ordered work, itself among them (X16)."""
+    groups = session.orders.groups()
+    mine = [group for item, group in zip(session.items, groups, strict=True) if item["work_item"] == work_item]
+    return tuple(item for item, group in zip(session.items, groups, strict=True) if group in mine)
+
+
+def joint_contract(
+    contract: RunContract,
+    session: SessionRow,
+    items: Collection[str],
+    projects: Mapping[str, ProjectRow],
+    settings: Settings,
+) -> RunContract:
+    """Widen a contract to all the items that one run is to carry out."""
+    own = set(ContractPart.model_fields) - {"work_item"}
+    parts = []
+    for item in session.items:
+        if item["work_item"] in items and item["project"] in projects:
+            name = item["work_item"]
+            compiled = _compiled(session, name, projects[item["project"]], settings, contract.mission_id)
+            parts.append(ContractPart(work_item=name, **compiled.model_dump(include=own)))
+    return join(contract, parts, session.orders)
+
+
+def contract_for(
+    session: SessionRow, proposal: Proposal, projects: Mapping[str, ProjectRow], settings: Settings, mission: str = ""
+) -> RunContract | None:
+    """Compile the contract for a proposal; None where nobody ordered anything of the kind."""
+    behind = [item for item in session.items if item["work_item"] == proposal.target]
+    if not behind or proposal.project not in projects:
+        return None
+    return _compiled(session, proposal.target, projects[proposal.project], settings, mission)
+
+
+def _compiled(
+    session: SessionRow, work_item: str, project: ProjectRow, settings: Settings, mission: str
+) -> RunContract:
+    return compile_contract(
+        session.orders,
+        item_for(session, work_item),
+        Behind(project=project.id, mission=mission, work_item=work_item, checks=project.checks),
+        run_defaults(settings),
+    )
+
+
+def run_defaults(settings: Settings) -> RunDefaults:
+    """What settings say where the orders are silent."""
+    execution = settings.execution
+    return RunDefaults(
+        minutes=execution.max_duration_minutes,
+        tokens=execution.max_tokens,
+        usd_micros=int(execution.max_cost_usd * 1_000_000),
+        files=execution.max_files_changed,
+        lines=execution.max_diff_lines,
+    )

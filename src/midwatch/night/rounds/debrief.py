@@ -1,0 +1,42 @@
+"""How the autonomous part ends, whoever ends it: what runs is stopped, what waits for a yes is not done."""
+
+from collections.abc import Iterable
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobStopRequested
+from midwatch.journal.events.session import AskExpired, CheckInMade, NoticeRaised, SessionDebriefing
+from midwatch.night.context import Night
+from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.terms.asks import AskKind, AskState, Silence
+from midwatch.terms.records import AskRow, JobRow, SessionRow
+
+
+def debrief_events(
+    night: Night, session: SessionRow, reason: str, *, jobs: Iterable[JobRow], asks: Iterable[AskRow], by: str
+) -> list[Event]:
+    """Everything that ending a night takes, for one transaction."""
+    events: list[Event] = [
+        SessionDebriefing(session=session.id, reason=reason),
+        CheckInMade(session=session.id, type="completion", trigger="over", text=f"The night is over: {reason}."),
+        NoticeRaised(
+            notice=night.ids.new("ntc"),
+            session=session.id,
+            tier=tier_of(NoticeKind.CHECK_IN_COMPLETION),
+            text=f"{session.called} is over: {reason}.",
+            subject=session.id,
+        ),
+    ]
+    for job in jobs:
+        if job.session == session.id:
+            events += stop_events(job, by=by, why=f"the night ended: {reason}")
+    events += [
+        AskExpired(ask=ask.id, meant=Silence.NOT_DONE)
+        for ask in asks
+        if ask.session == session.id and ask.kind is AskKind.CONFIRM_ACT and ask.state is AskState.OPEN
+    ]
+    return events
+
+
+def stop_events(job: JobRow, *, by: str, why: str) -> list[Event]:
+    """What stopping a job takes; what follows from it wakes the worker or ends the wait."""
+    return [] if job.state.over else [JobStopRequested(job=job.id, by=by, why=why)]

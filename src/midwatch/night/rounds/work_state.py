@@ -1,0 +1,155 @@
+"""How each ordered piece of work stands: from its last job, what was asked about it, and what was judged since."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from midwatch.night.rounds.contracts import item_for
+from midwatch.rules.budget.time_boxes import boxed, progressed
+from midwatch.rules.people.asks import agrees
+from midwatch.rules.recovery.recovery import Cause, NextAct, next_act, remedy_of
+from midwatch.rules.recovery.retries import GUIDANCE, failures_of, forgiven_at, project_spent, spent, tries_of
+from midwatch.settings import Settings
+from midwatch.terms.acts import ActKind
+from midwatch.terms.asks import AskState
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import AskRow, JobRow, PastAct, SessionRow
+from midwatch.terms.sense import ItemSense
+
+OVER_WITHOUT_WORK = {JobState.STOPPED: "stopped", JobState.DECLINED: "declined", JobState.FAILED: "failed"}
+DELIVERED = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
+"""Where a job that is done was when it ended, if there is something to look at."""
+PASSING = frozenset(
+    f"gate.{code}"
+    for code in (
+        "busy",
+        "cooldown_action",
+        "cooldown_project",
+        "crowded",
+        "disk_short",
+        "memory_short",
+        "outside_session",
+        "running_already",
+    )
+)
+"""Reasons that pass by themselves; any other refusal stands until a person changes something."""
+RETRYABLE = frozenset({NextAct.RESTART, NextAct.AGAIN, NextAct.BACK_OFF})
+YIELDED = frozenset({ActKind.UPDATE_WORK_ITEM.value})
+
+
+class Looked(Protocol):
+    """What one look at the world saw."""
+
+    @property
+    def session(self) -> SessionRow: ...  # noqa: D102
+    @property
+    def jobs(self) -> tuple[JobRow, ...]: ...  # noqa: D102
+    @property
+    def acts(self) -> tuple[PastAct, ...]: ...  # noqa: D102
+    @property
+    def asks(self) -> tuple[AskRow, ...]: ...  # noqa: D102
+    @property
+    def answered(self) -> tuple[AskRow, ...]: ...  # noqa: D102
+    @property
+    def settings(self) -> Settings: ...  # noqa: D102
+    def name_of(self, project: str) -> str: ...  # noqa: D102
+
+
+def item_seen(world: Looked, item: dict[str, str]) -> ItemSense:
+    """Say how one piece of work stands, with what went wrong and what would help."""
+    ordered = item_for(world.session, item["work_item"])
+    tried = [job for job in world.jobs if job.work_item == item["work_item"]]
+    judged = [act for act in world.acts if act.about == item["work_item"]]
+    about = {
+        "work_item": item["work_item"],
+        "project": item["project"],
+        "project_name": world.name_of(item["project"]),
+        "title": item["title"],
+        "agent": ordered.agent,
+    }
+    if not tried:
+        return ItemSense.model_validate({**about, "state": _before_any_job(world, judged)})
+    return ItemSense.model_validate({**about, **_after_a_job(world, tried, judged)})
+
+
+def _before_any_job(world: Looked, judged: Sequence[PastAct]) -> str:
+    if judged and for_good(judged[-1]):
+        return judged[-1].state
+    waits = judged and judged[-1].id in {ask.subject for ask in world.asks}
+    return "waiting" if waits else "todo"
+
+
+def _after_a_job(world: Looked, tried: Sequence[JobRow], judged: Sequence[PastAct]) -> dict[str, object]:
+    last = tried[-1]
+    since = forgiven_at(world.answered, last.project, world.jobs, last.work_item)
+    failures = failures_of(world.jobs, last.work_item, since)
+    newer = [act for act in judged if last.ended_at is not None and act.judged_at > last.ended_at]
+    state = _state(world, last, newer)
+    refused = bool(newer) and newer[-1].kind == ActKind.RESTART.value and for_good(newer[-1])
+    asked = bool(newer) and newer[-1].id in {ask.subject for ask in world.asks}
+    former = next((job for job in tried if job.id == last.retry_of and boxed(job)), None)
+    remedy = remedy_of(last.cause)
+    return {
+        "state": "waiting" if asked and state in {"failed", "boxed"} else state,
+        "job": last.id,
+        "cause": last.cause,
+        "tries": len(tried),
+        "may_retry": state == "failed" and not refused and not asked and _may_retry(world, last),
+        "error": failures[-1].said if failures and state == "failed" else "",
+        "advice": remedy.differently if state == "failed" else "",
+        "boxes": last.boxes,
+        "progress": boxed(last) and progressed(last, former),
+        "held_back": refused,
+        "last_stage": last.stage.said,
+    }
+
+
+def _state(world: Looked, last: JobRow, newer: Sequence[PastAct]) -> str:
+    state = state_of(last)
+    if state == "boxed" and any(act.kind in YIELDED and act.state != "judged" for act in newer):
+        return "parked"
+    if state != "failed":
+        return state
+    about = [ask for ask in (*world.answered, *world.asks) if ask.kind in GUIDANCE and ask.subject == last.id]
+    if any(ask.state is AskState.OPEN for ask in about):
+        return "asked"
+    return "parked" if about and not agrees(about[-1].answer) else state
+
+
+def _may_retry(world: Looked, last: JobRow) -> bool:
+    """Whether a brain may begin it anew: the table says so, and neither its cause nor its project is at the cap."""
+    cap = world.settings.jobs.max_retries
+    looked = forgiven_at(world.answered, last.project, world.jobs)
+    if project_spent([job for job in world.jobs if job.project == last.project], looked, cap):
+        return False
+    since = forgiven_at(world.answered, last.project, world.jobs, last.work_item)
+    failures = failures_of(world.jobs, last.work_item, since)
+    if not failures:
+        return since is not None  # a person said to go on
+    if last.cause not in set(Cause):
+        return False  # no failure of the work: money, or a limit of the night
+    return next_act(Cause(last.cause), tries_of(failures, last.cause), cap) in RETRYABLE
+
+
+def retries_counted(world: Looked, work_item: str, project: str) -> int:
+    """What the gate is told about a restart: the tries for the same cause; all of them, if only a person can help."""
+    cap = world.settings.jobs.max_retries
+    since = forgiven_at(world.answered, project, world.jobs, work_item)
+    failures = failures_of(world.jobs, work_item, since)
+    tries = tries_of(failures, failures[-1].cause) if failures else 0
+    return max(tries, cap) if spent(world.jobs, work_item, since, cap) else tries
+
+
+def state_of(job: JobRow) -> str:
+    """Say where a job leaves its piece of work."""
+    if job.state is JobState.WAITING:
+        return "waiting"
+    if not job.state.over:
+        return "working"
+    if job.state is JobState.DONE:
+        return "delivered" if job.stage in DELIVERED else "nothing_to_do"
+    return "boxed" if boxed(job) else OVER_WITHOUT_WORK[job.state]
+
+
+def for_good(act: PastAct) -> bool:
+    """Whether proposing it again tonight would only get the same answer."""
+    return act.state in {"said", "dropped", "refused"} and act.code not in PASSING

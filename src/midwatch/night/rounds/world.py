@@ -1,0 +1,199 @@
+"""The world as one look shows it: a few queries, no git, and from them everything the brain and the gate are told."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from midwatch.night.context import Night
+from midwatch.night.rounds.contracts import contract_for
+from midwatch.night.rounds.work_state import PASSING, item_seen, retries_counted
+from midwatch.rules.budget.time_boxes import boxed
+from midwatch.rules.people.notices import is_quiet
+from midwatch.rules.recovery.retries import failed_in_a_row, forgiven_at
+from midwatch.settings import Settings, gate_limits, quiet_hours
+from midwatch.settings.zone import local_time
+from midwatch.terms.acts import WAITING, ActKind, Proposal
+from midwatch.terms.asks import AskState
+from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
+from midwatch.terms.house import Flag, SessionState
+from midwatch.terms.jobs import JobState
+from midwatch.terms.money import micros
+from midwatch.terms.records import AskRow, JobRow, MessageRow, PastAct, ProjectRow, PullRequestRow, SessionRow
+from midwatch.terms.sense import ItemSense, Sense
+from midwatch.terms.trust import Isolation
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One consistent look."""
+
+    now: datetime
+    head: int
+    session: SessionRow
+    projects: dict[str, ProjectRow]
+    jobs: tuple[JobRow, ...]
+    running: tuple[JobRow, ...]
+    pull_requests: frozenset[str]
+    acts: tuple[PastAct, ...]
+    asks: tuple[AskRow, ...]
+    answered: tuple[AskRow, ...]
+    messages: tuple[MessageRow, ...]
+    settings: Settings
+    free_memory: int
+    free_disk: int
+    isolation: Isolation
+
+    def name_of(self, project: str) -> str:
+        """What people call it."""
+        return self.projects[project].name if project in self.projects else project
+
+    def items(self) -> tuple[ItemSense, ...]:
+        """The ordered work, each piece as it stands."""
+        return tuple(item_seen(self, item) for item in self.session.items)
+
+    def sense(self) -> Sense:
+        """What the brain is shown."""
+        return Sense(
+            now=self.now,
+            session=self.session.id,
+            round=self.session.rounds,
+            level=self.session.level,
+            orders=self.session.orders,
+            items=self.items(),
+            open_asks=len(self.asks),
+            answers=tuple(f"{ask.question} {ask.answer} {ask.answer_text}".strip() for ask in self.answered),
+            messages=tuple(message.text for message in self.messages),
+            state_version=self.head,
+            budget_left=self._affordable(),
+        )
+
+    def _affordable(self) -> bool:
+        """Whether there is something left of everything that runs out."""
+        budgets = self.budgets()
+        purses = (budgets.usd_micros, budgets.tokens, budgets.seconds, budgets.rounds)
+        return all(purse.room_for(0) or not purse.limit for purse in purses)
+
+    def counts(self) -> dict[str, JsonValue]:
+        """What the sense came to, for the journal."""
+        return {
+            "state_version": self.head,
+            "jobs_running": len(self.running),
+            "open_asks": len(self.asks),
+            "items": {item.work_item: item.state for item in self.items()},
+        }
+
+    def budgets(self) -> Budgets:
+        """What was spent of what was granted; what is set aside for requests under way is the ledger's to know."""
+        limits = self.session.orders.limits
+        began = self.session.started_at or self.now
+        return Budgets(
+            usd_micros=Budget(spent=sum(job.usd_micros for job in self.jobs), limit=micros(limits.usd)),
+            tokens=Budget(spent=sum(job.tokens for job in self.jobs), limit=limits.tokens),
+            seconds=Budget(spent=int((self.now - began).total_seconds()), limit=limits.minutes * 60),
+            rounds=Budget(spent=max(0, self.session.rounds - 1), limit=limits.rounds),
+            attention=Budget(reserved=len(self.asks), limit=self.settings.notices.daily_budget),
+        )
+
+    def facts_for(self, proposal: Proposal) -> Facts:
+        """Everything the gate may know about one proposal."""
+        done = [act for act in self.acts if act.state == "done" and act.ended_at]
+        same_kind = [act.ended_at for act in done if (act.kind, act.about) == (proposal.kind.value, proposal.about)]
+        same_project = [act.ended_at for act in done if act.project and act.project == proposal.project]
+        touching = [at for at, act in zip(same_project, done, strict=False) if act.kind not in QUIET_KINDS]
+        return Facts(
+            now=self.now,
+            level=self.session.level,
+            in_session=self.session.state is SessionState.AUTONOMOUS and not self.session.paused,
+            contract=contract_for(self.session, proposal, self.projects, self.settings),
+            project=self._project(proposal),
+            target_exists=True,
+            same_action_at=max((at for at in same_kind if at), default=None),
+            same_project_at=max((at for at in touching if at), default=None),
+            jobs_running=len(self.running),
+            free_memory_bytes=self.free_memory,
+            free_disk_bytes=self.free_disk,
+            budgets=self.budgets(),
+            quiet_hours=self._quiet(),
+            isolation=self.isolation,
+            retries_of_cause=self._retries(proposal),
+            spin=self._spin(proposal),
+            limits=gate_limits(self.settings),
+        )
+
+    def _project(self, proposal: Proposal) -> ProjectFacts | None:
+        row = self.projects.get(proposal.project)
+        if row is None:
+            return ProjectFacts(id=proposal.project, known=False) if proposal.project else None
+        own = [job for job in self.jobs if job.project == row.id]
+        running = [job for job in self.running if job.project == row.id]
+        last = (running or own)[-1] if running or own else None
+        return ProjectFacts(
+            id=row.id,
+            protected=Flag.PROTECTED in row.flags or row.name in self.settings.gate.protected_projects,
+            blocked=Flag.BLOCKED in row.flags,
+            skipped=Flag.SKIPPED in row.flags,
+            job=RunningJob(
+                id=last.id,
+                started_at=last.started_at or last.created_at,
+                running=not last.state.over,
+                in_error=last.state is JobState.FAILED or boxed(last),
+            )
+            if last
+            else None,
+            jobs_running=len(running),
+            open_pull_request=row.id in self.pull_requests,
+            retries_in_a_row=len(failed_in_a_row(own, forgiven_at(self.answered, row.id, self.jobs))),
+        )
+
+    def _retries(self, proposal: Proposal) -> int:
+        restarts = proposal.kind is ActKind.RESTART
+        return retries_counted(self, proposal.target, proposal.project) if restarts else 0
+
+    def _spin(self, proposal: Proposal) -> int:
+        count = 0
+        for act in reversed([act for act in self.acts if act.kind not in WAITING_KINDS and _counts_as_spin(act)]):
+            if (act.kind, act.about) != (proposal.kind.value, proposal.about) or act.result:
+                break
+            count += 1
+        return count
+
+    def _quiet(self) -> bool:
+        start, end = quiet_hours(self.settings)
+        return is_quiet(local_time(self.settings, self.now), start=start, end=end)
+
+
+WAITING_KINDS = frozenset(kind.value for kind in WAITING)
+QUIET_KINDS = WAITING_KINDS | {ActKind.NOTIFY.value, ActKind.REPORT.value, ActKind.ASK_USER.value, ActKind.NOTE.value}
+
+
+async def look(night: Night, session: SessionRow) -> World:
+    """Look once, and only at what tonight is about: a thousand other projects cost nothing."""
+    records = night.records
+    concerned = tuple(sorted({item["project"] for item in session.items}))
+    projects = await records.find(ProjectRow, id=concerned, removed=False)
+    active = tuple(state for state in JobState if not state.over)
+    return World(
+        now=night.clock.now(),
+        head=await records.head(),
+        session=session,
+        projects={row.id: row for row in projects},
+        jobs=await records.find(JobRow, session=session.id),
+        running=await records.find(JobRow, state=active),
+        pull_requests=frozenset(
+            row.project for row in await records.find(PullRequestRow, project=concerned, state="open")
+        ),
+        acts=await records.find(PastAct, session=session.id),
+        asks=await records.find(AskRow, state=AskState.OPEN),
+        answered=await records.find(AskRow, session=session.id, state=(AskState.ANSWERED, AskState.EXPIRED)),
+        messages=await records.find(MessageRow, session=session.id),
+        settings=night.settings(),
+        free_memory=night.machine.free_memory(),
+        free_disk=night.machine.free_disk(),
+        isolation=night.machine.isolation(),
+    )
+
+
+def _counts_as_spin(act: PastAct) -> bool:
+    """An act that is still being judged, or only has to wait a little, is no repetition yet."""
+    return act.state != "judged" and not (act.state == "refused" and act.code in PASSING)

@@ -1,0 +1,1 @@
+"""Money, time, provider quota and network limits."""

@@ -1,0 +1,197 @@
+"""Whether one more request to a model may leave, by what a job, its run and its session may still spend (RULES 3)."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal
+
+from midwatch.rules.budget.limits import ALERT_FROM, MARKS, marks_crossed
+from midwatch.terms.contract import Constraints
+from midwatch.terms.facts import Budget
+
+USUAL_OUTPUT: Final = 16_000
+"""So many tokens are set aside for the answer to a request that names no limit of its own."""
+BYTES_PER_TOKEN: Final = 4
+
+
+class Whose(StrEnum):
+    """Whose ceiling it is."""
+
+    JOB = "job"
+    RUN = "run"
+    SESSION = "session"
+
+
+Kind = Literal["usd_micros", "tokens", "requests"]
+KINDS: Final[tuple[Kind, ...]] = ("usd_micros", "tokens", "requests")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Money, tokens and requests together: what is wanted, set aside or spent."""
+
+    usd_micros: int = 0
+    tokens: int = 0
+    requests: int = 0
+
+    def __post_init__(self) -> None:
+        if any(self.of(kind) < 0 for kind in KINDS):
+            raise ValueError("An amount is never less than nothing.")
+
+    def of(self, kind: Kind) -> int:
+        """Give one kind of it."""
+        value: int = getattr(self, kind)
+        return value
+
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(*(self.of(kind) + other.of(kind) for kind in KINDS))
+
+    def __sub__(self, other: "Amount") -> "Amount":
+        return Amount(*(self.of(kind) - other.of(kind) for kind in KINDS))
+
+
+def higher(one: Amount, other: Amount) -> Amount:
+    """Give the higher of each kind."""
+    return Amount(*(max(one.of(kind), other.of(kind)) for kind in KINDS))
+
+
+NOTHING: Final = Amount()
+Spent = Amount
+"""What is gone for good."""
+Reserved = Amount
+"""What requests that are under way may still come to; it comes back when they end."""
+
+
+LEAST_MORE: Final = 1_000_000
+
+
+def more_for(granted: Constraints, requests: int, planning_usd_micros: int | None = None) -> "Amount":
+    """How much a person is asked for at a job's ceiling: a quarter again, one dollar at least; the rest alike."""
+    usd = granted.max_usd_micros if planning_usd_micros is None else planning_usd_micros
+    return Amount(max(LEAST_MORE, usd // 4), granted.max_tokens // 4, max(1, requests // 4))
+
+
+@dataclass(frozen=True, slots=True)
+class Ceilings:
+    """How much may be spent at most; None where there is no ceiling."""
+
+    usd_micros: int | None = None
+    tokens: int | None = None
+    requests: int | None = None
+
+    def of(self, kind: Kind) -> int | None:
+        """Give one of them."""
+        value: int | None = getattr(self, kind)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """One ceiling's holder, with what it has spent and set aside."""
+
+    whose: Whose
+    ceilings: Ceilings = Ceilings()
+    spent: Spent = NOTHING
+    reserved: Reserved = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class MaySpend:
+    """Yes, not yet, or no; with the ceiling that decided and a sentence for the agent."""
+
+    answer: Literal["yes", "wait", "no"]
+    why: str = ""
+    whose: Whose | None = None
+    kind: Kind | None = None
+
+
+YES: Final = MaySpend("yes")
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A share of a ceiling that has just been reached."""
+
+    whose: Whose
+    kind: Kind
+    mark: int
+    """In per cent."""
+
+    @property
+    def alarming(self) -> bool:
+        """Tell whether it is worth more than a line."""
+        return self.mark >= ALERT_FROM
+
+
+def may_spend(purses: Iterable[Purse], wanted: Amount) -> MaySpend:
+    """A spent ceiling says no; one that is only promised away says wait, until the promises are kept or come back.
+
+    A request alone in its purse may leave while anything is left: what it will cost is known only afterwards, and
+    estimates are far too high. So each purse is overshot by one request at most.
+    """
+    answer = YES
+    for purse in purses:
+        for kind in KINDS:
+            judged = _judged(purse, kind, wanted.of(kind))
+            if judged.answer == "no":
+                return judged
+            if answer.answer == "yes":
+                answer = judged
+    return answer
+
+
+def _judged(purse: Purse, kind: Kind, wanted: int) -> MaySpend:
+    ceiling = purse.ceilings.of(kind)
+    # What costs nothing of this kind is not stopped by it: a subscription has no dollars to run out of.
+    if ceiling is None or not wanted:
+        return YES
+    spent, reserved = purse.spent.of(kind), purse.reserved.of(kind)
+    whose = purse.whose
+    if spent >= ceiling:
+        return MaySpend("no", f"The {whose.value} has used {_said(kind, spent, ceiling)}.", whose, kind)
+    if reserved and spent + reserved + wanted > ceiling:
+        why = f"Requests under way may use up what the {whose.value} has left of {amount_said(kind, ceiling)}."
+        return MaySpend("wait", why, whose, kind)
+    return YES
+
+
+def remaining(purse: Purse) -> Ceilings:
+    """Say what is left beside what is spent and set aside, never less than nothing; None where nothing bounds it."""
+    left: list[int | None] = []
+    for kind in KINDS:
+        ceiling = purse.ceilings.of(kind)
+        taken = purse.spent.of(kind) + purse.reserved.of(kind)
+        left.append(None if ceiling is None else max(0, ceiling - taken))
+    return Ceilings(*left)
+
+
+def crossings(before: Purse, after: Purse, *, marks: Collection[int] = MARKS) -> tuple[Crossing, ...]:
+    """A ceiling speaks up once at each mark, by what is really spent: promises may come back."""
+    found = []
+    for kind in KINDS:
+        limit = after.ceilings.of(kind)
+        old = Budget(spent=before.spent.of(kind), limit=limit)
+        new = Budget(spent=after.spent.of(kind), limit=limit)
+        found += [Crossing(after.whose, kind, mark) for mark in (marks_crossed(old, new, marks=marks) if limit else ())]
+    return tuple(found)
+
+
+def estimated_tokens(body_bytes: int, *, counted: int | None = None) -> int:
+    """Guess the input of a request before it leaves: as counted, or a token for each four bytes, at least one."""
+    return counted if counted is not None else max(1, -(-body_bytes // BYTES_PER_TOKEN))
+
+
+def expected_output(asked: int | None, answers: int = 1, *, usual: int = USUAL_OUTPUT) -> int:
+    """Guess the output of a request: all it asked for, or the usual, for each answer it wants."""
+    return (asked if asked is not None and asked > 0 else usual) * max(1, answers)
+
+
+def _said(kind: Kind, spent: int, ceiling: int) -> str:
+    return f"{amount_said(kind, spent)} of {amount_said(kind, ceiling)}"
+
+
+def amount_said(kind: Kind, value: int) -> str:
+    """Say an amount for people."""
+    if kind == "usd_micros":
+        return f"{value / 1_000_000:.2f} USD"
+    return f"{value} {kind if value != 1 else kind.removesuffix('s')}"

@@ -1,0 +1,1 @@
+"""What check results prove, and how to tell a cheat."""

@@ -1,0 +1,122 @@
+"""Signed orders become the contract of one run: what it may touch, spend and use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from midwatch.rules.checks.discovery import join_checks
+from midwatch.terms.contract import (
+    Constraints,
+    ContractPart,
+    OutputRequirements,
+    RunContract,
+    ToolPolicy,
+    ToolScope,
+)
+from midwatch.terms.money import micros
+from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.proof import CheckSource
+
+NEVER = ("prod_deploy", "external_email")
+WRITE = "repo_write_pr"
+
+
+@dataclass(frozen=True, slots=True)
+class RunDefaults:
+    """What settings say where the orders are silent."""
+
+    minutes: int = 120
+    tokens: int = 2_000_000
+    usd_micros: int = 20_000_000
+    files: int = 20
+    lines: int = 800
+    web_requests: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What stands behind a run: whose it is and what it is for."""
+
+    project: str
+    mission: str
+    work_item: str
+    goals: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+
+
+def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults: RunDefaults) -> RunContract:
+    """The orders' limits bind where they are tighter than the settings'; nobody widens by leaving something out.
+
+    What a piece of work names for itself stands in place of the settings' ceiling, inside the night's.
+    """
+    permitted = orders.permissions
+    limits = orders.limits
+    named = join_checks(work.checks, behind.checks, ())
+    paths = work.paths or ("**",)
+    scopes = {
+        WRITE: ToolScope(allowed_paths=paths, max_files_changed=defaults.files, max_diff_lines=defaults.lines),
+        "web_research": ToolScope(allowed_domains=permitted.domains, max_requests=defaults.web_requests),
+    }
+    return RunContract(
+        project_id=behind.project,
+        mission_id=behind.mission,
+        objective=work.title,
+        goal_links=behind.goals,
+        work_item_links=(behind.work_item,),
+        constraints=Constraints(
+            max_runtime_minutes=min(work.minutes or defaults.minutes, limits.minutes),
+            max_tokens=min(defaults.tokens, limits.tokens),
+            max_usd_micros=min(defaults.usd_micros if work.usd is None else micros(work.usd), micros(limits.usd)),
+            tool_policy=ToolPolicy(
+                allowed_tools=permitted.tools,
+                denied_tools=NEVER,
+                scopes={name: scope for name, scope in scopes.items() if name in permitted.tools},
+            ),
+            do_not_touch=orders.do_not_touch,
+        ),
+        success_criteria=orders.success_criteria,
+        output_requirements=OutputRequirements(),
+        external_effects=permitted.external,
+        checks=tuple(check.command for check in named),
+        project_checks=tuple(check.command for check in named if check.source is CheckSource.PROJECT),
+        finds_checks=not behind.checks,
+        paths=work.paths,
+        agent=work.agent,
+        silence_approves=permitted.silence_approves,
+    )
+
+
+def join(contract: RunContract, parts: Sequence[ContractPart], orders: Orders) -> RunContract:
+    """Let one contract cover several repositories: each has as much as one alone, all together what the night has."""
+    if len(parts) < 2:
+        return contract
+    limits, one = orders.limits, contract.constraints
+    constraints = one.model_copy(
+        update={
+            "max_tokens": min(one.max_tokens * len(parts), limits.tokens),
+            "max_usd_micros": min(one.max_usd_micros * len(parts), micros(limits.usd)),
+        }
+    )
+    items = tuple(part.work_item for part in parts)
+    return contract.model_copy(update={"parts": tuple(parts), "constraints": constraints, "work_item_links": items})
+
+
+def part_of(contract: RunContract, project: str) -> RunContract:
+    """Tell what holds in one repository: its own checks and paths, and its equal share of the ceilings."""
+    part = next((one for one in contract.parts if one.project_id == project), None)
+    if part is None:
+        return contract
+    whole, shares = contract.constraints, len(contract.parts)
+    scopes = dict(whole.tool_policy.scopes)
+    if WRITE in scopes:
+        scopes[WRITE] = scopes[WRITE].model_copy(update={"allowed_paths": part.paths or ("**",)})
+    constraints = whole.model_copy(
+        update={
+            "max_tokens": whole.max_tokens // shares,
+            "max_usd_micros": whole.max_usd_micros // shares,
+            "tool_policy": whole.tool_policy.model_copy(update={"scopes": scopes}),
+        }
+    )
+    own = part.model_dump(exclude={"work_item"})
+    return contract.model_copy(
+        update={**own, "work_item_links": (part.work_item,), "parts": (), "constraints": constraints}
+    )

@@ -1,0 +1,1 @@
+"""What must hold for every journal and its records."""

@@ -1,0 +1,295 @@
+"""What must hold whatever was killed, and when: read from the journal and the records of a house at rest."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import jobs as work
+from midwatch.journal.events import session as ev
+from midwatch.journal.events.crew import ModelCalled
+from midwatch.journal.events.house import LevelChanged
+from midwatch.journal.events.stack import StackUndone
+from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
+from midwatch.rules.gate.act_groups import SAYING, plain
+from midwatch.rules.gate.levels import effective_level
+from midwatch.rules.gate.matrix import outcome_at
+from midwatch.rules.invariants.outbox import notices_are_on_their_way
+from midwatch.rules.invariants.records_seen import Found, RecordsSeen, Rule, Violation
+from midwatch.rules.invariants.runs import runs_end_together
+from midwatch.rules.invariants.spending import within_ceilings
+from midwatch.rules.people.asks import agrees
+from midwatch.rules.recovery.liveness import Path, standing_of
+from midwatch.terms.acts import ActKind, Proposer
+from midwatch.terms.asks import AskKind, AskState, Tier
+from midwatch.terms.house import SessionState
+from midwatch.terms.jobs import JobState
+from midwatch.terms.trust import Level, Outcome
+
+SEEN: Final = (ConnectionSeen, ProcessOrphaned, ModelCalled)
+NOT_PEOPLE: Final = frozenset({"", "silence", "midwatch", "brain"})
+
+
+def check(entries: Sequence[Entry], records: RecordsSeen) -> tuple[Violation, ...]:
+    """Hold every rule against the whole journal and the records beside it; nothing found means that all hold."""
+    return tuple(
+        Violation(rule=name, text=text, seq=seq) for name, rule in RULES.items() for text, seq in rule(entries, records)
+    )
+
+
+def in_order(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """Entries are numbered without a gap, and time never runs backwards."""
+    for before, entry in pairwise(entries):
+        if entry.seq != before.seq + 1:
+            yield f"entry {entry.seq} follows entry {before.seq}", entry.seq
+        if entry.at < before.at:
+            yield f"entry {entry.seq} is older than the one before it", entry.seq
+
+
+def because_backwards(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """A cause is an entry that exists and comes first."""
+    known = {entry.seq for entry in entries}
+    first = entries[0].seq if entries else 0
+    for entry in entries:
+        for cause in entry.because:
+            if cause >= entry.seq or (cause not in known and cause >= first) or cause < 1:
+                yield f"entry {entry.seq} names {cause} as its cause", entry.seq
+
+
+_ONE_EFFECT: Final = (
+    dict.fromkeys(("tool.called", "tool.finished"), "invocation")
+    | {"notice.raised": "notice", "notice.sent": "notice channel"}
+    | {"pull_request.opened": "job", "pull_request.merged": "pull_request", "stack.made": "stack"}
+)
+_ONE_END: Final = (
+    dict.fromkeys(("act.judged", "act.ended"), "act")
+    | dict.fromkeys(("ask.answered", "ask.expired", "ask.withdrawn"), "ask")
+    | dict.fromkeys(("session.debriefing", "session.ended"), "session")
+    | {"job.ended": "job", "run.finished": "run"}
+)
+
+
+def one_effect(entries: Sequence[Entry], records: RecordsSeen) -> Found:
+    """Each action key has at most one effect."""
+    yield from _repeated(entries, _ONE_EFFECT)
+    keys: set[str] = set()
+    for entry in entries:
+        if entry.key and entry.key in keys:
+            yield f"the key {entry.key} was used twice", entry.seq
+        keys.add(entry.key)
+    jobs = Counter(row.job for row in records.pull_requests)
+    yield from ((f"{many} pull requests stand for {job}", 0) for job, many in jobs.items() if many > 1)
+
+
+def _repeated(entries: Sequence[Entry], once: dict[str, str]) -> Found:
+    seen: set[tuple[str, str]] = set()
+    for entry in entries:
+        field = once.get(entry.event.kind)
+        if isinstance(entry.event, StackUndone):
+            seen -= {("pull_request.merged", name) for name in entry.event.pull_requests}
+        if field is None:
+            continue
+        kind = "ask settled" if entry.event.kind.startswith("ask.") else entry.event.kind
+        what = (kind, " ".join(str(getattr(entry.event, one)) for one in field.split()))
+        if what in seen:
+            yield f"{what[0]} twice for {what[1]}", entry.seq
+        seen.add(what)
+
+
+def one_end(entries: Sequence[Entry], records: RecordsSeen) -> Found:
+    """Every decision comes to exactly one end, at the latest when its session is over, unless a person is asked."""
+    yield from _repeated(entries, _ONE_END)
+    judged = {entry.event.act: entry for entry in entries if isinstance(entry.event, ev.ActJudged)}
+    ended = {entry.event.act: entry.seq for entry in entries if isinstance(entry.event, ev.ActEnded)}
+    states = _Sessions(entries).state
+    for act, entry in judged.items():
+        over = states.get(getattr(entry.event, "session", "")) in {SessionState.DEBRIEF, SessionState.ENDED}
+        if act not in ended and over and act not in records.waited_for:
+            yield f"{act} was judged and never ended", entry.seq
+    yield from ((f"{act} ended and was never judged", seq) for act, seq in ended.items() if act not in judged)
+
+
+def tools_finished(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """No effect is left hanging once its session has ended."""
+    finished = {entry.event.invocation for entry in entries if isinstance(entry.event, ev.ToolFinished)}
+    over = {entry.event.session for entry in entries if isinstance(entry.event, ev.SessionEnded)}
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, ev.ToolCalled) and event.session in over and event.invocation not in finished:
+            yield f"{event.tool} ({event.invocation}) began and never finished", entry.seq
+
+
+class _Sessions:
+    """Where each session stood and which level was in force, entry by entry."""
+
+    def __init__(self, entries: Sequence[Entry] = ()) -> None:
+        self.state: dict[str, SessionState] = {}
+        self.level: dict[str, Level] = {}
+        for entry in entries:
+            self.follow(entry)
+
+    def follow(self, entry: Entry) -> None:
+        match entry.event:
+            case ev.SessionOpened(session=session):
+                self.state[session] = SessionState.BRIEFING
+            case ev.SessionStarted(session=session, level=level):
+                self.state[session] = SessionState.AUTONOMOUS
+                self.level[session] = level
+            case ev.SessionDebriefing(session=session):
+                self.state[session] = SessionState.DEBRIEF
+            case ev.SessionEnded(session=session):
+                self.state[session] = SessionState.ENDED
+            case LevelChanged(level=level):
+                live = [name for name, state in self.state.items() if state is SessionState.AUTONOMOUS]
+                self.level |= dict.fromkeys(live, level)
+            case _:
+                pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Deed:
+    seq: int
+    judged: ev.ActJudged
+    level: Level
+    state: SessionState | None
+    by_person: bool
+
+
+def _deeds(entries: Sequence[Entry]) -> Iterator[_Deed]:
+    """Everything that was really done, with the world as it stood then."""
+    sessions = _Sessions()
+    judged: dict[str, ev.ActJudged] = {}
+    asks: dict[str, str] = {}
+    confirmed: set[str] = set()
+    for entry in entries:
+        sessions.follow(entry)
+        match entry.event:
+            case ev.ActJudged(act=act) as event:
+                judged[act] = event
+            case ev.AskOpened(ask=ask, draft=draft) if draft.kind is AskKind.CONFIRM_ACT:
+                asks[ask] = draft.subject
+            case ev.AskAnswered(ask=ask, answer=answer, by=by) if agrees(answer) and by not in NOT_PEOPLE:
+                confirmed.add(asks.get(ask, ""))
+            case ev.ActEnded(act=act, end="done") if act in judged:
+                event = judged[act]
+                level = sessions.level.get(event.session, Level.OBSERVE)
+                person = act in confirmed or event.proposal.by is Proposer.PERSON
+                yield _Deed(entry.seq, event, level, sessions.state.get(event.session), person)
+            case _:
+                pass
+
+
+def nothing_above_the_level(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """What was done, the table of acts allows at the level in force, or a person said yes to it."""
+    for deed in _deeds(entries):
+        proposal, facts = deed.judged.proposal, deed.judged.facts
+        level = effective_level(deed.level, facts.isolation, proposal.agent, forced=facts.limits.forced_isolation)
+        outcome = outcome_at(proposal, level)
+        loud = proposal.kind is ActKind.NOTIFY and level is Level.OBSERVE and proposal.tier < Tier.SUMMARY
+        allowed = outcome is not Outcome.REFUSE if deed.by_person else outcome.acts and not loud
+        if not allowed:
+            yield f"{plain(proposal.kind)} was done; at {level.value} the table says {outcome.value}", deed.seq
+
+
+def nothing_outside_a_session(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """Outside an autonomous session a brain only says."""
+    for deed in _deeds(entries):
+        kind = deed.judged.proposal.kind
+        if not deed.by_person and kind not in SAYING and deed.state is not SessionState.AUTONOMOUS:
+            yield f"{plain(kind)} was done in a session that was {deed.state or 'never opened'}", deed.seq
+
+
+def newest_epoch_speaks(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """Epochs only grow, and only the newest speaks for a job, until the job is over."""
+    newest: dict[str, int] = {}
+    over: set[str] = set()
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, work.JobCreated):
+            newest[event.job] = 0
+        job, epoch = getattr(event, "job", ""), getattr(event, "epoch", None)
+        if epoch is None or job not in newest or isinstance(event, SEEN):
+            continue  # what was seen of a job is not said by it
+        fits = epoch > newest[job] if isinstance(event, work.JobClaimed) else epoch == newest[job]
+        if not fits or (job in over and not isinstance(event, work.JobEnded)):
+            yield f"{event.kind} of {job} from epoch {epoch}; the newest is {newest[job]}", entry.seq
+        newest[job] = max(epoch, newest[job])
+        over |= {job} if isinstance(event, work.JobEnded) else set()
+
+
+def only_agent_refs(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """The person's repository changes only under agent/*."""
+    for entry in entries:
+        match entry.event:
+            case ev.ToolCalled(request=named) | ev.ToolFinished(result=named):
+                refs = [str(value) for field, value in named.items() if field in {"into", "ref", "branch"}]
+            case work.PullRequestOpened(branch=branch):
+                refs = [branch]
+            case _:
+                continue
+        for ref in refs:
+            short = ref.removeprefix("refs/heads/")
+            if not short.startswith("agent/") or ".." in short or ":" in short:
+                yield f"{entry.event.kind} touches {short}", entry.seq
+
+
+def nobody_is_stranded(_: Sequence[Entry], records: RecordsSeen) -> Found:
+    """A job that is not over is at work, waits for something that has a name, or recovers (X4)."""
+    for job in records.jobs:
+        standing = standing_of(job, records.asks, records.timers)
+        if standing.path is Path.STRANDED:
+            yield f"job {job.number} {standing.what}", 0
+
+
+def boxes_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
+    """A time box that runs is woken at its end, and one that rests wakes nobody."""
+    woken = {timer.subject for timer in records.timers if timer.kind == "box"}
+    for job in records.jobs:
+        runs = job.box_began_at is not None and job.state in {JobState.RUNNING, JobState.QUEUED}
+        if runs and job.id not in woken:
+            yield f"the time box of job {job.number} runs and nothing will end it", 0
+        if job.state.over and job.id in woken:
+            yield f"job {job.number} is over and its time box would still wake somebody", 0
+
+
+def deadlines_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
+    """An open ask with a deadline is woken at its deadline."""
+    timers = {(timer.subject, timer.due_at) for timer in records.timers if timer.kind == "ask"}
+    for ask in records.asks:
+        if ask.state is AskState.OPEN and ask.due_at is not None and (ask.id, ask.due_at) not in timers:
+            yield f"ask {ask.number} is due and nothing will wake it", 0
+
+
+def nights_stay_awake(_: Sequence[Entry], records: RecordsSeen) -> Found:
+    """A night that is under way thinks, or has a time to think; a command has a run that goes on."""
+    awake = {timer.subject for timer in records.timers if timer.kind == "round"}
+    awake |= {session.id for session in records.sessions if session.paused or session.round_active}
+    awake |= {run.session for run in records.runs if run.status == "running"} & {
+        session.id for session in records.sessions if session.ad_hoc
+    }
+    for session in records.sessions:
+        if session.state is SessionState.AUTONOMOUS and session.id not in awake:
+            yield f"{session.called} is under way and nothing moves it on", 0
+
+
+RULES: Final[dict[str, Rule]] = {
+    "in_order": in_order,
+    "because_backwards": because_backwards,
+    "one_effect": one_effect,
+    "one_end": one_end,
+    "tools_finished": tools_finished,
+    "nothing_above_the_level": nothing_above_the_level,
+    "nothing_outside_a_session": nothing_outside_a_session,
+    "newest_epoch_speaks": newest_epoch_speaks,
+    "only_agent_refs": only_agent_refs,
+    "nobody_is_stranded": nobody_is_stranded,
+    "boxes_have_timers": boxes_have_timers,
+    "deadlines_have_timers": deadlines_have_timers,
+    "nights_stay_awake": nights_stay_awake,
+    "runs_end_together": runs_end_together,
+    "within_ceilings": within_ceilings,
+    "notices_are_on_their_way": notices_are_on_their_way,
+}
+"""Every promise by its name; a broken one is told by that name."""

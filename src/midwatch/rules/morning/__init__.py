@@ -1,0 +1,1 @@
+"""The brief's limits, scores, merge order and drift."""

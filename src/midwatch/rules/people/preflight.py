@@ -1,0 +1,215 @@
+"""What a preflight's findings mean: ready, worth a look or not ready, each with what to do about it (X10)."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Final, Protocol
+
+from midwatch.rules.budget.provider_quota import Reading, leave_wanted, may_burn
+from midwatch.rules.gate.levels import effective_level, no_way_to_model
+from midwatch.terms.counting import some
+from midwatch.terms.jobs import CheckResult, RepositoryFacts
+from midwatch.terms.orders import Limits
+from midwatch.terms.preflight import AgentSeen, LineState, ProjectTried, SleepSeen, Told
+from midwatch.terms.trust import Isolation, Level
+
+WALL: Final = 124
+"""How a command ends whose time was up."""
+CANNOT_RUN: Final = frozenset({126, 127})
+LENT: Final = re.compile(r"\[midwatch: (\S+) is not inside the sandbox; add (\S+) to sandbox\.toolchains\]")
+ABSENT: Final = (
+    re.compile(r"(?:^|: )([\w.+/-]+): (?:command )?not found$", re.MULTILINE),
+    re.compile(r"^make(?:\[\d+\])?: ([\w.+/-]+): No such file or directory$", re.MULTILINE),
+)
+MODULE: Final = re.compile(r"No module named '?([\w.]+)'?$", re.MULTILINE)
+LOW: Final = 0.2
+"""From this share down little is left of a limit."""
+MIB: Final = 1024**2
+GIB: Final = 1024**3
+
+
+class Tried(Protocol):
+    """One thing a delivery will need, tried beforehand."""
+
+    @property
+    def good(self) -> bool: ...  # noqa: D102
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def fix(self) -> str: ...  # noqa: D102
+
+
+def ok(text: str) -> Told:
+    """It is ready."""
+    return Told(state=LineState.OK, text=text)
+
+
+def look(text: str, fix: str = "") -> Told:
+    """It keeps nobody from signing."""
+    return Told(state=LineState.LOOK, text=text, fix=fix)
+
+
+def bad(text: str, fix: str = "") -> Told:
+    """The night would fail on it."""
+    return Told(state=LineState.BAD, text=text, fix=fix)
+
+
+def clone_told(facts: RepositoryFacts) -> Told:
+    """Say where work would begin, and what it would not see."""
+    text = f"Cloned. Work begins at {facts.head[:9]} on {facts.branch}."
+    if not facts.dirty:
+        return ok(text)
+    shown = ", ".join(facts.dirty[:3])
+    left_out = some(len(facts.dirty), "uncommitted file")
+    return look(
+        f"{text} {left_out} stay out of it: {shown}.".replace("file stay", "file stays"), "Commit what it needs."
+    )
+
+
+def checks_told(results: Sequence[CheckResult], project: ProjectTried, minutes: float) -> Told:
+    """Say what the project's checks say before anybody touched it; a night is judged against that."""
+    branch = project.branch
+    absent = [(one, tool) for one in results if not one.green and (tool := missing_tool(one))]
+    if absent:
+        one, tool = absent[0]
+        return bad(f"`{one.command}` cannot run: {tool} is not there.", _how_to_get(tool, one.tail, project.name))
+    late = [one for one in results if one.exit_code == WALL]
+    if late:
+        text = f"`{late[0].command}` had not ended after {minutes:g} min, so nobody knows whether {branch} is green."
+        return look(text, "Give it longer: midwatch settings propose preflight.max_minutes=60")
+    seconds = sum(one.seconds for one in results)
+    red = [one for one in results if not one.green]
+    if red:
+        text = f"{_named(red)} red on {branch} already; the night will be judged against that."
+        return look(text, "Mend it first, or order its mending.")
+    named = "`" + results[0].command + "` is" if len(results) == 1 else f"{len(results)} checks are"
+    return ok(f"{named} green on {branch} ({seconds:.0f} s).")
+
+
+def _named(red: Sequence[CheckResult]) -> str:
+    first = red[0]
+    failures = f" ({some(first.failures, 'failure')})" if first.failures else ""
+    named = f"`{first.command}`{failures}"
+    return f"{named} is" if len(red) == 1 else f"{named} and {len(red) - 1} more are"
+
+
+def missing_tool(result: CheckResult) -> str:
+    """Name the program a check did not find; nothing where it ran, whatever it said."""
+    words = result.command.split()
+    if result.exit_code in CANNOT_RUN:
+        lent = LENT.search(result.tail)
+        found = [one for pattern in ABSENT for one in pattern.findall(result.tail)]
+        return lent.group(1) if lent else found[-1] if found else words[0] if words else "a program"
+    if modules := MODULE.findall(result.tail):
+        asked = [after for word, after in pairwise(words) if word == "-m"]
+        return modules[-1] if modules[-1] in asked else ""
+    found = ABSENT[1].findall(result.tail)
+    return found[-1] if found else ""
+
+
+def _how_to_get(tool: str, tail: str, project: str) -> str:
+    if lent := LENT.search(tail):
+        return f"Lend its folder to jobs: add {lent.group(2)} to sandbox.toolchains in midwatch.toml"
+    name = tool.rsplit("/", 1)[-1]
+    return f"Let the project's setup bring it (midwatch project change {project} --setup ...), or: apt install {name}"
+
+
+def push_told(tried: Iterable[Tried]) -> Told:
+    """Say whether a delivery would be taken."""
+    lines = list(tried)
+    wrong = [one for one in lines if not one.good]
+    if not wrong:
+        return ok(" ".join(one.text for one in lines))
+    return bad(" ".join(one.text for one in wrong), " ".join(one.fix for one in wrong if one.fix))
+
+
+def hello_told(agent: AgentSeen, ends_at: datetime) -> Told:
+    """Say whether an agent can work tonight."""
+    if not agent.ready:
+        return bad(f"It cannot work yet. {agent.missing}".strip(), f"midwatch agent login {agent.name}")
+    if agent.heard == "limit":
+        return _used_up(agent, ends_at)
+    if not agent.good:
+        return bad(agent.sentence, _mending(agent))
+    if agent.untested:
+        return look(f"{agent.sentence} Its program is {agent.untested}.", f"The tested one: {agent.install}")
+    return ok(agent.sentence)
+
+
+def _used_up(agent: AgentSeen, ends_at: datetime) -> Told:
+    """A limit that is whole again before the night ends only makes its jobs wait."""
+    if agent.resets_at is not None and agent.resets_at < ends_at:
+        return look(agent.sentence, "Jobs wait until then by themselves; or order another agent.")
+    return bad(agent.sentence, "Order another agent, or start when the limit has reset.")
+
+
+def _mending(agent: AgentSeen) -> str:
+    login = f"midwatch agent login {agent.name}"
+    return {
+        "refused": login,
+        "not_asked": login,
+        "no_model": f"midwatch settings propose agents.{agent.name}.model=... names another",
+        "unpaid": f"Settle the bill at {agent.provider}, or give another credential: {login}",
+    }.get(agent.heard, f"Try again: midwatch agent test {agent.name}")
+
+
+def quota_told(agent: AgentSeen, limits: Limits, now: datetime) -> Told | None:
+    """Say what is left of a provider's limits, and whether the orders leave any of it; `now` on the person's clock."""
+    known = [one for one in agent.limits if one.remaining is not None]
+    if not known:
+        return None
+    scarce = min(known, key=lambda one: one.remaining or 0.0)
+    readings = [Reading(agent.provider, one.limit, one.remaining, one.resets_at, now) for one in known]
+    burn = may_burn(readings, agent.provider, leave_wanted(limits, now), now)
+    if not burn.allowed:
+        until = f" Its jobs wait until {burn.until:%H:%M}." if burn.until else ""
+        return look(f"{burn.why}{until}", "Order another agent, or leave less: leave_percent in the orders.")
+    share = scarce.remaining or 0.0
+    text = f"{agent.provider} has {share * 100:.0f} % of its {scarce.limit} limit left."
+    return ok(text) if share > LOW else look(text, "Little is left; jobs wait when it is used up.")
+
+
+def way_told(agent: AgentSeen, isolation: Isolation, fix: str) -> Told | None:
+    """Say that an agent cannot ask its model from inside, where that is so."""
+    why = no_way_to_model(agent.name, isolation) if agent.provider else ""
+    return bad(why, fix) if why else None
+
+
+def walls_told(level: Level, isolation: Isolation, agents: Iterable[str], *, forced: bool, why: str, fix: str) -> Told:
+    """Say how jobs are kept apart, and who gets less than the orders give because of it."""
+    held = sorted({one for one in agents if effective_level(level, isolation, one, forced=forced).rank < level.rank})
+    if held:
+        most = effective_level(level, isolation, held[0], forced=forced)
+        return look(f"{why} So {', '.join(held)} gets {most} at most, whatever the orders say.", fix)
+    if isolation is Isolation.NONE:
+        return look(f"{why} Checks run as programs of yours; nothing isolates them.", fix)
+    return ok(f"Jobs work behind walls: {isolation.value}.")
+
+
+def room_told(free: tuple[int, int], least: tuple[int, int]) -> Told:
+    """Say whether there is room for jobs: memory and disk, in bytes."""
+    (memory, disk), (least_memory, least_disk) = free, least
+    if disk < least_disk:
+        return bad(f"{_size(disk)} of disk free; no job starts below {_size(least_disk)}.", "Free some disk.")
+    if memory < least_memory:
+        text = f"{_size(memory)} of memory free; no job starts below {_size(least_memory)}."
+        return bad(text, "Close what is not needed tonight.")
+    return ok(f"{_size(disk)} of disk and {_size(memory)} of memory free.")
+
+
+def _size(count: int) -> str:
+    return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count // MIB} MiB"
+
+
+def sleep_told(seen: SleepSeen) -> Told:
+    """Say whether the machine stays awake."""
+    if seen.will == "no":
+        return ok(f"It will not sleep tonight. {seen.why}")
+    words = "It may sleep tonight." if seen.will == "maybe" else "It will probably sleep tonight."
+    return look(f"{words} {seen.why}", seen.fix)
+
+
+def still_holds(ended_at: datetime | None, now: datetime, minutes: float, *, bad: bool) -> bool:
+    """A preflight that found nothing bad counts for a while."""
+    return ended_at is not None and not bad and now - ended_at <= timedelta(minutes=minutes)

@@ -1,0 +1,1 @@
+"""What a failure means and what to do next."""

@@ -1,0 +1,159 @@
+"""What kind of failure it was, who must act next, and what is done: one table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from midwatch.rules.recovery.failure_marks import Cause
+from midwatch.rules.recovery.failure_texts import classify
+
+__all__ = [
+    "CAUSES",
+    "PAUSES",
+    "Cause",
+    "NextAct",
+    "Remedy",
+    "back_off",
+    "cause_of",
+    "classify",
+    "next_act",
+    "remedy_of",
+]
+
+
+class NextAct(StrEnum):
+    """What to do after a failure."""
+
+    BACK_OFF = "back_off"
+    """Leave it alone for a while, then go on where it was: it passes by itself."""
+    WAIT = "wait"
+    """Until a limit resets."""
+    AGAIN = "again"
+    """The same stage once more, told what failed: nobody knows yet why."""
+    RESTART = "restart"
+    """The job is over; a brain may propose a new one that does it differently."""
+    ASK = "ask"
+    """Only a person can mend it, or it was tried often enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One row of the table: what a failure is called, what follows, and what is said about it to whom."""
+
+    act: NextAct
+    words: str
+    """What it was, after "failed:"."""
+    differently: str
+    """What the next try is told to do."""
+    person: str
+    """What a person is asked to do when nothing else helps."""
+
+
+_LOOK: Final = "Look at its log, then say whether to try again."
+
+CAUSES: Final[Mapping[Cause, Remedy]] = {
+    Cause.TRANSIENT: Remedy(
+        NextAct.BACK_OFF,
+        "something was busy or slow",
+        "Go on; if a service is still busy, do what does not need it first.",
+        "See whether the service answers again.",
+    ),
+    Cause.NETWORK: Remedy(
+        NextAct.BACK_OFF,
+        "the network was away",
+        "Do what needs no network first; do not fetch what is in the checkout already.",
+        "Mend the network or the host's name, then go on.",
+    ),
+    Cause.LIMIT: Remedy(
+        NextAct.WAIT,
+        "the provider's usage limit was met",
+        "Go on where you were.",
+        "Wait for the limit, or give the work to another agent.",
+    ),
+    Cause.DEPENDENCY: Remedy(
+        NextAct.RESTART,
+        "something it needs is missing",
+        "First see which packages and tools are there and in which versions; use those, pin what conflicts, "
+        "and if something cannot be had, do without it and say so.",
+        "Install what is missing or add it to the project's setup, then go on.",
+    ),
+    Cause.MEMORY: Remedy(
+        NextAct.RESTART,
+        "it ran out of memory",
+        "Use less at once: fewer parallel workers, smaller inputs, one test file after the other.",
+        "Free memory or allow the job more, then go on.",
+    ),
+    Cause.LOGIC: Remedy(
+        NextAct.RESTART,
+        "the work itself is wrong",
+        "Read the failure below first, find its cause, and mend that before anything else; do not repeat what failed.",
+        "Look at the failure and say what should be done differently.",
+    ),
+    Cause.CONFLICT: Remedy(
+        NextAct.RESTART,
+        "it met somebody else's change",
+        "Begin from the newest base and make the change anew there; do not carry the old commits over.",
+        "Settle the conflict on your side, then go on.",
+    ),
+    Cause.AUTH: Remedy(
+        NextAct.ASK,
+        "it was not let in",
+        "Work with what you may reach; do not try the same door again.",
+        "Mend the credential or the permission, then go on.",
+    ),
+    Cause.FUNDS: Remedy(
+        NextAct.ASK,
+        "the provider's account is empty",
+        "Go on where you were.",
+        "Fill the account or choose another agent, then go on.",
+    ),
+    Cause.TLS: Remedy(
+        NextAct.ASK,
+        "the other side could not prove who it is",
+        "Do not switch certificate checks off; work without that host.",
+        "See whether the certificate or host key really changed; mend or accept it, then go on.",
+    ),
+    Cause.MISSING: Remedy(
+        NextAct.ASK,
+        "what it should reach is not there",
+        "Do not look for it again; work with what is there.",
+        "Give the right address, branch or name, then go on.",
+    ),
+    Cause.DISK: Remedy(
+        NextAct.ASK,
+        "the disk is full",
+        "Write less: no caches, no build output you do not need.",
+        "Free disk space, then go on.",
+    ),
+    Cause.UNKNOWN: Remedy(
+        NextAct.AGAIN,
+        "nobody knows why yet",
+        "Take a smaller step first and see whether it fails again.",
+        _LOOK,
+    ),
+}
+"""Every cause with what follows from it; shown in docs/SPEC.md."""
+
+PAUSES: Final = (timedelta(minutes=1), timedelta(minutes=4), timedelta(minutes=16))
+
+
+def back_off(tries: int) -> timedelta:
+    """How long to leave alone what had too much to do: a minute, then four, then sixteen."""
+    return PAUSES[min(max(tries, 1), len(PAUSES)) - 1]
+
+
+def cause_of(name: str) -> Cause:
+    """Read a cause as records keep it; what is none of ours is unknown."""
+    return Cause(name) if name in set(Cause) else Cause.UNKNOWN
+
+
+def remedy_of(name: str) -> Remedy:
+    """Look a recorded cause up."""
+    return CAUSES[cause_of(name)]
+
+
+def next_act(cause: Cause, tries: int, cap: int = 3) -> NextAct:
+    """The table's act while there are tries left, then a person; a limit a provider told us of is never counted."""
+    return CAUSES[cause].act if tries < cap else NextAct.ASK

@@ -1,0 +1,1 @@
+"""Which tool calls of an agent may run."""

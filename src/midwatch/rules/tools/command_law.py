@@ -1,0 +1,245 @@
+"""May this command run? Each simple command of it must be a plain reader or match an allowed pattern."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from midwatch.rules.budget.egress import HostRule
+from midwatch.rules.tools import command_lists as lists
+from midwatch.rules.tools.command_patterns import listed
+from midwatch.rules.tools.paths import in_scratch, judge_read, judge_write, place
+from midwatch.rules.tools.shell_parser import LONGEST, Redirection, Simple, Unclear, split_commands
+from midwatch.rules.tools.tool_case import Found, ToolFacts, ToolOutcome, Wish
+from midwatch.rules.tools.urls import judge_url
+from midwatch.rules.tools.visible import named
+from midwatch.terms.agents import Errand
+from midwatch.terms.english import reason
+
+_ROUGH_WORD: Final = re.compile(r"[^\s;&|()<>`$\"'{}\\]+")
+# Where a command may begin, also inside quotes and substitutions.
+_STARTS: Final = re.compile(r"(?:^|[;&|(`{'\"\n]|\b(?:then|do|else|if|while|until)\s)\s*(?:\w+=\S*\s+)*")
+_ASKABLE: Final = frozenset({"call.path_outside", "call.path_elsewhere"})
+_MOST_COMMANDS: Final = 50
+_PATTERN_BREAKS: Final = re.compile(r"[\s()]+|:\*")
+_GIT_WILD: Final = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Where a simple command would run."""
+
+    facts: ToolFacts
+    cwd: str
+    rules: tuple[HostRule, ...]
+
+
+def judge_run(wish: Wish, facts: ToolFacts, rules: tuple[HostRule, ...]) -> tuple[Found, ...]:
+    """Judge a command line; every finding below yes, or one yes."""
+    cwd = place(wish.cwd or facts.root, facts)
+    if cwd.relative is None:
+        elsewhere = _ask if in_scratch(cwd, facts) else _deny
+        return (elsewhere("call.run_elsewhere", path=named(wish.cwd), root=facts.root),)
+    if wish.argv is not None:
+        if sum(map(len, wish.argv)) > LONGEST:
+            return (_deny("call.run_too_long", most=LONGEST),)
+        return _judge_all((Simple(wish.argv),), _Case(facts, cwd.absolute, rules))
+    text = wish.command or ""
+    if len(text) > LONGEST:
+        return (_deny("call.run_too_long", most=LONGEST),)
+    try:
+        commands = split_commands(text)
+    except Unclear as unclear:
+        return (_judge_unclear(text, str(unclear)),)
+    return _judge_all(commands, _Case(facts, cwd.absolute, rules))
+
+
+def reads_strangers(wish: Wish) -> bool:
+    """Whether a command names a program that fetches from the web."""
+    words = set(map(lists.basename, _rough_words(wish)))
+    return not lists.FETCHERS.isdisjoint(words) or ("bun" in words and not lists.BUN_FETCHERS.isdisjoint(words))
+
+
+def _rough_words(wish: Wish) -> list[str]:
+    text = " ".join(wish.argv) if wish.argv is not None else wish.command or ""
+    return _ROUGH_WORD.findall(text[:LONGEST])
+
+
+def _judge_unclear(text: str, why: str) -> Found:
+    """What cannot be split may still be seen to hold something that is never done."""
+    for start in _STARTS.finditer(text):
+        words = _ROUGH_WORD.findall(text[start.end() : start.end() + 200])
+        if what := _never_in(_unwrapped(tuple(words))):
+            return _deny("call.run_never", what=named(what))
+    return _ask("call.run_unclear", why=why)
+
+
+def _judge_all(commands: Sequence[Simple], case: _Case) -> tuple[Found, ...]:
+    if not commands:
+        return (_allow("call.run_nothing"),)
+    if len(commands) > _MOST_COMMANDS:
+        return (_ask("call.run_unclear", why="it is too long to be judged"),)
+    found: list[Found] = []
+    for command in commands:
+        found += _judge_one(command, commands, case)
+        if moved := _moves_to(command, commands, case):
+            case = replace(case, cwd=moved)
+    if case.facts.errand is Errand.PLAN:
+        found += _judge_planning(commands)
+    return tuple(found) or (_allow("call.run_allowed"),)
+
+
+def _judge_planning(commands: Sequence[Simple]) -> Iterator[Found]:
+    """A plan is made by looking, one plain command at a time."""
+    first = commands[0]
+    plain = len(commands) == 1 and not first.redirections and not first.assignments and first.after in {"", "\n"}
+    if not (plain and first.words and lists.only_looks(first.words)):
+        yield _deny("call.plan_only_reads")
+
+
+def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator[Found]:
+    argv = _unwrapped(command.words)
+    if what := _never_in(argv):
+        yield _deny("call.run_never", what=named(what))
+        return
+    yield from (_judge_assignment(text) for text in command.assignments if not lists.HARMLESS_VARIABLES.fullmatch(text))
+    for redirection in command.redirections:
+        yield from _judge_redirection(redirection, case)
+    if not argv or _moves_to(command, line, case):
+        return
+    if _means_other_words(command):
+        yield _ask("call.run_unclear", why="a wildcard could stand for a program, a verb or an option")
+    yield from _judge_words(argv, case)
+    yield from _judge_match(argv, case)
+
+
+def _means_other_words(command: Simple) -> bool:
+    """A file may be called `push` or `-o`, so a wildcard is taken for paths only where nothing else could be meant."""
+    program = lists.basename(_unwrapped(command.words)[0])
+    wild = [command.words[at] for at in command.expands]
+    if 0 in command.expands or (wild and lists.basename(command.words[0]) in lists.LAUNCHERS):
+        return True
+    if program in lists.NEVER_WITH and not all("/" in word for word in wild):
+        return True
+    return program in lists.READER_HAZARDS and any(word[0] in "*?[-" for word in wild)
+
+
+def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Look behind programs that only change how another one is run, in their plainest use."""
+    while len(words) > 1 and lists.bare_name(words[0]) in lists.PLAIN_LAUNCHERS:
+        rest = words[1:]
+        if lists.bare_name(words[0]) == "timeout":
+            rest = rest[1:] if re.fullmatch(r"\d+(\.\d+)?[smh]?", rest[0]) else ()
+        if not rest or rest[0].startswith("-"):
+            return words
+        words = rest
+    return words
+
+
+def _never_in(argv: Sequence[str]) -> str:
+    if what := lists.never_done(argv):
+        return what
+    if not argv:
+        return ""
+    program, rest = lists.basename(argv[0]), list(argv[1:])
+    if program == "find":
+        first = next((at for at, word in enumerate(rest) if word.startswith(("-exec", "-ok"))), len(rest))
+        rest = rest[first:]
+    elif program == "bun" and "exec" in rest:
+        rest = rest[rest.index("exec") + 1 :]
+    elif program not in lists.LAUNCHERS:
+        return ""
+    words = _ROUGH_WORD.findall(" ".join(rest))
+    return next((what for at in range(len(words)) if (what := lists.never_done(words[at : at + 8]))), "")
+
+
+def _judge_assignment(text: str) -> Found:
+    return _ask("call.run_variable", name=named(text.partition("=")[0]))
+
+
+def _judge_redirection(redirection: Redirection, case: _Case) -> Iterator[Found]:
+    if redirection.is_stream:
+        return
+    judge = judge_write if redirection.writes else judge_read
+    if found := judge(redirection.target, case.facts, case.cwd):
+        yield _softened(found)
+
+
+def _softened(found: Found) -> Found:
+    """A person may say yes to a command that writes elsewhere; to git's folder or what is forbidden, not."""
+    return Found(ToolOutcome.ASK, found.reason) if found.reason.code in _ASKABLE else found
+
+
+def _moves_to(command: Simple, line: Sequence[Simple], case: _Case) -> str:
+    """Give where a `cd` leads, when the rest of the line cannot run without it; empty for everything else."""
+    if len(command.words) != 2 or command.words[0] != "cd" or command.redirections or command.expands:
+        return ""
+    joins = {one.after for one in line[:-1]} | {one.before for one in line[1:]}
+    piped = command.before == "|" or command.after == "|"
+    target = place(command.words[1], case.facts, case.cwd)
+    firm = joins <= {"&&", "|"} and not piped and not command.words[1].startswith("-")
+    return target.absolute if firm and target.relative is not None else ""
+
+
+def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[Found]:
+    """Paths among the words: written ones by the law of writing, far ones by the law of reading."""
+    written = tuple(_written(argv))
+    if lists.bare_name(argv[0]) == "git" and any(path[:1] == ":" or not _GIT_WILD.isdisjoint(path) for path in written):
+        yield _ask("call.run_unclear", why="git itself reads a wildcard or a mark in one of its paths")
+    for path in written:
+        if found := judge_write(path, case.facts, case.cwd):
+            yield _softened(found)
+    for word in argv[1:]:
+        value = word.partition("=")[2] if word.startswith("-") else word
+        if value not in written and _is_far(value) and (found := judge_read(value, case.facts, case.cwd)):
+            yield found
+    if lists.bare_name(argv[0]) in lists.FETCHERS:
+        yield from (found for word in argv[1:] if "://" in word and (found := judge_url(word, case.rules)))
+
+
+def _is_far(word: str) -> bool:
+    parts = word.split("/")
+    return "\n" not in word and "://" not in word and (word.startswith(("/", "~")) or ".." in parts)
+
+
+def _written(argv: Sequence[str]) -> Iterator[str]:
+    program, words = lists.bare_name(argv[0]), list(argv[1:])
+    if program == "git":
+        yield from lists.git_written(argv)
+    if program not in lists.PATH_WRITERS:
+        return
+    plain = [word for word in words if not word.startswith("-")]
+    if program in {"chmod", "chown"}:
+        plain = plain[1:]
+    if program in {"cp", "install"}:
+        plain = plain[-1:]
+    yield from (word.removeprefix("of=") for word in plain if not (program == "dd" and not word.startswith("of=")))
+
+
+def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[Found]:
+    program = lists.bare_name(argv[0])
+    reads = any(tool in {"Read", "Bash"} for tool in case.facts.allowed_tools) or case.facts.errand is Errand.PLAN
+    if reads and lists.only_looks(argv):
+        return
+    shown = named(" ".join(argv), 80)
+    if program in lists.NEVER_MATCHED or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:])):
+        yield _ask("call.run_changes_meaning", program=named(program))
+    elif not listed((program, *argv[1:]), _naming(lists.runs_given_code(argv), case.facts.allowed_tools)):
+        yield _ask("call.run_unlisted", command=shown)
+
+
+def _naming(word: str, tools: Sequence[str]) -> Iterator[str]:
+    """Keep the patterns that hold a word as it stands: `bun *` does not mean `bun exec`, `bun exec *` does."""
+    return (tool for tool in tools if not word or word in _PATTERN_BREAKS.split(tool))
+
+
+def _allow(code: str, **facts: object) -> Found:
+    return Found(ToolOutcome.ALLOW, reason(code, **facts))
+
+
+def _ask(code: str, **facts: object) -> Found:
+    return Found(ToolOutcome.ASK, reason(code, **facts))
+
+
+def _deny(code: str, **facts: object) -> Found:
+    return Found(ToolOutcome.DENY, reason(code, **facts))

@@ -1,0 +1,174 @@
+"""May this tool call happen? One law for every agent: allow, deny with a reason it can use, or ask a person."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from midwatch.rules.paths import beneath
+from midwatch.rules.tools.command_law import judge_run, reads_strangers
+from midwatch.rules.tools.display import shown
+from midwatch.rules.tools.paths import judge_read, judge_write, place
+from midwatch.rules.tools.tool_case import (
+    MOST_PATHS,
+    Found,
+    ToolCall,
+    ToolFacts,
+    ToolKind,
+    ToolOutcome,
+    ToolVerdict,
+    Wish,
+)
+from midwatch.rules.tools.urls import host_rules, judge_url
+from midwatch.rules.tools.visible import named
+from midwatch.rules.tools.vocabulary import understood
+from midwatch.terms.agents import Errand
+from midwatch.terms.english import reason
+from midwatch.terms.trust import Level, Reason
+
+__all__ = ["ToolCall", "ToolFacts", "ToolKind", "ToolOutcome", "ToolVerdict", "decide", "shown"]
+
+MOST_REASONS: Final = 5
+_PLANNING: Final = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.REMEMBER, ToolKind.RUN})
+_NAMES_FOR: Final = {
+    "Write": frozenset({"Write"}),
+    "Edit": frozenset({"Edit", "MultiEdit"}),
+    "Grep": frozenset({"Grep"}),
+    "Glob": frozenset({"Glob"}),
+}
+
+
+def decide(call: ToolCall, facts: ToolFacts) -> ToolVerdict:
+    """Judge one tool call by its names, paths, command and address; no prose in it is read."""
+    wish = understood(call)
+    found = _found(wish, facts)
+    worst = min(found, key=lambda one: one.outcome.reach)
+    reasons = [one.reason for one in found if one.outcome is worst.outcome]
+    outcome = worst.outcome
+    if outcome is ToolOutcome.ASK and (closed := _why_nobody_is_asked(facts)):
+        outcome, reasons = ToolOutcome.DENY, [*reasons[: MOST_REASONS - 1], closed]
+    elif outcome is ToolOutcome.ASK:
+        reasons = [*reasons[: MOST_REASONS - 1], reason("call.ask")]
+    taints = wish.kind is ToolKind.FETCH or (wish.kind is ToolKind.RUN and reads_strangers(wish))
+    return ToolVerdict(
+        outcome=outcome,
+        kind=wish.kind,
+        reasons=tuple(dict.fromkeys(reasons))[:MOST_REASONS],
+        taints=taints and outcome is not ToolOutcome.DENY,
+    )
+
+
+def _found(wish: Wish, facts: ToolFacts) -> tuple[Found, ...]:
+    if facts.errand is Errand.PLAN and wish.kind not in _PLANNING:
+        return (_deny("call.plan_only_reads"),)
+    if wish.malformed:
+        return (_deny("call.malformed", tool=named(wish.tool)),)
+    return tuple(_LAWS[wish.kind](wish, facts))
+
+
+def _why_nobody_is_asked(facts: ToolFacts) -> Reason | None:
+    """No person is asked twice, nor at observe, nor for a run that read strangers' text, nor while planning."""
+    if facts.denied_before:
+        return reason("call.denied_before")
+    if facts.level is Level.OBSERVE:
+        return reason("call.observe")
+    if facts.errand is Errand.PLAN:
+        return reason("call.plan_only_reads")
+    return reason("call.tainted") if facts.tainted else None
+
+
+def _reading(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+    """The tree may be read; while planning by every tool that reads, else by those on the list."""
+    if facts.errand is not Errand.PLAN and not _listed(wish, facts, ()):
+        yield _ask("call.unlisted", tool=named(wish.tool))
+    yield from _by_path(wish, facts, judge_read, "call.read_allowed")
+
+
+def _writing(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+    """Every path must lie inside the job's, and the tool must be on the list for them."""
+    yield from _by_path(wish, facts, judge_write, "call.write_allowed")
+    relative = tuple(place(path, facts, wish.cwd).relative or "" for path in wish.paths[:MOST_PATHS])
+    if not _listed(wish, facts, relative):
+        yield _ask("call.unlisted", tool=named(wish.tool))
+
+
+def _by_path(
+    wish: Wish, facts: ToolFacts, judge: Callable[[str, ToolFacts, str], Found | None], allowed: str
+) -> Iterator[Found]:
+    if len(wish.paths) > MOST_PATHS:
+        yield _deny("call.too_many_paths", most=MOST_PATHS)
+        return
+    yield from (found for path in wish.paths if (found := judge(path, facts, wish.cwd)))
+    yield Found(ToolOutcome.ALLOW, reason(allowed))
+
+
+def _listed(wish: Wish, facts: ToolFacts, paths: tuple[str, ...]) -> bool:
+    """Whether settings execution.allowed_tools names the tool, by itself or for these paths."""
+    names = _NAMES_FOR.get(wish.tool, frozenset({wish.tool}))
+    return any(_names(pattern, names, paths) for pattern in facts.allowed_tools)
+
+
+def _names(pattern: str, names: frozenset[str], paths: tuple[str, ...]) -> bool:
+    name, opened, scope = pattern.partition("(")
+    if name not in names:
+        return False
+    scope = scope.removesuffix(")").removeprefix("/")
+    return not opened or all(beneath(path, (scope,)) for path in paths)
+
+
+def _running(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+    yield from judge_run(wish, facts, host_rules(facts.allowed_domains))
+
+
+def _fetching(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+    """The web is read only where the orders say, and what was read taints the run."""
+    if facts.level is Level.OBSERVE:
+        yield _deny("call.fetch_observe")
+    elif wish.tool == "WebSearch":
+        known = _listed(wish, facts, ())
+        yield Found(ToolOutcome.ALLOW, reason("call.fetch_allowed")) if known else _ask("call.unlisted", tool=wish.tool)
+    else:
+        refused = judge_url(wish.url, host_rules(facts.allowed_domains))
+        yield refused or Found(ToolOutcome.ALLOW, reason("call.fetch_allowed"))
+
+
+def _delegating(_wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+    """A helper of the agent is held to the same law, call by call; strangers' text is not handed on."""
+    yield _deny("call.tainted_delegate") if facts.tainted else Found(ToolOutcome.ALLOW, reason("call.delegate_allowed"))
+
+
+def _harmless(_wish: Wish, _facts: ToolFacts) -> Iterator[Found]:
+    yield Found(ToolOutcome.ALLOW, reason("call.harmless"))
+
+
+def _asking_people(_wish: Wish, _facts: ToolFacts) -> Iterator[Found]:
+    yield _deny("call.no_questions")
+
+
+def _widening(_wish: Wish, _facts: ToolFacts) -> Iterator[Found]:
+    yield _deny("call.widen")
+
+
+def _unknown(wish: Wish, _facts: ToolFacts) -> Iterator[Found]:
+    yield _ask("call.unknown", tool=named(wish.tool) or "without a name")
+
+
+_LAWS: Final[dict[ToolKind, Callable[[Wish, ToolFacts], Iterator[Found]]]] = {
+    ToolKind.READ: _reading,
+    ToolKind.SEARCH: _reading,
+    ToolKind.WRITE: _writing,
+    ToolKind.RUN: _running,
+    ToolKind.TEND: _harmless,
+    ToolKind.FETCH: _fetching,
+    ToolKind.DELEGATE: _delegating,
+    ToolKind.REMEMBER: _harmless,
+    ToolKind.QUESTION: _asking_people,
+    ToolKind.WIDEN: _widening,
+    ToolKind.UNKNOWN: _unknown,
+}
+
+
+def _deny(code: str, **facts: object) -> Found:
+    return Found(ToolOutcome.DENY, reason(code, **facts))
+
+
+def _ask(code: str, **facts: object) -> Found:
+    return Found(ToolOutcome.ASK, reason(code, **facts))

@@ -1,1 +1,0 @@
-"""Alembic looks for this file; midwatch.store.migrate runs the migrations itself."""

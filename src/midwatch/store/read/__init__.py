@@ -1,0 +1,1 @@
+"""Reading records and auditing them."""

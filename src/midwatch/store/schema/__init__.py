@@ -1,0 +1,1 @@
+"""Tables, columns, engines and migrations."""

@@ -1,0 +1,1 @@
+"""Alembic looks for this file; midwatch.store.schema.migrate runs the migrations itself."""

@@ -1,0 +1,54 @@
+"""Answers given under an idempotency key, so that a request sent twice is carried out once."""
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from midwatch.store.schema.tables import answers
+from midwatch.store.writer import Pen
+from midwatch.terms.term import Term
+
+KEPT = timedelta(days=2)
+
+
+class Answer(Term):
+    """What was asked under a key, and what was answered; without a status nobody knows yet."""
+
+    id: str
+    request: str
+    status: int | None = None
+    kind: str = ""
+    body: str = ""
+    at: datetime
+
+
+class SqlAnswers:
+    """The answers of the last days."""
+
+    def __init__(self, pen: Pen, reader: AsyncEngine) -> None:
+        self._pen = pen
+        self._reader = reader
+
+    async def claim(self, answer: Answer) -> Answer | None:
+        """Take a key for a request about to be carried out; gives what is there if somebody was faster."""
+
+        def claimed(tx: sa.Connection) -> Answer | None:
+            tx.execute(answers.delete().where(answers.c.at < answer.at - KEPT))
+            there = tx.execute(sa.select(answers).where(answers.c.id == answer.id)).mappings().first()
+            if there is not None:
+                return Answer.model_validate(dict(there))
+            tx.execute(answers.insert().values(**answer.model_dump()))
+            return None
+
+        return await self._pen.write(claimed)
+
+    async def settle(self, answer: Answer) -> None:
+        """Keep the answer."""
+        values = answer.model_dump(include={"status", "kind", "body"})
+        settled = answers.update().where(answers.c.id == answer.id).values(**values)
+        await self._pen.write(lambda tx: tx.execute(settled).rowcount)
+
+    async def release(self, name: str) -> None:
+        """Give a key free: nothing was carried out."""
+        await self._pen.write(lambda tx: tx.execute(answers.delete().where(answers.c.id == name)).rowcount)

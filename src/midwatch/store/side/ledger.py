@@ -1,0 +1,186 @@
+"""The ledger in the database: what is set aside for requests under way, beside what the journal says was spent."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+
+from midwatch.errors import Unknown
+from midwatch.rules.budget.provider_quota import YES as FULL
+from midwatch.rules.budget.provider_quota import MayBurn
+from midwatch.rules.budget.reservation import Held, Refusal, Reservation, Wish
+from midwatch.rules.budget.spending import KINDS, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
+from midwatch.store.schema.tables import RECORDS, jobs, leases, reservations
+from midwatch.store.writer import Pen
+from midwatch.terms.records import FuelRow, JobRow, RunRow, SessionRow
+from midwatch.terms.roles import Ids
+from midwatch.terms.term import Term
+
+R = TypeVar("R", bound=Term)
+
+PATIENCE: Final = 120.0
+PAUSE: Final = 0.25
+"""Between two looks while requests under way, perhaps another server's, hold what is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Whose purses a job's requests are paid from, and what each may hold at most."""
+
+    job: str
+    run: str
+    session: str
+    ceilings: dict[Whose, Ceilings]
+    burn: MayBurn = FULL
+    """Whether the provider may be drawn on at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payers:
+    """Whose a request is, as it stands in the records, and what its provider last said is left."""
+
+    job: JobRow
+    run: RunRow
+    session: SessionRow
+    fuel: tuple[FuelRow, ...]
+
+
+class SqlLedger:
+    """Reservations are rows, spending is what the entries say; one writer at a time sees and changes both.
+
+    Nobody waits for the disk with a reservation: what a power cut takes of it died with its server.
+    """
+
+    def __init__(
+        self,
+        pen: Pen,
+        ids: Ids,
+        owners: Callable[[Payers], Owners],
+        *,
+        worker: str,
+        patience: float = PATIENCE,
+    ) -> None:
+        """`owners` tells what each of those who pay may spend, and whether the provider may be asked."""
+        self._pen = pen
+        self._ids = ids
+        self._owners = owners
+        self._worker = worker
+        self._patience = patience
+
+    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+        """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
+        until = asyncio.get_running_loop().time() + self._patience
+        while True:
+            answer = await self._pen.write(lambda tx: self._reserved(tx, wish), lasting=False)
+            late = asyncio.get_running_loop().time() >= until
+            if isinstance(answer, Reservation) or not answer.for_now or late:
+                return answer
+            await asyncio.sleep(PAUSE)
+
+    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+        """Tell which marks this request reaches; its entry books it and gives back what was set aside."""
+
+        def reached(tx: sa.Connection) -> tuple[Crossing, ...]:
+            before = _purses(tx, self._owners(_payers(tx, reservation.wish)))
+            after = [Purse(one.whose, one.ceilings, one.spent + used, one.reserved) for one in before]
+            pairs = zip(before, after, strict=True)
+            return tuple(found for old, new in pairs for found in crossings(old, new))
+
+        return await self._pen.write(reached)
+
+    async def release(self, reservation: Reservation) -> None:
+        """Give back what was set aside for a request that never left."""
+        mine = reservations.delete().where(reservations.c.id == reservation.id)
+        await self._pen.write(lambda tx: tx.execute(mine).rowcount, lasting=False)
+
+    async def held(self) -> tuple[Held, ...]:
+        """Show what is set aside for requests under way."""
+        rows = await self._pen.write(lambda tx: tx.execute(sa.select(reservations)).all())
+        return tuple(
+            Held(row.job, row.run, row.session, Amount(row.usd_micros, row.tokens, row.requests)) for row in rows
+        )
+
+    async def forget_the_dead(self) -> int:
+        """Give back what workers that are gone had set aside: nobody listens to the answers any more."""
+        return await self._pen.write(self._forget)
+
+    def _forget(self, tx: sa.Connection) -> int:
+        # On SQLite one server works alone and nobody holds a lease.
+        living = sa.select(leases.c.executor)
+        others = reservations.c.worker != self._worker
+        return tx.execute(reservations.delete().where(others, reservations.c.worker.not_in(living))).rowcount
+
+    def _reserved(self, tx: sa.Connection, wish: Wish) -> Reservation | Refusal:
+        owners = self._owners(_payers(tx, wish))
+        if not owners.burn.allowed:
+            return Refusal(owners.burn.why, then=_from(owners.burn), until=owners.burn.until)
+        judged = may_spend(_purses(tx, owners), wish.wanted)
+        if judged.answer == "wait" and self._forget(tx):  # a worker may have died since this one began
+            judged = may_spend(_purses(tx, owners), wish.wanted)
+        if judged.answer != "yes":
+            return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
+        reservation = Reservation(self._ids.new("rsv"), wish)
+        tx.execute(
+            reservations.insert().values(
+                id=reservation.id,
+                worker=self._worker,
+                session=owners.session,
+                run=owners.run,
+                job=owners.job,
+                usd_micros=wish.wanted.usd_micros,
+                tokens=wish.wanted.tokens,
+                requests=wish.wanted.requests,
+            )
+        )
+        return reservation
+
+
+def _from(burn: MayBurn) -> str:
+    return f"No request leaves before {burn.until:%H:%M}." if burn.until else "No request leaves for now."
+
+
+@cache
+def _by(kind: type[Term], column: str) -> sa.Select[Any]:
+    """Ask for the rows of a kind; made once, and asked in the transaction that decides: no thread is waited for."""
+    table = RECORDS[kind]
+    return sa.select(*(table.c[field] for field in kind.model_fields)).where(table.c[column] == sa.bindparam("it"))
+
+
+def _payers(tx: sa.Connection, wish: Wish) -> Payers:
+    job = _one(tx, JobRow, wish.job)
+    told = tx.execute(_by(FuelRow, "provider"), {"it": wish.provider}).mappings()
+    fuel = tuple(FuelRow.model_validate(dict(row)) for row in told)
+    return Payers(job, _one(tx, RunRow, job.run), _one(tx, SessionRow, job.session), fuel)
+
+
+def _one(tx: sa.Connection, kind: type[R], name: str) -> R:
+    found = tx.execute(_by(kind, "id"), {"it": name}).mappings().first()
+    if found is None:
+        raise Unknown(f"Nobody knows who pays for {name}.", hint="Look for the job: midwatch job")
+    return kind.model_validate(dict(found))
+
+
+def _sums(table: sa.Table, job: str) -> sa.Select[Any]:
+    """Ask what stands in a table for each purse, in one look and made once: a request waits for it."""
+    columns = {Whose.JOB: table.c[job], Whose.RUN: table.c.run, Whose.SESSION: table.c.session}
+    mine = [columns[whose] == sa.bindparam(whose.value, type_=sa.Text) for whose in Whose]
+    sums = [sa.func.sum(sa.case((own, table.c[kind]), else_=0)) for own in mine for kind in KINDS]
+    return sa.select(*sums).where(sa.or_(*mine))
+
+
+_SPENT: Final = _sums(jobs, "id")
+_RESERVED: Final = _sums(reservations, "job")
+
+
+def _purses(tx: sa.Connection, owners: Owners) -> list[Purse]:
+    spent, reserved = _summed(tx, _SPENT, owners), _summed(tx, _RESERVED, owners)
+    return [Purse(whose, owners.ceilings.get(whose, Ceilings()), spent[whose], reserved[whose]) for whose in Whose]
+
+
+def _summed(tx: sa.Connection, asked: sa.Select[Any], owners: Owners) -> dict[Whose, Amount]:
+    found = tx.execute(asked, {whose.value: getattr(owners, whose.value) for whose in Whose}).one()
+    counts = [int(value or 0) for value in found]  # PostgreSQL sums big integers into decimals, and nothing into null
+    return {whose: Amount(*counts[at * len(KINDS) : (at + 1) * len(KINDS)]) for at, whose in enumerate(Whose)}

@@ -1,0 +1,1 @@
+"""A git diff as values."""

@@ -1,0 +1,1 @@
+"""Journal entries in words: what happened, why, and in which order."""

@@ -1,0 +1,78 @@
+"""One plain English line for every entry, as a person reading a log at seven in the morning wants it."""
+
+from typing import assert_never
+
+from midwatch.journal.events import Event
+from midwatch.journal.events.boxes import BoxEvent
+from midwatch.journal.events.crew import CrewEvent
+from midwatch.journal.events.house import HouseEvent
+from midwatch.journal.events.jobs import JobEvent
+from midwatch.journal.events.morning import MorningEvent
+from midwatch.journal.events.notices import NoticeEvent
+from midwatch.journal.events.people import PeopleEvent
+from midwatch.journal.events.preflight import PreflightEvent
+from midwatch.journal.events.session import SessionEvent
+from midwatch.journal.events.signals import SignalEvent
+from midwatch.journal.events.workshop import WorkshopEvent
+from midwatch.views.entries.tags import Phase, Tag, phase_of, sse_type, tags_of
+from midwatch.views.entries.words import (
+    boxes,
+    crew,
+    house,
+    jobs,
+    morning,
+    notices,
+    people,
+    preflight,
+    session,
+    signals,
+    workshop,
+)
+from midwatch.views.text.names import Names
+from midwatch.views.text.plain import clean
+
+__all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
+
+NOBODY = Names()
+LONGEST = 480
+
+
+def describe(event: Event, names: Names = NOBODY) -> str:
+    """Say what happened in one line; with `names` jobs, asks and projects are called by theirs."""
+    if isinstance(event, HouseEvent):
+        line = house.told(event, names)
+    elif isinstance(event, SessionEvent):
+        line = session.told(event, names)
+    elif isinstance(event, MorningEvent):
+        line = morning.told(event, names)
+    elif isinstance(event, JobEvent | WorkshopEvent | CrewEvent | SignalEvent):
+        line = _of_work(event, names)
+    else:
+        line = _around(event, names)
+    return clean(line, LONGEST)
+
+
+def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: Names) -> str:
+    """Say what happened to the work, and what an agent did, reached and told."""
+    if isinstance(event, JobEvent):
+        return jobs.told(event, names)
+    if isinstance(event, WorkshopEvent):
+        return workshop.told(event, names)
+    if isinstance(event, CrewEvent):
+        return crew.told(event, names)
+    if isinstance(event, SignalEvent):
+        return signals.told(event, names)
+    assert_never(event)
+
+
+def _around(event: PeopleEvent | NoticeEvent | BoxEvent | PreflightEvent, names: Names) -> str:
+    """Say what happened around the work: who came, how long it may take, how somebody was told."""
+    if isinstance(event, PeopleEvent):
+        return people.told(event)
+    if isinstance(event, BoxEvent):
+        return boxes.told(event, names)
+    if isinstance(event, NoticeEvent):
+        return notices.told(event, names)
+    if isinstance(event, PreflightEvent):
+        return preflight.told(event)
+    assert_never(event)

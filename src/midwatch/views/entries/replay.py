@@ -1,0 +1,105 @@
+"""A night as rows for replay: every entry in words, idle time folded away, filtered by what one looks for."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Literal
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import Event
+from midwatch.journal.events.crew import AgentBegan
+from midwatch.terms.term import Term
+from midwatch.views.entries.describe import describe
+from midwatch.views.entries.tags import Phase, Tag, phase_of, tags_of
+from midwatch.views.text.names import Names, introduce
+from midwatch.views.text.plain import clean
+
+IDLE = timedelta(minutes=5)
+"""A longer silence than this is folded into one row."""
+
+
+class Told(Term):
+    """Where every word an agent was told is kept, and by which template it was written."""
+
+    template: str
+    version: str
+    prompt_blob: str
+
+
+class Row(Term):
+    """One entry as a reader sees it."""
+
+    type: Literal["row"] = "row"
+    seq: int
+    at: datetime
+    phase: Phase
+    kind: str
+    text: str
+    actor: str
+    because: tuple[int, ...] = ()
+    tags: tuple[Tag, ...] = ()
+    told: Told | None = None
+    """What an agent was told, where it began."""
+
+
+class Gap(Term):
+    """A stretch in which nothing was written."""
+
+    type: Literal["gap"] = "gap"
+    seconds: int
+
+
+def rows(
+    entries: Iterable[Entry], *, tags: frozenset[Tag] = frozenset(), names: Names | None = None
+) -> tuple[Row | Gap, ...]:
+    """Lay entries out in order; with `tags` only those that carry one of them, idle stretches kept between.
+
+    `names` is what was known before the first of the entries (see `names_after`), so that numbers are right in a part.
+    """
+    known = names or Names()
+    shown: list[Row | Gap] = []
+    before: datetime | None = None
+    for entry in entries:
+        known = introduce(known, entry.event)
+        if before is not None and entry.at - before > IDLE:
+            _idle(shown, entry.at - before)
+        before = entry.at
+        marks = tags_of(entry.event)
+        if not tags or marks & tags:
+            shown.append(_row(entry, known, marks))
+    while shown and isinstance(shown[-1], Gap):
+        shown.pop()
+    return tuple(shown)
+
+
+def _idle(shown: list[Row | Gap], span: timedelta) -> None:
+    """Stretches with nothing shown between them are one; before the first row there is nothing to fold."""
+    if not shown:
+        return
+    seconds = int(span.total_seconds())
+    if isinstance(last := shown[-1], Gap):
+        shown[-1] = Gap(seconds=last.seconds + seconds)
+    else:
+        shown.append(Gap(seconds=seconds))
+
+
+def _row(entry: Entry, names: Names, marks: frozenset[Tag]) -> Row:
+    return Row(
+        seq=entry.seq,
+        at=entry.at,
+        phase=phase_of(entry.event),
+        kind=entry.event.kind,
+        text=describe(entry.event, names),
+        actor=clean(entry.actor, 60),
+        because=entry.because,
+        tags=tuple(sorted(marks)),
+        told=told_by(entry.event),
+    )
+
+
+def told_by(event: Event) -> Told | None:
+    """Tell what an agent that began was told; nothing else was told anything."""
+    if not isinstance(event, AgentBegan) or not event.prompt_blob:
+        return None
+    return Told(
+        template=clean(event.template, 80), version=clean(event.template_version, 200), prompt_blob=event.prompt_blob
+    )

@@ -1,0 +1,100 @@
+"""An entry as the event stream tells it to programs: seed 003's types, with the words people read."""
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import (
+    JobCreated,
+    PullRequestOpened,
+)
+from midwatch.journal.events.runs import RunStarted
+from midwatch.journal.events.session import ActEnded, ActJudged, AskOpened, CouncilSpoke
+from midwatch.views.entries.describe import describe
+from midwatch.views.entries.tags import phase_of, sse_type
+from midwatch.views.text.names import Names
+from midwatch.views.text.plain import clean
+
+PING: dict[str, JsonValue] = {"type": "ping"}
+LONGEST = 2000
+"""A voice or a question may be longer than a line in the log."""
+REFERENCES = ("act", "ask", "job", "run", "pull_request")
+"""Fields by which an event names a thing that belongs to a session."""
+
+
+def connected(seq: int) -> dict[str, JsonValue]:
+    """Greet a reader and tell after which entry its stream begins."""
+    return {"type": "connected", "seq": seq}
+
+
+def brought(event: Event, sessions: Mapping[str, str]) -> dict[str, str]:
+    """Tell which things this event brings into the world, each with its session."""
+    match event:
+        case ActJudged(act=thing) | AskOpened(ask=thing) | JobCreated(job=thing) | RunStarted(run=thing):
+            return {thing: event.session}
+        case PullRequestOpened(pull_request=thing):
+            return {thing: session_of(event, sessions)}
+        case _:
+            return {}
+
+
+def session_of(event: Event, sessions: Mapping[str, str]) -> str:
+    """Tell to which session an event belongs, by itself or by the thing it is about; empty if to none."""
+    own: str = getattr(event, "session", "")
+    things = (getattr(event, name, "") for name in REFERENCES)
+    return own or next((sessions[thing] for thing in things if thing in sessions), "")
+
+
+def streamed(entry: Entry, names: Names, sessions: Mapping[str, str]) -> dict[str, JsonValue]:
+    """Write an entry as one message of the stream."""
+    event = entry.event
+    message: dict[str, JsonValue] = {
+        "type": sse_type(event),
+        "seq": entry.seq,
+        "at": entry.at.isoformat(),
+        "kind": event.kind,
+        "phase": phase_of(event),
+        "actor": clean(entry.actor, 60),
+        "because": list(entry.because),
+        "text": describe(event, names),
+        "session": session_of(event, sessions),
+    }
+    return message | _more(event, names)
+
+
+def _more(event: Event, names: Names) -> dict[str, JsonValue]:
+    """Tell what only some types have."""
+    match event:
+        case CouncilSpoke(opinions=opinions, decision=decision):
+            said: list[JsonValue] = [
+                {"voice": clean(one.voice, 60), "stance": one.stance, "words": clean(one.words, LONGEST)}
+                for one in opinions
+            ]
+            return {"opinions": said, "decision": clean(decision, LONGEST)}
+        case AskOpened(ask=ask, draft=draft, due_at=due_at):
+            due = due_at.isoformat() if due_at else None
+            return {"ask": ask, "question": clean(draft.question, LONGEST), "due_at": due}
+        case ActJudged(act=act, verdict=verdict):
+            return {
+                "act": act,
+                "action": names.of(act, "an act"),
+                "outcome": verdict.outcome.value,
+                "actionResults": [],
+            }
+        case ActEnded():
+            return _ended(event, names)
+        case _:
+            return {}
+
+
+def _ended(event: ActEnded, names: Names) -> dict[str, JsonValue]:
+    action = names.of(event.act, "an act")
+    result: JsonValue = {
+        "action": action,
+        "success": event.end in {"done", "said"},
+        "end": event.end,
+        "message": clean(event.text, LONGEST),
+    }
+    return {"act": event.act, "action": action, "actionResults": [result]}

@@ -1,0 +1,23 @@
+"""How time boxes are told."""
+
+from typing import assert_never
+
+from midwatch.journal.events.boxes import BoxEvent, JobBoxed, JobBoxOpened, JobWarned
+from midwatch.views.text.names import Names
+from midwatch.views.text.plain import clean
+
+
+def told(event: BoxEvent, names: Names) -> str:
+    """Say what happened to a job's time."""
+    called = names.of(event.job, "the job")
+    name = called[0].upper() + called[1:]
+    match event:
+        case JobBoxOpened(number=number):
+            text = f"{name} is in its time box {number}"
+        case JobWarned(minutes=minutes):
+            text = f"{name} has been at work for {minutes:g} minutes and is warned that its time is nearly over"
+        case JobBoxed():
+            text = f"{name} is asked to stop: {clean(event.why)}"
+        case _:
+            assert_never(event)
+    return text

@@ -1,0 +1,192 @@
+"""How missions, runs, jobs and pull requests are told."""
+
+from typing import assert_never
+
+from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
+from midwatch.journal.events.jobs import (
+    JobApproved,
+    JobBundled,
+    JobClaimed,
+    JobCreated,
+    JobDelivered,
+    JobEnded,
+    JobEvent,
+    JobExecuted,
+    JobGranted,
+    JobMirrored,
+    JobPlanned,
+    JobPrepared,
+    JobQuarantined,
+    JobRepaired,
+    JobStopRequested,
+    JobStumbled,
+    JobVerified,
+    JobWaits,
+    JobWoken,
+    PlanReturned,
+    PullRequestClosed,
+    PullRequestMerged,
+    PullRequestOpened,
+)
+from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
+from midwatch.terms.jobs import Change, Done
+from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Setting
+from midwatch.views.text.names import Names
+from midwatch.views.text.plain import clean, counted, spaced
+from midwatch.views.text.sizes import size
+
+PROVEN = {
+    "green": "the checks pass on a fresh checkout",
+    "still_red": "the checks were red before and are no worse",
+    "no_checks": "no check could say whether it is right",
+    "worse": "the checks got worse",
+    "red_when_restored": "the checks pass only with the agent's own changes to them",
+    "doubted": "it goes against the checks that should prove it",
+    "flaky": "the checks end differently each time",
+}
+CHECKS = {
+    "none": "with no checks there",
+    "pending": "its checks are running",
+    "green": "its checks are green",
+    "red": "its checks are red",
+}
+
+
+def told(event: JobEvent, names: Names) -> str:
+    """Say what happened to the work."""
+    if isinstance(event, Setting):
+        return _setting(event, names)
+    if isinstance(event, Holding):
+        return _held_up(event, names)
+    if isinstance(event, Making):
+        return _making(event, _name(event.job, names))
+    if isinstance(event, Proving):
+        return _proving(event, _name(event.job, names))
+    return _closing(event, names)
+
+
+def _name(job: str, names: Names) -> str:
+    called = names.of(job, "the job")
+    return called[0].upper() + called[1:]
+
+
+def _setting(event: Setting, names: Names) -> str:
+    match event:
+        case MissionCreated():
+            text = f"A mission in {names.project(event.project)}: {clean(event.title)}"
+        case RunStarted():
+            text = f"A run began in {names.project(event.project)}: {clean(event.contract.objective)}"
+        case RunFinished():
+            text = f"A run is {event.status}: {clean(event.summary)}"
+        case JobCreated():
+            again = " (again)" if event.retry_of else ""
+            where = names.project(event.project)
+            text = f"{_name(event.job, names)}{again} goes to {clean(event.agent)} in {where}: {clean(event.title)}"
+        case JobClaimed():
+            tries = f", try {event.attempt}" if event.attempt > 1 else ""
+            text = f"{_name(event.job, names)} is taken up at {event.stage.said}{tries}"
+        case JobMirrored(repository=facts):
+            dirty = f"; {counted(len(facts.dirty), 'uncommitted file')} left alone" if facts.dirty else ""
+            text = f"{_name(event.job, names)} stands on {clean(facts.branch)} at {clean(facts.head)[:12]}{dirty}"
+        case JobPrepared():
+            text = f"{_name(event.job, names)} has everything an agent needs"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _held_up(event: Holding, names: Names) -> str:
+    match event:
+        case JobStumbled():
+            name = _name(event.job, names)
+            text = (
+                f"{name} stumbled at {event.stage.said} ({spaced(event.cause)}) and tries again: {clean(event.error)}"
+            )
+        case JobWaits():
+            text = f"{_name(event.job, names)} waits at {event.stage.said}: {clean(event.why)}"
+        case JobWoken(by=by):
+            text = f"{_name(event.job, names)} goes on at {event.stage.said} ({clean(by)})"
+        case JobGranted(by=by):
+            more = f"{event.usd_micros / 1_000_000:.2f} USD, {event.tokens:,} tokens and {event.requests:,} requests"
+            text = f"{clean(by)} lets {_name(event.job, names)} spend {more} more"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _making(event: Making, name: str) -> str:
+    match event:
+        case JobPlanned(plan=plan, version=version):
+            again = f" (version {version})" if version > 1 else ""
+            text = f"{name} is planned{again}: {clean(plan.summary, 360)}"
+        case PlanReturned(by=by):
+            text = f"The plan of {name[0].lower()}{name[1:]} goes back, by {clean(by)}: {clean(event.wish, 360)}"
+        case JobApproved(by=by):
+            text = f"The plan of {name[0].lower()}{name[1:]} is approved by {clean(by)}"
+        case JobExecuted(done=done):
+            text = f"{name} says it is done: {_done(done)}"
+        case JobRepaired(done=done):
+            text = f"{name} was mended, round {event.round}: {_done(done)}"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _proving(event: Proving, name: str) -> str:
+    match event:
+        case JobBundled(bundle=bundle):
+            text = f"{name} was packed at {clean(bundle.head)[:12]}: {size(bundle.bytes)}"
+        case JobQuarantined(change=change):
+            text = f"{name} passed quarantine: {_change(change)}"
+        case JobVerified(proof=proof, repair=repair):
+            text = f"{name} was checked: {PROVEN.get(proof.verdict, spaced(proof.verdict))}"
+            text += "".join(f". {clean(doubt.text).removesuffix('.')}" for doubt in proof.grave[:2])
+            text += "; it goes back for repair" if repair else ""
+        case JobDelivered(branch=branch):
+            text = f"{name} lies on {clean(branch)} at {clean(event.head)[:12]}"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _closing(event: Closing, names: Names) -> str:
+    match event:
+        case JobStopRequested():
+            name = _name(event.job, names)
+            text = f"{name} is asked to stop by {clean(event.by)}: {clean(event.why)}; its work is kept"
+        case JobEnded():
+            cause = f" ({spaced(event.cause)})" if event.cause else ""
+            text = f"{_name(event.job, names)} is {event.state}{cause}: {clean(event.why)}"
+        case PullRequestOpened():
+            name = _name(event.pull_request, names) if event.pull_request in names.things else "A pull request"
+            text = (
+                f"{name} is {'only a draft' if event.draft else 'ready'} on {clean(event.branch)}: {clean(event.title)}"
+            )
+        case PullRequestReworded():
+            text = f"{_pull_request(event.pull_request, names)} says how its counterparts stand"
+        case PullRequestMerged(by=by, sha=sha):
+            text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
+        case PullRequestChanged(checks=checks):
+            kind = "draft" if event.draft else "open"
+            text = f"{_pull_request(event.pull_request, names)} is {kind} on {clean(event.forge)}, {CHECKS[checks]}"
+        case PullRequestClosed(by=by):
+            why = f": {clean(event.why)}" if event.why else ""
+            text = f"{_pull_request(event.pull_request, names)} was closed by {clean(by)}{why}"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _pull_request(name: str, names: Names) -> str:
+    return names.of(name, "a pull request").capitalize()
+
+
+def _done(done: Done) -> str:
+    left = f"; {counted(len(done.left), 'finding')} left for a person" if done.left else ""
+    return f"{clean(done.summary).rstrip('.')} ({counted(len(done.commits), 'commit')}){left}"
+
+
+def _change(change: Change) -> str:
+    twice = f"; look twice at {clean(', '.join(change.flagged), 80)}" if change.flagged else ""
+    extent = f"{counted(len(change.files), 'file')}, +{change.insertions} -{change.deletions}"
+    return f"{counted(len(change.commits), 'commit')}, {extent}{twice}"

@@ -1,0 +1,64 @@
+"""How people, logins and tokens are told."""
+
+from typing import assert_never
+
+from midwatch.journal.events.people import (
+    PeopleEvent,
+    PersonAdded,
+    PersonChanged,
+    PersonEntered,
+    PersonInvited,
+    PersonLeft,
+    PersonRefused,
+    PersonRemoved,
+    TokenIssued,
+    TokenRevoked,
+)
+from midwatch.views.text.plain import clean
+
+Listed = PersonAdded | PersonChanged | PersonRemoved | TokenIssued | TokenRevoked
+"""Who may enter."""
+Passing = PersonInvited | PersonEntered | PersonLeft | PersonRefused
+"""Who went through the door."""
+WHY = {"password": "wrong name or password", "throttled": "too many attempts", "link": "the link is used up or too old"}
+
+
+def told(event: PeopleEvent) -> str:
+    """Say what happened at the door."""
+    if isinstance(event, Listed):
+        return _listed(event)
+    return _passing(event)
+
+
+def _listed(event: Listed) -> str:
+    match event:
+        case PersonAdded():
+            text = f"{clean(event.name)} may enter as {event.role}"
+        case PersonChanged():
+            text = f"A person is {event.role} from now on"
+        case PersonRemoved():
+            text = "A person may enter no more"
+        case TokenIssued():
+            text = f"A token was made: {clean(event.name, 60)} ({', '.join(event.scopes)})"
+        case TokenRevoked():
+            text = "A token was revoked"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _passing(event: Passing) -> str:
+    match event:
+        case PersonInvited(person=""):
+            text = f"A one-time link for somebody new, as {event.role}, was made"
+        case PersonInvited():
+            text = "A one-time link for a new password was made"
+        case PersonEntered():
+            text = f"A person signed in by {event.way}"
+        case PersonLeft():
+            text = "A person signed out everywhere" if event.everywhere else "A person signed out"
+        case PersonRefused():
+            text = f"{clean(event.name, 60) or 'Somebody'} was turned away at the door: {WHY[event.why]}"
+        case _:
+            assert_never(event)
+    return text

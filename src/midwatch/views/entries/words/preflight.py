@@ -1,0 +1,24 @@
+"""How a preflight is told: what was looked at, and what was found."""
+
+from typing import assert_never
+
+from midwatch.journal.events.preflight import PreflightBegun, PreflightChecked, PreflightEnded, PreflightEvent
+from midwatch.terms.preflight import LineState
+from midwatch.views.text.plain import clean, listed
+
+MARKS = {LineState.OK: "ready", LineState.LOOK: "worth a look", LineState.BAD: "not ready"}
+
+
+def told(event: PreflightEvent) -> str:
+    """Say what was looked at, or what came of it."""
+    match event:
+        case PreflightBegun(plan=plan):
+            projects = listed(tuple(one.name for one in plan.projects)) or "the machine"
+            text = f"A preflight looks at {projects}"
+        case PreflightChecked(subject=subject, text=said, state=state):
+            text = f"Preflight, {MARKS[state]}: {clean(subject)}: {clean(said, 360)}"
+        case PreflightEnded(error=error):
+            text = f"The preflight broke off: {clean(error)}" if error else "The preflight is over"
+        case _:
+            assert_never(event)
+    return text

@@ -1,0 +1,177 @@
+"""How the night's own course is told: orders, rounds, verdicts, asks, notices."""
+
+from typing import assert_never
+
+from midwatch.journal.events.session import (
+    ActEnded,
+    ActJudged,
+    AskAnswered,
+    AskExpired,
+    AskOpened,
+    AskWithdrawn,
+    CheckInMade,
+    CouncilSpoke,
+    MessageSaid,
+    NoticeRaised,
+    NoticeSent,
+    OrdersChanged,
+    OrdersSigned,
+    RoundCalled,
+    RoundEnded,
+    RoundPlanned,
+    SessionDebriefing,
+    SessionEnded,
+    SessionEvent,
+    SessionOpened,
+    SessionPaused,
+    SessionResumed,
+    SessionStarted,
+    ToolCalled,
+    ToolFinished,
+)
+from midwatch.terms.asks import Silence, Tier
+from midwatch.terms.orders import Orders
+from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching
+from midwatch.views.text.names import Names
+from midwatch.views.text.plain import clean, counted, listed, spaced
+
+LOUDNESS = {Tier.URGENT: "Urgent", Tier.ACTION: "Told", Tier.SUMMARY: "For the summary", Tier.LOG: "Noted"}
+SILENCE = {
+    Silence.APPROVED: "That counts as approved.",
+    Silence.WAITS: "It still waits.",
+    Silence.NOT_DONE: "It is not done.",
+    Silence.STOP_AND_DEBRIEF: "The night stops and reports.",
+    Silence.PARKED: "The item is parked.",
+    Silence.TO_BRIEF: "It goes into the brief.",
+    Silence.KEPT: "Things stay as they are.",
+    Silence.NO: "That counts as no.",
+}
+
+
+def told(event: SessionEvent, names: Names) -> str:
+    """Say what happened in the session."""
+    if isinstance(event, Briefing):
+        return _briefing(event, names)
+    if isinstance(event, Course):
+        return _course(event, _whose(names, event.session))
+    if isinstance(event, Asking):
+        return _asking(event, names)
+    if isinstance(event, Reaching):
+        return _reaching(event, names)
+    return _thinking(event, names)
+
+
+def _whose(names: Names, session: str) -> str:
+    called = names.of(session, "")
+    return called.capitalize() if called.startswith("command ") else "The night"
+
+
+def _briefing(event: Briefing, names: Names) -> str:
+    match event:
+        case SessionOpened(orders=orders, ad_hoc=True):
+            text = f"A command was given: {_orders(orders)}"
+        case SessionOpened(orders=orders):
+            text = f"A briefing began: {_orders(orders)}"
+        case OrdersChanged(orders=orders):
+            text = f"The draft was edited: {_orders(orders)}"
+        case OrdersSigned(by=by):
+            text = f"{clean(by)} signed the orders"
+        case SessionStarted():
+            work = counted(len(event.items), "item")
+            began = f"{_whose(names, event.session)} began at level {event.level.value}"
+            text = f"{began}: {work}, until {event.ends_at:%H:%M} UTC at the latest"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _orders(orders: Orders) -> str:
+    work = listed(tuple(one.title for one in orders.work)) or "no work yet"
+    return f"{work}; level {orders.level.value}"
+
+
+def _course(event: Course, whose: str) -> str:
+    match event:
+        case SessionPaused(why=why):
+            text = f"{whose} holds: {clean(why) or 'no reason given'}"
+        case SessionResumed():
+            text = f"{whose} goes on"
+        case SessionDebriefing(reason=reason):
+            text = f"{whose} is over: {clean(reason)}"
+        case SessionEnded(reason=reason):
+            text = f"The session is closed: {clean(reason)}"
+        case MessageSaid(by=by, text=said):
+            text = f"{clean(by)} said: {clean(said, 360)}"
+        case CheckInMade(text=said):
+            text = f"Check-in ({event.type}): {clean(said)}"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _thinking(
+    event: RoundCalled | RoundPlanned | CouncilSpoke | ActJudged | ActEnded | RoundEnded, names: Names
+) -> str:
+    match event:
+        case RoundCalled(number=number, why=why):
+            text = f"Round {number} begins ({clean(why)})"
+        case RoundPlanned(number=number):
+            wishes = listed(tuple(spaced(one.proposal.kind.value) for one in event.proposals)) or "nothing"
+            text = f"Round {number}: {clean(event.summary)} The {clean(event.brain)} brain proposes {wishes}"
+        case CouncilSpoke(opinions=opinions):
+            stances = [one.stance for one in opinions]
+            text = (
+                f"Council: {stances.count('support')} for, {stances.count('object')} against. {clean(event.decision)}"
+            )
+        case ActJudged():
+            text = _judged(event, names)
+        case ActEnded(end=end):
+            text = f"Act {end}: {clean(event.text)}"
+        case RoundEnded(number=number):
+            trouble = f" with an error: {clean(event.error)}" if event.error else ""
+            text = f"Round {number} is over{trouble}; the next is due at {event.next_at:%H:%M} UTC"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _judged(event: ActJudged, names: Names) -> str:
+    verdict = event.verdict
+    where = names.projects.get(event.proposal.project)
+    what = spaced(event.proposal.kind.value) + (f" in {where}" if where else "")
+    why = f" ({clean(verdict.reasons[0].text)})" if verdict.reasons else ""
+    return f"Gate: {what} → {spaced(verdict.outcome.value)}{why}"
+
+
+def _asking(event: Asking, names: Names) -> str:
+    name = names.of(event.ask, "an ask").capitalize()
+    match event:
+        case AskOpened(draft=draft, due_at=due):
+            until = f" Open until {due:%H:%M} UTC." if due else ""
+            text = f"{name} for you: {clean(draft.question, 360)}{until}"
+        case AskAnswered():
+            more = f": {clean(event.text)}" if event.text else ""
+            text = f"{name} was answered by {clean(event.by)}: {clean(event.answer)}{more}"
+        case AskExpired(meant=meant):
+            text = f"{name}: nobody answered. {SILENCE[meant]}"
+        case AskWithdrawn(why=why):
+            text = f"{name} is not needed any more: {clean(why)}"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _reaching(event: Reaching, names: Names) -> str:
+    match event:
+        case NoticeRaised(tier=tier, text=said):
+            text = f"{LOUDNESS[tier]}: {clean(said, 360)}"
+        case NoticeSent(channel=channel, push=push):
+            text = f"A notice was sent to {clean(channel)}" if push else f"A notice went out by {clean(channel)}"
+        case ToolCalled(tool=tool):
+            text = f"{clean(tool)} begins for {names.of(event.job, 'the house')}"
+        case ToolFinished(status=status):
+            trouble = f": {clean(event.error)}" if event.error else ""
+            text = f"A tool ended: {status}{trouble}"
+        case _:
+            assert_never(event)
+    return text

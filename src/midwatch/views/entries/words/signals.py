@@ -1,0 +1,32 @@
+"""How agents' signals, the answers to them and milestones are told."""
+
+from typing import assert_never
+
+from midwatch.journal.events.signals import MilestoneReached, SignalAnswered, SignalEvent, SignalPassed, SignalSeen
+from midwatch.terms.signals import SignalKind
+from midwatch.views.text.names import Names
+from midwatch.views.text.plain import clean
+
+SAYS = {SignalKind.NEEDS_INPUT: "asks", SignalKind.ERROR: "has trouble", SignalKind.COMPLETED: "says it is done"}
+PASSED = {"turn": "in its next turn", "file": "in a file", "prompt": "in its prompt", "call": "beside a tool call"}
+
+
+def told(event: SignalEvent, names: Names) -> str:
+    """Say what an agent told, or was told."""
+    called = names.of(event.job, "the job")
+    name = called[0].upper() + called[1:]
+    match event:
+        case SignalSeen(refused=refused) if refused:
+            return f"{name} wrote a signal: {clean(refused)}"
+        case SignalSeen():
+            return f"{name} {SAYS[event.says]}: {clean(event.text, 360)}"
+        case SignalAnswered():
+            where = f" ({clean(event.why)})" if event.why else ""
+            return f"{name} is answered by {clean(event.by)}{where}: {clean(event.answer)}"
+        case SignalPassed(signals=()):
+            return f"{name} was told {PASSED[event.how]}: {clean(event.text)}"
+        case SignalPassed():
+            return f"{name} was told the answer {PASSED[event.how]}"
+        case MilestoneReached():
+            return f"{name}: {clean(event.text, 360)}"
+    assert_never(event)

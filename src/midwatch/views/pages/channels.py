@@ -1,0 +1,105 @@
+"""What pages and commands say about channels and about the notices that went, or will go, over them."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final, Literal
+
+from midwatch.terms.notices import Delivery, DeliveryState, PushState
+from midwatch.terms.records import DeliveryRow, NoticeRow, PushRow
+from midwatch.terms.term import Term
+from midwatch.views.text.plain import clean, counted
+
+MOST_NOTICES: Final = 6
+WAITS: Final = {
+    Delivery.NOW: "goes to {channel}",
+    Delivery.AFTER_QUIET: "held for {channel} until",
+    Delivery.BATCH: "in the next batch to {channel}, at the latest",
+    Delivery.DIGEST: "in the next digest to {channel}",
+    Delivery.LOG: "only in the log",
+}
+
+
+class ChannelShown(Term):
+    """One channel: whether its last message was taken, and what still waits for it."""
+
+    name: str
+    state: Literal["good", "bad", "new"]
+    said: str
+    at: datetime | None = None
+    waiting: int = 0
+    failed: int = 0
+
+
+class WayShown(Term):
+    """How a notice stands with one channel, and when that was or will be."""
+
+    said: str
+    at: datetime | None = None
+    bad: bool = False
+
+
+class NoticeShown(Term):
+    """One notice with its ways out of the house."""
+
+    id: str
+    text: str
+    at: datetime
+    urgent: bool
+    ways: tuple[WayShown, ...] = ()
+
+
+def channel_shown(name: str, pushes: Sequence[PushRow], rows: Iterable[DeliveryRow]) -> ChannelShown:
+    """Say how a channel stands, by its messages in order and its deliveries."""
+    states = [row.state for row in rows]
+    waiting, failed = sum(not state.over for state in states), states.count(DeliveryState.FAILED)
+    over = [push for push in pushes if push.settled_at is not None]
+    if not over:
+        return ChannelShown(name=name, state="new", said="nothing was sent yet", waiting=waiting, failed=failed)
+    last = over[-1]
+    good = last.state is PushState.SENT
+    why = f": {clean(last.error, 200)}" if last.error else "; whether it arrived is not known"
+    said = "took its last message" if good else f"did not take its last message{why}"
+    state: Literal["good", "bad"] = "good" if good else "bad"
+    return ChannelShown(name=name, state=state, said=said, at=last.settled_at, waiting=waiting, failed=failed)
+
+
+def notices_shown(notices: Sequence[NoticeRow], rows: Iterable[DeliveryRow]) -> tuple[NoticeShown, ...]:
+    """Show the newest notices, newest first, each with how it stands on every channel."""
+    ways: dict[str, list[WayShown]] = {}
+    for row in rows:
+        ways.setdefault(row.notice, []).append(_way(row))
+    told = [one for one in notices if one.sent_by][-MOST_NOTICES:]
+    return tuple(
+        NoticeShown(
+            id=one.id,
+            text=clean(one.text, 160),
+            at=one.created_at,
+            urgent=one.tier == 1,
+            ways=tuple(ways.get(one.id, [WayShown(said="in the log")])),
+        )
+        for one in reversed(told)
+    )
+
+
+def _way(row: DeliveryRow) -> WayShown:
+    channel = clean(row.channel)
+    match row.state:
+        case DeliveryState.SENT:
+            return WayShown(said=f"sent to {channel}", at=row.settled_at)
+        case DeliveryState.FAILED:
+            return WayShown(said=f"could not be sent to {channel}", at=row.settled_at, bad=True)
+        case DeliveryState.LOGGED:
+            return WayShown(said=f"in the log; {channel} is gone")
+        case DeliveryState.SENDING:
+            return WayShown(said=f"being sent to {channel}")
+        case DeliveryState.WAITING if row.attempts:
+            return WayShown(said=f"{channel} did not take it; tried again", at=row.due_at, bad=True)
+        case DeliveryState.WAITING:
+            return WayShown(said=WAITS[row.delivery].format(channel=channel), at=row.due_at)
+
+
+def unsent_line(channel: str, texts: Sequence[str]) -> str:
+    """Say what could not be sent over a channel, in one line for the brief and the doctor."""
+    shown = "; ".join(clean(text, 80) for text in texts[:2])
+    more = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
+    return f"{counted(len(texts), 'notice')} could not be sent by {clean(channel)}: {shown}{more}"

@@ -1,0 +1,161 @@
+"""One job in a line: where it stands, what it asked of a model, what that cost, and how long it may still take."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from midwatch.terms.contract import RunContract
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.money import dollars, many
+from midwatch.terms.records import JobRow
+from midwatch.terms.term import Term
+from midwatch.views.text.plain import clean, counted
+
+PHASES: Final[dict[Stage, str]] = {
+    Stage.MIRROR: "the mirror is brought up to date",
+    Stage.SETUP: "the project's setup is made ready",
+    Stage.PLAN: "planning",
+    Stage.APPROVE: "waits for approval",
+    Stage.EXECUTE: "at work",
+    Stage.BUNDLE: "its work is packed",
+    Stage.QUARANTINE: "its work is looked through",
+    Stage.VERIFY: "its work is checked",
+    Stage.REPAIR: "repairing",
+    Stage.DELIVER: "its branch is handed over",
+    Stage.PULL_REQUEST: "its pull request is opened",
+    Stage.NOTICE: "you are told",
+}
+
+
+HELD: Final = frozenset({"waits", "recovers", "stranded"})
+"""Paths on which a person wants to know for whom, and until when."""
+
+
+class Spent(Term):
+    """What was asked of models, and what it cost."""
+
+    requests: int = 0
+    tokens: int = 0
+    usd_micros: int = 0
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Say it in parts; nothing, where no model was asked."""
+        if not self.requests:
+            return ()
+        return (counted(self.requests, "request"), f"{many(self.tokens)} tokens", dollars(self.usd_micros))
+
+
+class JobLine(Term):
+    """The line in its parts, for whoever wants to lay them out; `said` is the whole of it."""
+
+    phase: str
+    model: str = ""
+    requests: int = 0
+    """To a model. An agent may ask several times in what it calls one turn."""
+    tokens: int = 0
+    usd_micros: int = 0
+    max_usd_micros: int = 0
+    spent: tuple[str, ...] = ()
+    waits_for: str = ""
+    """What it waits for, as a sentence; nothing, while it does not."""
+    wakes_at: datetime | None = None
+    ends_at: datetime | None = None
+    """When its time, or the night's, is up; nothing, while no time runs."""
+    ended_by: str = ""
+    """Whose time that is."""
+    minutes_left: int | None = None
+    path: str = ""
+    """live, queued, waits, recovers, stranded or over."""
+    standing: str = ""
+    """How it gets on, as a sentence: at work since when, or for what it waits and until when."""
+
+    @property
+    def said(self) -> str:
+        """Say all of it in one line."""
+        held = self.standing if self.path in HELD else ""
+        return " · ".join(part for part in (self.phase, *self.spent, self.left, self.waits_for, held) if part)
+
+    @property
+    def left(self) -> str:
+        """Say how long it may still take at most."""
+        if self.minutes_left is None:
+            return ""
+        return f"up to {self.minutes_left} min left" if self.minutes_left else "under a minute left"
+
+
+def spent_by(jobs: Iterable[JobRow]) -> Spent:
+    """Add up what jobs asked of models."""
+    rows = tuple(jobs)
+    return Spent(
+        requests=sum(job.requests for job in rows),
+        tokens=sum(job.tokens for job in rows),
+        usd_micros=sum(job.usd_micros for job in rows),
+    )
+
+
+def job_line(
+    job: JobRow,
+    now: datetime,
+    contract: RunContract | None = None,
+    *,
+    night_ends_at: datetime | None = None,
+    planning_usd_micros: int | None = None,
+) -> JobLine:
+    """Say where a job stands; a plan has a smaller purse than the work, if there is one for it."""
+    most = _most(job, contract, planning_usd_micros)
+    ends_at, ended_by = _end(job, contract, now, night_ends_at)
+    left = max(timedelta(0), ends_at - now) // timedelta(minutes=1) if ends_at else None
+    return JobLine(
+        phase=phase(job),
+        model=clean(job.model, 80),
+        requests=job.requests,
+        tokens=job.tokens,
+        usd_micros=job.usd_micros,
+        max_usd_micros=most,
+        spent=_of_most(spent_by([job]).parts, most),
+        waits_for=clean(job.waits_for, 400),
+        wakes_at=job.wakes_at,
+        ends_at=ends_at,
+        ended_by=ended_by,
+        minutes_left=left,
+    )
+
+
+def phase(job: JobRow) -> str:
+    """Say what a job is at, in the words of a person who looks at it."""
+    if job.state.over:
+        return "done" if job.state is JobState.DONE else f"{job.state.value} at {job.stage.value}"
+    if job.state is JobState.QUEUED:
+        return "waits for its turn"
+    if job.state is JobState.STOPPING:
+        return "stopping"
+    if job.state is JobState.WAITING and job.stage is not Stage.APPROVE:
+        return "waits"
+    return PHASES[job.stage]
+
+
+def _of_most(parts: tuple[str, ...], most: int) -> tuple[str, ...]:
+    return (*parts[:-1], f"{parts[-1]} of {dollars(most)}") if parts and most else parts
+
+
+def _most(job: JobRow, contract: RunContract | None, planning: int | None) -> int:
+    if contract is None:
+        return 0
+    most = contract.constraints.max_usd_micros
+    own = min(most, planning) if job.stage is Stage.PLAN and planning is not None else most
+    return own + job.granted_usd_micros
+
+
+def _end(
+    job: JobRow, contract: RunContract | None, now: datetime, night_ends_at: datetime | None
+) -> tuple[datetime | None, str]:
+    """Whichever comes first; who waits for somebody is not timed, and only an agent at work uses up its own time."""
+    if job.state is not JobState.RUNNING:
+        return None, ""
+    ends = [(night_ends_at, "the night")] if night_ends_at else []
+    if contract and job.agent_began_at:
+        minutes = timedelta(minutes=contract.constraints.max_runtime_minutes)
+        ends.append((job.agent_began_at + minutes - timedelta(seconds=job.ran_seconds), "its time"))
+    first = min(ends, default=None)
+    return (max(first[0], now), first[1]) if first else (None, "")

@@ -1,0 +1,162 @@
+"""What a job's agents did: what each was told, every tool call with its verdict, what it cost, how it ended."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, Literal
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited, ModelCalled, ToolCallDecided
+from midwatch.terms.term import Term
+from midwatch.views.pages.job_line import Spent
+from midwatch.views.text.plain import clean, counted
+
+STORY: Final = ("agent.began", "agent.ended", "agent.limited", "model.called", "tool_call.decided")
+"""The entries this is made of."""
+Verdict = Literal["allowed", "refused", "waits"]
+VERDICTS: Final[dict[str, Verdict]] = {"allow": "allowed", "deny": "refused", "ask": "waits"}
+ENDED: Final = {
+    "ok": "ended well",
+    "failed": "failed",
+    "max_turns": "took too many turns",
+    "budget": "spent all it may",
+    "limit": "met the provider's limit",
+    "auth": "was not let in by the provider",
+    "network": "could not reach the provider",
+    "cancelled": "was stopped",
+    "crashed": "broke off",
+}
+
+
+class Call(Term):
+    """One tool call: exactly what would run, what was said to it, and by whom where a person was asked."""
+
+    seq: int
+    at: datetime
+    tool: str
+    shown: str
+    verdict: Verdict
+    code: str
+    why: str
+    asked: bool = False
+    by: str = ""
+
+
+class LimitMet(Term):
+    """A provider's limit that held the work up."""
+
+    provider: str
+    limit: str
+    at: datetime
+    resets_at: datetime | None
+
+
+class ErrandDone(Term):
+    """One run of an agent's program, from what it was told to how it ended."""
+
+    epoch: int
+    errand: str = ""
+    agent: str = ""
+    version: str = ""
+    model: str = ""
+    template: str = ""
+    template_version: str = ""
+    prompt_blob: str = ""
+    began_at: datetime | None = None
+    ended_at: datetime | None = None
+    outcome: str = ""
+    ended: str = ""
+    """How it ended, as the rest of a sentence about it; nothing, while it goes on."""
+    why: str = ""
+    spent: Spent = Spent()
+    cost: str = ""
+    """What it cost, in words."""
+    estimated: bool = False
+    """Whether some of what it cost is our guess because the provider had not told."""
+    failed: int = 0
+    """Requests the provider did not answer well."""
+    calls: tuple[Call, ...] = ()
+    limits: tuple[LimitMet, ...] = ()
+
+
+def errands_of(entries: Iterable[Entry], job: str) -> tuple[ErrandDone, ...]:
+    """Tell a job's errands in the order they began; nothing that would run is cut."""
+    found: dict[int, ErrandDone] = {}
+    for entry in entries:
+        event = entry.event
+        if not isinstance(event, AgentBegan | AgentEnded | AgentLimited | ModelCalled | ToolCallDecided):
+            continue
+        if event.job == job:
+            known = found.get(event.epoch, ErrandDone(epoch=event.epoch))
+            found[event.epoch] = known.model_copy(update=_learned(known, entry.seq, entry.at, event))
+    return tuple(found.values())
+
+
+def _learned(
+    known: ErrandDone,
+    seq: int,
+    at: datetime,
+    event: AgentBegan | AgentEnded | AgentLimited | ModelCalled | ToolCallDecided,
+) -> dict[str, object]:
+    match event:
+        case AgentBegan():
+            return _began(event, at)
+        case AgentEnded():
+            ended = ENDED.get(event.outcome.value, event.outcome.value)
+            return {"ended_at": at, "outcome": event.outcome.value, "ended": ended, "why": clean(event.why, 400)}
+        case AgentLimited():
+            named = {"provider": clean(event.provider, 60), "limit": clean(event.limit, 60)}
+            return {"limits": (*known.limits, LimitMet(at=at, resets_at=event.resets_at, **named))}
+        case ModelCalled():
+            return _paid(known, event)
+        case ToolCallDecided():
+            return {"calls": _decided(known.calls, seq, at, event)}
+
+
+def _began(event: AgentBegan, at: datetime) -> dict[str, object]:
+    return {
+        "errand": event.errand.value,
+        "agent": clean(event.agent, 60),
+        "version": clean(event.version, 60),
+        "model": clean(event.model, 80),
+        "template": clean(event.template, 80),
+        "template_version": clean(event.template_version, 200),
+        "prompt_blob": event.prompt_blob,
+        "began_at": at,
+    }
+
+
+def _paid(known: ErrandDone, event: ModelCalled) -> dict[str, object]:
+    spent = Spent(
+        requests=known.spent.requests + 1,
+        tokens=known.spent.tokens + event.tokens.total,
+        usd_micros=known.spent.usd_micros + event.usd_micros,
+    )
+    failed = known.failed + (not 200 <= event.status < 300)
+    estimated = known.estimated or event.estimated
+    words = [*spent.parts[:-1], f"about {spent.parts[-1]}" if estimated else spent.parts[-1]]
+    words += [f"{counted(failed, 'request')} failed"] if failed else []
+    return {
+        "spent": spent,
+        "failed": failed,
+        "estimated": estimated,
+        "cost": " · ".join(words),
+        "model": known.model or clean(event.model, 80),
+    }
+
+
+def _decided(calls: tuple[Call, ...], seq: int, at: datetime, event: ToolCallDecided) -> tuple[Call, ...]:
+    """A call that was held is one call: the answer takes the question's place."""
+    tool = clean(event.tool, 120)
+    waiting = [one for one in calls if (one.verdict, one.tool, one.shown) == ("waits", tool, event.shown)]
+    call = Call(
+        seq=seq,
+        at=at,
+        tool=tool,
+        shown=event.shown,
+        verdict=VERDICTS[event.verdict],
+        code=event.code,
+        why=clean(event.why, 400),
+        asked=event.verdict == "ask" or bool(waiting),
+        by=clean(event.by, 60),
+    )
+    return tuple(call if one is waiting[0] else one for one in calls) if waiting else (*calls, call)

@@ -1,0 +1,269 @@
+"""The review queue: each recommendation with its evidence, its checks, and what was decided for the person."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events.jobs import JobExecuted, JobVerified
+from midwatch.journal.events.session import ActJudged, AskExpired
+from midwatch.terms.jobs import CheckResult, Proof
+from midwatch.terms.records import (
+    ActRow,
+    AskRow,
+    AssumptionRow,
+    EvaluationRow,
+    EvidenceRow,
+    JobRow,
+    OutcomeRow,
+    ProjectRow,
+    PullRequestRow,
+    ReportRow,
+    RunRow,
+    SessionRow,
+    StackRow,
+)
+from midwatch.terms.report import Outcome, Recommendation
+from midwatch.terms.term import Term
+from midwatch.views.entries.describe import describe
+from midwatch.views.entries.words.jobs import PROVEN
+from midwatch.views.text.names import Names
+from midwatch.views.text.plain import spaced
+from midwatch.views.text.proof import ProofLine
+from midwatch.views.text.proof import told as told_of
+
+
+@dataclass(frozen=True, slots=True)
+class NightRows:
+    """Everything one night left behind, as rows."""
+
+    session: SessionRow
+    report: ReportRow
+    projects: tuple[ProjectRow, ...] = ()
+    runs: tuple[RunRow, ...] = ()
+    jobs: tuple[JobRow, ...] = ()
+    acts: tuple[ActRow, ...] = ()
+    asks: tuple[AskRow, ...] = ()
+    pull_requests: tuple[PullRequestRow, ...] = ()
+    evidence: tuple[EvidenceRow, ...] = ()
+    assumptions: tuple[AssumptionRow, ...] = ()
+    evaluations: tuple[EvaluationRow, ...] = ()
+    outcomes: tuple[OutcomeRow, ...] = ()
+    stacks: tuple[StackRow, ...] = ()
+
+
+class EvidenceShown(Term):
+    """One piece of evidence with its place."""
+
+    citation: str
+    place: str
+    """Path and line, where it has them."""
+    commit: str
+    excerpt: str
+    notes: str
+
+
+class CheckShown(Term):
+    """One check before and after; `fine` is None where it says nothing."""
+
+    command: str
+    before: str
+    after: str
+    fine: bool | None
+    tail: str
+
+
+class DecisionMade(Term):
+    """Something decided while nobody could be asked."""
+
+    seq: int
+    text: str
+
+
+class PullShown(Term):
+    """The pull request of an item."""
+
+    number: int
+    job: int
+    state: str
+    branch: str
+    into: str
+    undo: tuple[str, ...]
+    merged_sha: str
+    standing: str = "open"
+    """Its state, and its checks where it is kept."""
+    link: str = ""
+
+
+class Item(Term):
+    """One thing to judge."""
+
+    id: str
+    place: int
+    title: str
+    text: str
+    sure: int
+    hypothesis: bool
+    tradeoffs: tuple[str, ...]
+    ask: str
+    project: str
+    job: int
+    """Its number, 0 where there is none."""
+    proven: str
+    files: int
+    added: int
+    removed: int
+    flagged: tuple[str, ...]
+    evidence: tuple[EvidenceShown, ...]
+    checks: tuple[CheckShown, ...]
+    told: tuple[ProofLine, ...]
+    """What speaks for and against the proof, beside its checks."""
+    decisions: tuple[DecisionMade, ...]
+    pull: PullShown | None
+    diff_blob: str
+    outcome: Outcome
+    reason: str
+
+
+def items_of(rows: NightRows, entries: Sequence[Entry], names: Names) -> tuple[Item, ...]:
+    """Make one item of each recommendation, in the report's order."""
+    return tuple(_item(rows, one, place, (entries, names)) for place, one in enumerate(rows.report.recommendations, 1))
+
+
+def _item(rows: NightRows, one: Recommendation, place: int, told: tuple[Sequence[Entry], Names]) -> Item:
+    job = next((job for job in rows.jobs if one.why == f"trace:{job.id}"), None)
+    # A recommendation to look at a finding has a job too, but its change is judged with the one to merge it.
+    about_change = job is not None and one.ask in {f"midwatch job {verb} {job.number}" for verb in ("merge", "show")}
+    pulls = [row for row in rows.pull_requests if job and row.job == job.id and about_change]
+    pull = pulls[-1] if pulls else None
+    change = job.change if job and about_change else None
+    given = next((row for row in rows.outcomes if row.id == one.id), None)
+    project = next((row.name for row in rows.projects if job and row.id == job.project), "")
+    return Item(
+        id=one.id,
+        place=place,
+        title=pull.title if pull else job.title if job and about_change else one.text,
+        text=one.text,
+        sure=round(one.confidence * 100),
+        hypothesis=one.hypothesis,
+        tradeoffs=one.tradeoffs,
+        ask=one.ask,
+        project=project,
+        job=job.number if job else 0,
+        proven=_proven(job) if about_change else "",
+        files=len(change.files) if change else 0,
+        added=change.insertions if change else 0,
+        removed=change.deletions if change else 0,
+        flagged=change.flagged if change else (),
+        evidence=_evidence(rows, one),
+        checks=checks(job.proof) if job and job.proof and about_change else (),
+        told=told_of(job.proof) if job and job.proof and about_change else (),
+        decisions=decisions(job, rows.asks, *told) if job and about_change else (),
+        pull=_pull(pull, job.number) if pull and job else None,
+        diff_blob=job.diff_blob if job and about_change else "",
+        outcome=Outcome(given.outcome) if given else Outcome.PENDING,
+        reason=given.reason if given else "",
+    )
+
+
+def _proven(job: JobRow | None) -> str:
+    if job is None or job.proof is None:
+        return "It was not checked."
+    said = PROVEN.get(job.proof.verdict, spaced(job.proof.verdict))
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def _pull(row: PullRequestRow, job: int) -> PullShown:
+    return PullShown(
+        number=row.number,
+        job=job,
+        state=row.state,
+        branch=row.branch,
+        into=row.into,
+        undo=row.undo,
+        merged_sha=row.merged_sha,
+        standing=standing(row),
+        link=row.url if row.url.startswith(("https://", "http://")) else "",
+    )
+
+
+def standing(row: PullRequestRow) -> str:
+    """Say how a pull request stands, in a word or two."""
+    if row.state != "open":
+        return row.state
+    checks = f", checks {row.checks}" if row.checks != "none" else ""
+    return f"{'a draft' if row.draft else 'open'}{checks}"
+
+
+def pull_of(row: PullRequestRow, job: JobRow) -> PullShown:
+    """Show a pull request by itself, as after a merge."""
+    return _pull(row, job.number)
+
+
+def _evidence(rows: NightRows, one: Recommendation) -> tuple[EvidenceShown, ...]:
+    found = {row.id: row for row in rows.evidence}
+    return tuple(_piece(found[name]) for name in one.evidence if name in found)
+
+
+def _piece(row: EvidenceRow) -> EvidenceShown:
+    place, at, commit = row.citation.rpartition("@")
+    located = bool(at) and ":" in place and " " not in commit
+    return EvidenceShown(
+        citation=row.citation,
+        place=place if located else "",
+        commit=commit if located else "",
+        excerpt=row.excerpt,
+        notes=row.notes,
+    )
+
+
+def checks(proof: Proof) -> tuple[CheckShown, ...]:
+    """Put each check's end before and after the change side by side."""
+    before = {one.command: one for one in proof.before}
+    restored = {one.command: one for one in proof.restored}
+    return tuple(_check(one, before.get(one.command), restored.get(one.command)) for one in proof.delivered)
+
+
+def _check(after: CheckResult, before: CheckResult | None, restored: CheckResult | None) -> CheckShown:
+    fooled = after.green and restored is not None and not restored.green
+    told = f"{_ended(after)}, but {_ended(restored)} with the old check files" if fooled and restored else _ended(after)
+    fine = None if not after.green and before is not None and not before.green else after.green and not fooled
+    return CheckShown(
+        command=after.command,
+        before=_ended(before) if before else "not run",
+        after=told,
+        fine=fine,
+        tail="" if fine else (restored.tail if fooled and restored else after.tail),
+    )
+
+
+def _ended(check: CheckResult) -> str:
+    if check.green:
+        return "green"
+    if check.flaky:
+        return "flaky"
+    failures = f", {check.failures} failed" if check.failures else ""
+    return f"red (exit {check.exit_code}{failures})"
+
+
+def decisions(job: JobRow, asks: Sequence[AskRow], entries: Sequence[Entry], names: Names) -> tuple[DecisionMade, ...]:
+    """List what the night decided for the person about one job, with the entry that says why."""
+    mine = {ask.id for ask in asks if ask.subject == job.id}
+    made: list[DecisionMade] = []
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, JobExecuted) and event.job == job.id:
+            made += [
+                DecisionMade(seq=entry.seq, text=f"Took back “{one.subject}”: {one.why}") for one in event.done.dropped
+            ]
+        elif _decides(entry, job, mine):
+            made.append(DecisionMade(seq=entry.seq, text=describe(event, names)))
+    return tuple(made)
+
+
+def _decides(entry: Entry, job: JobRow, asks: set[str]) -> bool:
+    event = entry.event
+    if isinstance(event, ActJudged):
+        return event.act == job.act
+    if isinstance(event, AskExpired):
+        return event.ask in asks
+    return isinstance(event, JobVerified) and event.job == job.id and event.proof.verdict != "green"

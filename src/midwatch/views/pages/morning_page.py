@@ -1,0 +1,266 @@
+"""The morning as a page: one sentence, the night in a line, the queue to review, and what a review changed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from midwatch.journal.entry import Entry
+from midwatch.journal.events.morning import ReviewSubmitted, RunScored
+from midwatch.journal.events.session import SessionEnded
+from midwatch.terms.asks import AskState
+from midwatch.terms.jobs import JobState
+from midwatch.terms.money import dollars, many, micros
+from midwatch.terms.records import AskRow, EvaluationRow
+from midwatch.terms.report import Section
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Level
+from midwatch.views.entries.describe import describe
+from midwatch.views.pages.morning_items import Item, NightRows, items_of
+from midwatch.views.pages.stack import StackShown, stack_shown
+from midwatch.views.text.names import Names, names_after
+from midwatch.views.text.plain import counted
+
+WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+class NightLine(Term):
+    """The night in a line."""
+
+    number: int
+    level: str
+    began: datetime | None
+    ended: datetime | None
+    reason: str
+    rounds: int
+    spent: str
+    """Money and tokens, in words."""
+    asks: int
+    answered: int
+    by_silence: int
+
+
+class DecisionWanted(Term):
+    """An ask that still waits."""
+
+    number: int
+    question: str
+    recommendation: str
+    due_at: datetime | None
+
+
+class Assumed(Term):
+    """Something taken for granted, for a person to confirm."""
+
+    id: str
+    statement: str
+    confidence: int
+    impact: str
+
+
+class RunScore(Term):
+    """What a run was worth, before and after review."""
+
+    run: int
+    title: str
+    before: float | None
+    after: float | None
+    authority: str
+
+
+class Recorded(Term):
+    """One entry that the review wrote."""
+
+    seq: int
+    text: str
+
+
+class Reviewed(Term):
+    """The review that was handed in."""
+
+    by: str
+    at: datetime | None
+    usefulness: int
+    trust: int
+    brevity: int
+    flags: tuple[str, ...]
+    notes: str
+    recorded: tuple[Recorded, ...]
+
+
+class MorningPage(Term):
+    """Everything the page shows."""
+
+    verdict: str
+    night: NightLine
+    report: str
+    items: tuple[Item, ...]
+    stacks: tuple[StackShown, ...]
+    decisions: tuple[DecisionWanted, ...]
+    assumptions: tuple[Assumed, ...]
+    sections: tuple[Section, ...]
+    words: int
+    cut: int
+    scores: tuple[RunScore, ...]
+    reviewed: Reviewed | None
+    missed: bool
+    """Nobody reviewed in time; it still can be done."""
+
+
+def morning_page(rows: NightRows, entries: Sequence[Entry]) -> MorningPage:
+    """Put the page together from the night's rows and its entries."""
+    names = names_after(entries)
+    open_asks = [ask for ask in rows.asks if ask.state is AskState.OPEN]
+    brief = rows.report.brief
+    return MorningPage(
+        verdict=verdict(rows),
+        night=_night(rows),
+        report=rows.report.id,
+        items=items_of(rows, entries, names),
+        stacks=_stacks(rows),
+        decisions=tuple(_wanted(ask) for ask in sorted(open_asks, key=lambda ask: -ask.priority)),
+        assumptions=tuple(
+            Assumed(
+                id=one.id, statement=one.statement, confidence=round(one.confidence * 100), impact=one.impact_if_wrong
+            )
+            for one in rows.assumptions
+            if one.needs_confirmation
+        ),
+        sections=brief.sections,
+        words=brief.words,
+        cut=brief.cut,
+        scores=_scores(rows),
+        reviewed=_reviewed(rows, entries, names),
+        missed=any(one.capture_status == "timeout" for one in rows.evaluations),
+    )
+
+
+def verdict(rows: NightRows) -> str:
+    """Say in one breath how the night went, from its facts."""
+    works = rows.session.works()
+    ordered = len(works)
+    if rows.session.level is Level.OBSERVE and not rows.jobs:
+        said = sum(act.state == "said" for act in rows.acts)
+        return f"Nothing was touched. {_number(said)} {'proposal' if said == 1 else 'proposals'} to read."
+    if not ordered:
+        return "Nothing was ordered, nothing was done."
+    settled = {job.work_item for job in rows.jobs if job.state is JobState.DONE}
+    done = sum(items <= settled for items in works)
+    doubtful = sum(
+        job.state is JobState.DONE and job.proof is not None and job.proof.verdict != "green" for job in rows.jobs
+    )
+    eye = ordered - done + doubtful + sum(ask.state is AskState.OPEN for ask in rows.asks)
+    return f"{_share(done, ordered)} done.{_eye(eye)}"
+
+
+def _share(done: int, ordered: int) -> str:
+    if ordered == 1:
+        return "The one thing ordered is" if done else "The one thing ordered is not"
+    if done == ordered:
+        return "Both are" if ordered == 2 else f"All {_number(ordered).lower()} are"
+    return f"{_number(done)} of {_number(ordered).lower()}"
+
+
+def _eye(count: int) -> str:
+    if not count:
+        return ""
+    return f" {_number(count)} {'needs' if count == 1 else 'need'} your eye."
+
+
+def _number(count: int) -> str:
+    return (WORDS[count] if count < len(WORDS) else str(count)).capitalize()
+
+
+def _night(rows: NightRows) -> NightLine:
+    session = rows.session
+    return NightLine(
+        number=session.number,
+        level=session.level.value,
+        began=session.started_at,
+        ended=session.debrief_at or session.ended_at,
+        reason=session.reason,
+        rounds=session.rounds,
+        spent=_spent(rows),
+        asks=len(rows.asks),
+        answered=sum(ask.state is AskState.ANSWERED for ask in rows.asks),
+        by_silence=sum(ask.state is AskState.EXPIRED for ask in rows.asks),
+    )
+
+
+def _spent(rows: NightRows) -> str:
+    money, tokens = sum(job.usd_micros for job in rows.jobs), sum(job.tokens for job in rows.jobs)
+    granted = dollars(micros(rows.session.orders.limits.usd))
+    return f"{dollars(money)} of {granted}, {f'{many(tokens)} tokens' if tokens else 'no tokens'}"
+
+
+def asked(night: NightLine) -> str:
+    """Tell how much of a person the night used."""
+    if not night.asks:
+        return "no question asked"
+    told = [f"{night.answered} answered in time"] if night.answered else []
+    told += [f"{night.by_silence} decided by silence"] if night.by_silence else []
+    waiting = night.asks - night.answered - night.by_silence
+    told += [f"{waiting} still open or withdrawn"] if waiting > 0 else []
+    return f"{counted(night.asks, 'question')} asked, {', '.join(told)}"
+
+
+def _stacks(rows: NightRows) -> tuple[StackShown, ...]:
+    """The newest of each project."""
+    newest = {row.project: row for row in rows.stacks}
+    names = {row.id: row.name for row in rows.projects}
+    away = {row.id for row in rows.pull_requests if row.forge != "local"}
+    return tuple(
+        stack_shown(row, names.get(row.project, ""), elsewhere=any(step.pull_request in away for step in row.order))
+        for row in newest.values()
+    )
+
+
+def _wanted(ask: AskRow) -> DecisionWanted:
+    return DecisionWanted(
+        number=ask.number, question=ask.question, recommendation=ask.recommendation, due_at=ask.due_at
+    )
+
+
+def _scores(rows: NightRows) -> tuple[RunScore, ...]:
+    titles = {job.run: job.title for job in rows.jobs}
+    return tuple(
+        RunScore(
+            run=run.number,
+            title=titles.get(run.id, ""),
+            before=run.score_pre,
+            after=run.score_post,
+            authority=run.contract.authority_policy.start_level.value,
+        )
+        for run in rows.runs
+    )
+
+
+def _reviewed(rows: NightRows, entries: Sequence[Entry], names: Names) -> Reviewed | None:
+    given = [one for one in rows.evaluations if one.capture_status == "submitted"]
+    said = [one for one in entries if isinstance(one.event, ReviewSubmitted) and one.event.session == rows.session.id]
+    if not said:
+        return None
+    last = said[-1]
+    runs = {run.id for run in rows.runs}
+    wrote = [one for one in entries if one.seq >= last.seq and _by_review(one, rows.session.id, runs)]
+    event = last.event
+    assert isinstance(event, ReviewSubmitted)  # noqa: S101  for the type checker: chosen so above
+    return Reviewed(
+        by=event.by,
+        at=_when(given) or last.at,
+        usefulness=event.review.usefulness,
+        trust=event.review.trust,
+        brevity=event.review.brevity,
+        flags=tuple(flag.value for flag in event.review.flags),
+        notes=event.review.notes,
+        recorded=tuple(Recorded(seq=one.seq, text=describe(one.event, names)) for one in wrote),
+    )
+
+
+def _when(given: Sequence[EvaluationRow]) -> datetime | None:
+    return max((one.submitted_at for one in given if one.submitted_at), default=None)
+
+
+def _by_review(entry: Entry, session: str, runs: set[str]) -> bool:
+    event = entry.event
+    if isinstance(event, RunScored):
+        return event.phase == "post" and event.run in runs
+    return isinstance(event, ReviewSubmitted | SessionEnded) and event.session == session

@@ -1,0 +1,147 @@
+"""What waits for a person: the question, the answers one can give with one press, and what silence means."""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+from midwatch.terms.asks import EDIT, AskKind, Silence
+from midwatch.terms.english import say
+from midwatch.terms.jobs import Plan
+from midwatch.terms.records import AskRow, JobRow, ProjectRow
+from midwatch.terms.term import Term
+from midwatch.views.text.plain import clean
+
+ASKED: Final[dict[AskKind, str]] = {
+    AskKind.CONFIRM_ACT: "May it do this?",
+    AskKind.GUIDANCE_ERROR: "Something broke. What now?",
+    AskKind.GUIDANCE_UNCERTAIN: "It is not sure. Which way?",
+    AskKind.SPEND: "May it spend more?",
+}
+LONGEST: Final = 20_000
+"""More than this of what would run is not shown at once, and the reader is told so."""
+_HELD: Final = re.compile(r"(May job \d+ use .+?\?)\s(.+)", re.DOTALL)
+"""How a held tool call is asked: the question, then exactly what would run."""
+_WITHIN: Final = "If you do not answer"
+
+
+class Choice(Term):
+    """One answer a person can give with one press."""
+
+    value: str
+    label: str
+    primary: bool = False
+
+
+class AskShown(Term):
+    """Something that waits for a person, with what silence means."""
+
+    id: str
+    number: int
+    heading: str
+    text: str
+    exactly: str = ""
+    """What would run, line by line, where a tool call is held."""
+    left_out: int = 0
+    """So many characters of it are not shown."""
+    rationale: str = ""
+    recommendation: str = ""
+    choices: tuple[Choice, ...] = ()
+    silence_before: str
+    silence_after: str = ""
+    due_at: datetime | None = None
+    shown_hash: str = ""
+    plan: Plan | None = None
+    job: int = 0
+    project: str = ""
+    edits: bool = False
+    """Whether it may be sent back with a word about what should be different."""
+
+
+def asks_shown(
+    asks: Iterable[AskRow], jobs: Mapping[str, JobRow], projects: Mapping[str, ProjectRow]
+) -> tuple[AskShown, ...]:
+    """Show what waits for a person, the most urgent first."""
+    ordered = sorted(asks, key=lambda ask: (-ask.priority, ask.number))
+    return tuple(_ask(ask, jobs.get(ask.subject), projects) for ask in ordered)
+
+
+def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) -> AskShown:
+    plan = job.plan if job and ask.kind is AskKind.APPROVE_PLAN and job.plan_hash == ask.shown_hash else None
+    before, after = silence_parts(ask.silence, due=ask.due_at is not None)
+    project = projects.get(ask.project or (job.project if job else ""))
+    question, exactly = parts_of(ask)
+    return AskShown(
+        id=ask.id,
+        number=ask.number,
+        heading=f"May job {job.number} go ahead? {clean(job.title, 120)}" if plan and job else _heading(ask),
+        text="" if exactly else clean(plan.summary if plan else question, 800),
+        exactly=exactly[:LONGEST],
+        left_out=max(0, len(exactly) - LONGEST),
+        rationale=clean(ask.rationale, 400),
+        recommendation=clean(ask.recommendation, 200),
+        choices=_choices(ask),
+        silence_before=before,
+        silence_after=after,
+        due_at=None if ask.silence is Silence.WAITS else ask.due_at,
+        shown_hash=ask.shown_hash,
+        plan=plan and harmless_plan(plan),
+        job=job.number if job else 0,
+        edits=EDIT in ask.options,
+        project=clean(project.name, 63) if project else "",
+    )
+
+
+def parts_of(ask: AskRow) -> tuple[str, str]:
+    """Take apart what is asked and exactly what would run; nothing would, where no tool call is held."""
+    held = _HELD.fullmatch(ask.question) if ask.kind is AskKind.CONFIRM_ACT else None
+    return (clean(held[1], 300), held[2]) if held else (ask.question, "")
+
+
+def _heading(ask: AskRow) -> str:
+    question, exactly = parts_of(ask)
+    if exactly:
+        return question
+    return ASKED.get(ask.kind, f"Ask {ask.number} is for you")
+
+
+def _choices(ask: AskRow) -> tuple[Choice, ...]:
+    """The recommended answer comes as the bright button; without a recommendation the first one does."""
+    best = ask.recommendation if ask.recommendation in ask.options else next(iter(ask.options), "")
+    words = {"yes": "Approve", "no": "Reject"} if ask.kind is AskKind.APPROVE_PLAN else {}
+    return tuple(
+        Choice(
+            value=clean(one),
+            label=clean(words.get(one, one[:1].upper() + one[1:]).replace("_", " "), 60),
+            primary=one == best,
+        )
+        for one in ask.options
+    )
+
+
+def harmless_plan(plan: Plan) -> Plan:
+    """Make every line of a plan harmless before it is shown: it is an agent's text."""
+    return plan.model_copy(
+        update={
+            "summary": clean(plan.summary, 800),
+            "approach": tuple(clean(one, 400) for one in plan.approach),
+            "files": tuple(clean(one, 300) for one in plan.files),
+            "risks": tuple(clean(one, 400) for one in plan.risks),
+            "checks": tuple(clean(one, 300) for one in plan.checks),
+            "blast_radius": clean(plan.blast_radius, 400),
+            "undo": clean(plan.undo, 400),
+        }
+    )
+
+
+def plan_shown(job: JobRow) -> Plan | None:
+    """Show a job's plan."""
+    return harmless_plan(job.plan) if job.plan else None
+
+
+def silence_parts(silence: Silence, *, due: bool) -> tuple[str, str]:
+    """Say what silence means, with a place between the two parts for the time that is left."""
+    words = say(f"silence.{silence.value}")
+    if not due or silence is Silence.WAITS or not words.startswith(_WITHIN):
+        return words, ""
+    return f"{_WITHIN} within", words.removeprefix(_WITHIN)

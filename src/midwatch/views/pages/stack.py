@@ -1,0 +1,186 @@
+"""A stack in words: how many branches go together, what keeps the others out, and what to type."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from midwatch.terms.counting import some
+from midwatch.terms.records import StackRow
+from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict
+from midwatch.terms.term import Term
+from midwatch.views.text.plain import clean
+
+MOST_FILES = 4
+PROVEN = {
+    StackVerdict.GREEN: "checks green together",
+    StackVerdict.STILL_RED: "checks no worse than before",
+    StackVerdict.NO_CHECKS: "no checks, so nothing is proven together",
+    StackVerdict.UNFINISHED: "not proven together",
+}
+
+
+class StackShown(Term):
+    """A stack as pages and terminals show it."""
+
+    number: int
+    project: str
+    into: str
+    state: StackState
+    headline: str
+    why: str
+    proven: bool
+    offered: bool
+    elsewhere: bool
+    """Kept at another forge: there the order is told, not merged."""
+    base: str
+    tip: str
+    steps: tuple[StackStep, ...]
+    out: tuple["OutShown", ...]
+    checks: tuple["CheckTogether", ...]
+    settled_by: str
+    undo: tuple[str, ...]
+
+
+class OutShown(Term):
+    """A branch that is not in the stack, with the reason as a sentence."""
+
+    number: int
+    branch: str
+    title: str
+    why: str
+    files: tuple[str, ...]
+
+
+class CheckTogether(Term):
+    """How one check ended on the merged tree."""
+
+    command: str
+    green: bool
+    tail: str
+
+
+def stack_shown(row: StackRow, project: str, *, elsewhere: bool = False) -> StackShown:
+    """Put a stack into words."""
+    return StackShown(
+        number=row.number,
+        project=project,
+        into=row.into,
+        state=row.state,
+        headline=headline(row),
+        why=row.why,
+        proven=row.verdict is not None and row.verdict.proven,
+        offered=offered(row),
+        elsewhere=elsewhere,
+        base=row.base[:12],
+        tip=row.tip[:12],
+        steps=row.order,
+        out=tuple(_out(one, row.into) for one in row.left_out),
+        checks=tuple(
+            CheckTogether(command=one.command, green=one.green, tail="" if one.green else one.tail)
+            for one in row.checks
+        ),
+        settled_by=row.settled_by,
+        undo=row.undo,
+    )
+
+
+def offered(row: StackRow) -> bool:
+    """Whether a person may take it now."""
+    return row.state is StackState.MADE and bool(row.order) and row.verdict is not None and row.verdict.offered
+
+
+def headline(row: StackRow) -> str:
+    """Say in one sentence what is known."""
+    if row.state is StackState.MAKING:
+        return "The branches are being merged and checked together."
+    if row.verdict is None or row.verdict is StackVerdict.FAILED:
+        return "The stack could not be made."
+    many = len(row.order) + len(row.left_out)
+    if not row.order:
+        return f"None of {some(many, 'branch', 'branches')} can be merged."
+    return f"{_share(len(row.order), many)}; {PROVEN[row.verdict]}."
+
+
+def _share(together: int, many: int) -> str:
+    if many == 1:
+        return "The one branch merges"
+    if together == many:
+        return f"{'Both' if many == 2 else f'All {many}'} branches merge together"
+    return f"{together} of {many} branches {'merges' if together == 1 else 'merge together'}"
+
+
+ALONE: Final = {
+    LeftOutWhy.DRAFT: "Is only a draft: its own checks are red, or not to be believed.",
+    LeftOutWhy.ELSEWHERE: "Goes into another branch.",
+    LeftOutWhy.UNPROVEN: "Was not proven together with the others: time or check runs ended first.",
+}
+
+
+def fate(one: LeftOut, into: str) -> str:
+    """Say why a branch is left out."""
+    others = _requests(one.others) if one.others else into
+    match one.why:
+        case LeftOutWhy.CONFLICT:
+            return f"Conflicts with {others} in {_files(one.files)}."
+        case LeftOutWhy.CHECKS if one.others:
+            return f"Merges, but breaks the checks together with {others}."
+        case LeftOutWhy.CHECKS:
+            return f"Breaks the checks on {into} as it is now."
+        case LeftOutWhy.NEEDS:
+            return f"Is built on {others}, which is left out."
+        case _:
+            return ALONE[one.why]
+
+
+def _out(one: LeftOut, into: str) -> OutShown:
+    return OutShown(number=one.number, branch=one.branch, title=one.title, why=fate(one, into), files=one.files)
+
+
+def _requests(numbers: Sequence[int]) -> str:
+    told = [str(number) for number in numbers]
+    if len(told) == 1:
+        return f"pull request {told[0]}"
+    return f"pull requests {', '.join(told[:-1])} and {told[-1]}"
+
+
+def _files(files: Sequence[str]) -> str:
+    shown = [clean(name, 120) for name in files[:MOST_FILES]]
+    more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+    return f"{', '.join(shown) or 'a way git does not name'}{more}"
+
+
+def brief_line(row: StackRow, project: str) -> str:
+    """Say it in the brief, with what to type."""
+    told = f"{project}: {headline(row)}"
+    if offered(row):
+        return f"{told} To merge them: midwatch stack merge --project {project}"
+    return f"{told} {row.why or f'See: midwatch stack --project {project}'}".strip()
+
+
+def comment(row: StackRow) -> str:
+    """Tell the order where the pull requests are kept; branches and files only, no word an agent chose."""
+    lines = [f"**Stack of {some(len(row.order), 'branch', 'branches')} into {_code(row.into)}**", "", headline(row), ""]
+    lines += ["Merge in this order:"]
+    lines += [f"{place}. {_code(step.branch)} at {step.head[:12]}" for place, step in enumerate(row.order, 1)]
+    if row.left_out:
+        lines += ["", "Left out:"]
+        lines += [f"- {_code(one.branch)}: {_code_files(one, row)}" for one in row.left_out]
+    checks = [f"- {_code(one.command)}: {'green' if one.green else 'red'}" for one in row.checks]
+    lines += ["", "Checked on the merged tree:", *checks] if checks else ["", "No checks were run on the merged tree."]
+    return "\n".join([*lines, "", f"Verified on {row.base[:12]}. Should {_code(row.into)} have moved, check again."])
+
+
+def _code_files(one: LeftOut, row: StackRow) -> str:
+    """Name the others by their branches: numbers are the house's own, and mean another thing elsewhere."""
+    branches = {step.number: step.branch for step in row.order} | {each.number: each.branch for each in row.left_out}
+    others = ", ".join(_code(branches.get(number, "another branch")) for number in one.others) or _code(row.into)
+    if one.why is LeftOutWhy.CONFLICT:
+        return f"conflicts with {others} in {', '.join(map(_code, one.files[:MOST_FILES])) or 'its history'}."
+    if one.why is LeftOutWhy.CHECKS:
+        return f"breaks the checks together with {others}."
+    if one.why is LeftOutWhy.NEEDS:
+        return f"is built on {others}, which is left out."
+    return fate(one, row.into)
+
+
+def _code(text: str) -> str:
+    return f"`{clean(text, 120).replace('`', chr(39))}`"

@@ -1,0 +1,192 @@
+"""Tonight's sheet in plain words: what will not happen, what silence means, what to read before signing."""
+
+from typing import Final
+
+from midwatch.terms.acts import ActKind
+from midwatch.terms.asks import Silence
+from midwatch.terms.orders import Orders
+from midwatch.terms.trust import Isolation, Level, Outcome
+from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, money, span
+from midwatch.views.text.plain import clean, counted, listed, spaced
+
+WRITING: Final = "repo_write_pr"
+RESEARCH: Final = "web_research"
+DOING: Final[dict[ActKind, str]] = {
+    ActKind.START: "start work",
+    ActKind.STOP: "stop a job",
+    ActKind.RESTART: "restart a job",
+    ActKind.RESOLVE: "answer a job's question",
+    ActKind.UPDATE_WORK_ITEM: "move work items",
+    ActKind.CREATE_PROJECT: "create a project",
+    ActKind.PUSH_PROTECTED: "push to a protected branch",
+    ActKind.DEPLOY: "deploy",
+    ActKind.PAY: "pay",
+    ActKind.MAIL_STRANGERS: "mail strangers",
+}
+"""Acts as a person would name them; merging, handing over and looking have sentences of their own."""
+
+ALLOWING: Final[dict[str, str]] = {
+    "repo_read": "read the repositories",
+    WRITING: "write on branches of its own",
+    RESEARCH: "look things up on the web",
+    "pull_request": "open pull requests",
+}
+"""Tools and effects as a person would name them."""
+
+LEVEL_MEANS: Final[dict[Level, str]] = {
+    Level.OBSERVE: "It looks and suggests. It starts nothing and writes nothing.",
+    Level.CAUTIOUS: "It starts ordered work and tells you; it asks before it stops or restarts a job.",
+    Level.MODERATE: "It starts and restarts ordered work by itself, and tells you when it stops a job.",
+    Level.FULL: "It does all that the orders allow by itself; plans inside them do not wait for you.",
+}
+
+
+def will_not(facts: SheetFacts) -> tuple[str, ...]:
+    """Say what will not happen tonight, each sentence true by the rules that hold at this level under these orders."""
+    said = (
+        _never(facts),
+        "Merge anything. That is a person's act, always." if facts.outcomes[ActKind.MERGE] is Outcome.ASK_FIRST else "",
+        *_held_by_level(facts),
+        *_held_by_permissions(facts),
+        "Change your own branches or see what you have not committed: work begins at a commit and arrives on agent/…",
+        "Work in a project this sheet does not name.",
+        *_held_by_paths(facts),
+        *(f"Act on {clean(one.name)}: it is {_flags(one)}." for one in facts.projects if one.flags),
+        f"Go on after {_end(facts.orders)}.",
+    )
+    return tuple(sentence for sentence in said if sentence)
+
+
+def _never(facts: SheetFacts) -> str:
+    kinds = [DOING[kind] for kind, outcome in facts.outcomes.items() if outcome is Outcome.REFUSE and kind in DOING]
+    return f"{_either(kinds).capitalize()}. There is no tool for it." if kinds else ""
+
+
+def _held_by_level(facts: SheetFacts) -> tuple[str, ...]:
+    level = facts.orders.level
+    suggested = _named(facts, Outcome.SAY_ONLY)
+    asked = _named(facts, Outcome.ASK_FIRST)
+    return (
+        f"{_either(suggested).capitalize()}: at {level} these are only suggested." if suggested else "",
+        f"Write anything: at {level} nothing is written." if level is Level.OBSERVE else "",
+        f"{_either(asked).capitalize()} without your yes; silence means it is not done." if asked else "",
+    )
+
+
+def _named(facts: SheetFacts, outcome: Outcome) -> list[str]:
+    return [words for kind, words in DOING.items() if facts.outcomes.get(kind) is outcome]
+
+
+def _held_by_permissions(facts: SheetFacts) -> tuple[str, ...]:
+    permitted = facts.orders.permissions
+    effects = tuple(spaced(one) for one in permitted.external)
+    outside = f", except by {_either(list(effects))}" if effects else " at all"
+    if RESEARCH not in permitted.tools or not permitted.domains:
+        web = "Look anything up on the web."
+    else:
+        web = f"Look anything up on the web beyond {listed(permitted.domains, 10)}."
+    writes = WRITING in permitted.tools
+    return (
+        f"Reach outside this house{outside}.",
+        web,
+        "Hand work to other agents or make appointments: the orders name nobody for it.",
+        "" if writes else f"Write to a repository: the orders do not name {WRITING}.",
+        f"Change more than {counted(facts.files_per_job, 'file')} or {counted(facts.lines_per_job, 'line')} in one job."
+        if writes
+        else "",
+    )
+
+
+def _held_by_paths(facts: SheetFacts) -> tuple[str, ...]:
+    bound = (
+        f"For “{clean(work.title, 80)}”, change anything outside {listed(work.paths, 10)}."
+        for work in facts.orders.work
+        if work.paths
+    )
+    untouched = facts.orders.do_not_touch
+    return (f"Touch {listed(untouched, 20)}." if untouched else "", *bound)
+
+
+def _end(orders: Orders) -> str:
+    limits = orders.limits
+    purse = money(limits.usd) if limits.usd else ""
+    tokens = counted(limits.tokens, "token").replace(str(limits.tokens), f"{limits.tokens:,}") if limits.tokens else ""
+    ends = [
+        span(limits.minutes),
+        counted(limits.rounds, "round"),
+        tokens,
+        purse,
+        "the time named under Until" if orders.until else "",
+    ]
+    return _either([one for one in ends if one])
+
+
+def allowed(name: str) -> str:
+    """Say what a tool or an effect outside lets the night do."""
+    return ALLOWING.get(name, spaced(name))
+
+
+def silence_on_plans(facts: SheetFacts) -> str:
+    """Say what happens to a plan nobody answers."""
+    if facts.orders.level is Level.OBSERVE:
+        return "At observe no work is started, so no plan is made; one you ask for yourself waits for your yes."
+    if facts.plan_silence is not Silence.APPROVED:
+        return "Silence approves nothing: a plan waits for your yes, however long that takes."
+    if facts.plan_minutes == 0:
+        return f"At {facts.orders.level} a plan inside this sheet is carried out without waiting for you."
+    return (
+        f"A plan nobody answers within {span(facts.plan_minutes)} counts as approved, "
+        "if it stays inside this sheet. One that does not waits for you."
+    )
+
+
+def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
+    """Say what does not keep anyone from signing, but should be read first."""
+    orders = facts.orders
+    raised = orders.level.rank > facts.standing.rank
+    runs_checks = any(work.checks for work in orders.work) or any(one.has_checks for one in facts.projects)
+    open_to_all = facts.isolation is Isolation.NONE and runs_checks
+    named = facts.orders.permissions.domains
+    deaf = named and facts.isolation in {Isolation.LANDLOCK, Isolation.SEATBELT}
+    return (
+        *(f"Night {number} is not reviewed yet; signing closes its review." for number in facts.unreviewed),
+        *(f"{clean(one.name)} is {_flags(one)}: its work will be refused." for one in facts.projects if one.flags),
+        *((f"The level rises from {facts.standing} to {orders.level} by your signature.",) if raised else ()),
+        *(("At observe the night only suggests; no work will be started.",) if orders.level is Level.OBSERVE else ()),
+        *(
+            f"{clean(one.name)} has {counted(one.uncommitted, 'uncommitted file')}; the night will not see "
+            f"{'it' if one.uncommitted == 1 else 'them'}."
+            for one in facts.projects
+            if one.uncommitted
+        ),
+        *(
+            f"{clean(one.name)} has no checks by your own word, so nothing proves its work."
+            for one in facts.projects
+            if not one.has_checks and any(work.project == one.name and not work.checks for work in orders.pieces())
+        ),
+        *_held_by_walls(facts),
+        *(
+            (f"No job will reach {listed(named)}: behind the walls of this machine there is no network.",)
+            if deaf
+            else ()
+        ),
+        *(("Checks run as programs of yours on this machine; nothing isolates them.",) if open_to_all else ()),
+    )
+
+
+def _held_by_walls(facts: SheetFacts) -> tuple[str, ...]:
+    """Say it where weak walls leave an agent less than the sheet gives it."""
+    level, most = facts.orders.level, facts.most_by_walls
+    agents = sorted({work.agent for work in facts.orders.work} - set(facts.model_free))
+    if not agents or most.rank >= level.rank:
+        return ()
+    walls = "no walls" if facts.isolation is Isolation.NONE else f"only half walls ({facts.isolation.value})"
+    return (f"This machine has {walls}, so {listed(tuple(agents))} gets {most} at most, whatever this sheet says.",)
+
+
+def _flags(project: ProjectSeen) -> str:
+    return " and ".join(flag.value for flag in project.flags)
+
+
+def _either(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,126 @@
+"""How strongly a job is kept apart, what it may reach and what it tried, in plain words."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from midwatch.terms.contract import RunContract
+from midwatch.terms.records import ConnectionRow, JobRow
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Isolation
+from midwatch.views.text.plain import clean
+from midwatch.views.text.sizes import MARKS, size
+
+FIRST: Final = 10
+"""So many of what was refused are shown at once; the rest on demand."""
+
+
+class Walls(Term):
+    """One kind of walls: its mark, whether that is well, and the plain reason."""
+
+    kind: str
+    mark: str
+    state: str
+    """good, half or bad; the mark says it too, for colour is never the only sign."""
+    does: str
+    """What a job behind them can and cannot do, as the rest of a sentence about it."""
+
+    @property
+    def means(self) -> str:
+        """Say it of one job."""
+        return f"It {self.does}."
+
+
+WALLS: Final[dict[Isolation, Walls]] = {
+    Isolation.BUBBLEWRAP: Walls(
+        kind="bubblewrap",
+        mark=MARKS["bubblewrap"],
+        state="good",
+        does="sees its own checkout and what it is lent, nothing else of this machine, and has no network but the "
+        "hosts it may reach",
+    ),
+    Isolation.LANDLOCK: Walls(
+        kind="Landlock",
+        mark=MARKS["landlock"],
+        state="half",
+        does="writes only in its own folders and has no network, but sees this machine's processes and programs",
+    ),
+    Isolation.SEATBELT: Walls(
+        kind="Seatbelt",
+        mark=MARKS["seatbelt"],
+        state="half",
+        does="writes only in its own folders, but sees this machine's processes",
+    ),
+    Isolation.NONE: Walls(
+        kind="none",
+        mark=MARKS["none"],
+        state="bad",
+        does="can do on this machine whatever you can do: nothing keeps it apart",
+    ),
+}
+
+
+class Reach(Term):
+    """What a job may reach: hosts by name, or why it is none or all of them."""
+
+    hosts: tuple[str, ...] = ()
+    said: str = ""
+
+
+class Tried(Term):
+    """What a job tried and did not get, with how often."""
+
+    place: str
+    verdict: str
+    why: str
+    times: int
+
+
+class Connections(Term):
+    """All a job reached or tried to reach."""
+
+    allowed: int = 0
+    traffic: str = ""
+    first: tuple[Tried, ...] = ()
+    """What was refused, newest first."""
+    more: tuple[Tried, ...] = ()
+
+    @property
+    def none(self) -> bool:
+        """Whether it never tried at all."""
+        return not self.allowed and not self.first
+
+
+def walls_of(job: JobRow) -> Walls | None:
+    """Tell what kept a job apart; nothing, until a worker has taken it up."""
+    return WALLS[job.isolation] if job.worker else None
+
+
+def reach_of(job: JobRow, contract: RunContract | None, everywhere: Iterable[str]) -> Reach:
+    """Tell what a job may reach: what the house and the run's contract name, if its walls have doors at all."""
+    if job.worker and job.isolation is Isolation.NONE:
+        return Reach(said="All that this machine reaches: there are no walls to hold it back.")
+    if job.worker and job.isolation is not Isolation.BUBBLEWRAP:
+        return Reach(said="Nothing: behind these walls there is no network.")
+    scopes = contract.constraints.tool_policy.scopes.values() if contract else ()
+    named = (*everywhere, *(domain for scope in scopes for domain in scope.allowed_domains))
+    hosts = tuple(dict.fromkeys(clean(one, 253) for one in named))
+    return Reach(hosts=hosts, said="" if hosts else "Nothing: its orders name no host.")
+
+
+def connections_shown(rows: Iterable[ConnectionRow]) -> Connections:
+    """Count what was reached and gather what was not, alike ones together, newest first."""
+    ordered = sorted(rows, key=lambda row: int(row.id), reverse=True)
+    allowed = [row for row in ordered if row.verdict == "allowed"]
+    times: dict[tuple[str, str, str], int] = {}
+    for row in ordered:
+        if row.verdict != "allowed":
+            said = (f"{clean(row.host, 253) or 'nowhere'}:{row.port}", clean(row.verdict, 20), clean(row.why))
+            times[said] = times.get(said, 0) + 1
+    tried = [Tried(place=place, verdict=verdict, why=why, times=n) for (place, verdict, why), n in times.items()]
+    out, back = sum(row.bytes_out for row in ordered), sum(row.bytes_in for row in ordered)
+    return Connections(
+        allowed=len(allowed),
+        traffic=f"{size(out)} out, {size(back)} in",
+        first=tuple(tried[:FIRST]),
+        more=tuple(tried[FIRST:]),
+    )

@@ -1,0 +1,33 @@
+"""What a proof says beside its checks: doubts, new tests, coverage, and what was left out."""
+
+from midwatch.terms.counting import some
+from midwatch.terms.jobs import Proof
+from midwatch.terms.term import Term
+from midwatch.views.text.plain import clean
+
+NEW_TESTS = {
+    "fail_on_base": "Its new tests fail without the change and pass with it.",
+    "unclear": "Its new tests could not be tried without the change.",
+}
+MOST_WORDS = 400
+
+
+class ProofLine(Term):
+    """One line about a proof; `fine` is None where it is neither good nor bad."""
+
+    text: str
+    fine: bool | None = None
+
+
+def told(proof: Proof) -> tuple[ProofLine, ...]:
+    """Say what a person should know about a proof, what speaks against it first."""
+    lines = [ProofLine(text=clean(one.text, MOST_WORDS), fine=False if one.grave else None) for one in proof.doubts]
+    lines += [ProofLine(text=f"Flaky: {clean(one)} ends differently each time.") for one in proof.flaky]
+    if proof.new_tests in NEW_TESTS:
+        lines.append(
+            ProofLine(text=NEW_TESTS[proof.new_tests], fine=True if proof.new_tests == "fail_on_base" else None)
+        )
+    if proof.coverage:
+        measured = some(proof.coverage.measurable, "changed line")
+        lines.append(ProofLine(text=f"The checks ran {proof.coverage.covered} of {measured} that can be measured."))
+    return (*lines, *(ProofLine(text=clean(note, MOST_WORDS)) for note in proof.notes))

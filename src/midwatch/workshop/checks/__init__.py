@@ -1,0 +1,1 @@
+"""Checks on fresh checkouts, and what they prove."""

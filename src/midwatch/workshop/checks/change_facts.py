@@ -1,0 +1,87 @@
+"""Reads what a change did to each file, so that rules can judge it without a repository."""
+
+import re
+
+from midwatch.errors import Unknown
+from midwatch.rules.checks.cheating import FileFact
+from midwatch.rules.checks.discovery import TELLING, Looked
+from midwatch.workshop.checks.check_files import MOST_CHARACTERS, Read, kind_of, scripts_of
+from midwatch.workshop.checks.check_scripts import called_scripts
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.quarantine.paths import matches
+from midwatch.workshop.upkeep.folders import sha
+
+MOST_PATHS = 50_000
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+
+
+async def read_changes(
+    mirrors: Mirrors, project: str, commits: tuple[str, str], may_change: tuple[str, ...], commands: tuple[str, ...]
+) -> tuple[FileFact, ...]:
+    """Read every changed file as it was and as it is, and what it is to the checks."""
+    base, head = commits
+
+    async def read(commit: str, path: str) -> bytes:
+        return await mirrors.show_file(project, commit, path)
+
+    paths = frozenset(await _paths(mirrors, project, base))
+    scripts = scripts_of(commands) | await called_scripts(read, base, commands, paths)
+
+    return tuple(
+        [
+            FileFact(
+                path=change.path,
+                kind=await kind_of(change, read, commits, scripts),
+                before=None if change.status == "A" else await _text(read, base, change.path),
+                after=None if change.status == "D" else await _text(read, head, change.path),
+                allowed=matches(change.path, may_change),
+            )
+            for change in await mirrors.changes(project, base, head)
+        ]
+    )
+
+
+async def _text(read: Read, commit: str, path: str) -> str:
+    try:
+        return (await read(commit, path))[: 4 * MOST_CHARACTERS].decode(errors="replace")[:MOST_CHARACTERS]
+    except Unknown:
+        return ""  # a link or a module, not a file: it is there, and holds no text
+
+
+async def look(mirrors: Mirrors, project: str, commit: str, placed: tuple[str, ...]) -> Looked:
+    """Look at a commit for what it says about its own checks."""
+    paths = await _paths(mirrors, project, commit)
+    texts = {}
+    for name in TELLING:
+        if name in paths:
+            found = await mirrors.show_file(project, commit, name)
+            texts[name] = found[:MOST_CHARACTERS].decode(errors="replace")
+    return Looked(texts=texts, paths=paths, placed=placed)
+
+
+async def _paths(mirrors: Mirrors, project: str, commit: str) -> tuple[str, ...]:
+    listed = await mirrors.git.run(mirrors.path(project), "ls-tree", "-r", "-z", "--name-only", sha(commit))
+    return tuple(name.decode(errors="replace") for name in listed.split(b"\0")[:MOST_PATHS] if name)
+
+
+async def changed_lines(mirrors: Mirrors, project: str, base: str, head: str) -> dict[str, frozenset[int]]:
+    """Name the lines a change wrote, by file, as they are numbered after it."""
+    options = (
+        "diff",
+        "--unified=0",
+        "--no-renames",
+        "--text",
+        "--no-textconv",
+        "--no-ext-diff",
+        "--no-color",
+        "--no-prefix",
+    )
+    said = await mirrors.git.run(mirrors.path(project), *options, sha(base), sha(head), "--")
+    found: dict[str, frozenset[int]] = {}
+    for piece in re.split(r"^diff --git ", said.decode(errors="replace"), flags=re.MULTILINE)[1:]:
+        target = re.search(r"^\+\+\+ (.+?)\t?$", piece, re.MULTILINE)
+        if target is None or target[1] == "/dev/null":
+            continue
+        spans = ((int(start), int(count or 1)) for start, count in _HUNK.findall(piece))
+        found[target[1]] = frozenset(line for start, count in spans for line in range(start, start + count))
+    return found

@@ -1,0 +1,79 @@
+"""Runs check commands in one tree, inside walls, and writes down how each ended."""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from midwatch.rules.checks.discovery import NamedCheck
+from midwatch.rules.checks.test_counts import count_tests
+from midwatch.terms.jobs import CheckResult
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.spec import Walls
+
+TAIL_CHARACTERS = 2_000
+NOT_FOUND = 127
+
+
+@dataclass(frozen=True)
+class Checking:
+    """One tree on which checks are run, inside walls."""
+
+    enclosure: Enclosure
+    walls: Walls
+    log: Path
+    wall: timedelta
+    stop: asyncio.Event | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody wants it to end."""
+        return self.stop is not None and self.stop.is_set()
+
+
+async def run_checks(checking: Checking, checks: Sequence[NamedCheck]) -> tuple[CheckResult, ...]:
+    """Run each command in the tree, in a clean environment, until all ran or `stop` is set."""
+    results: list[CheckResult] = []
+    for check in checks:
+        results.append(await run_check(checking, check))
+        if checking.stopped:
+            break
+    return tuple(results)
+
+
+async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
+    """Run one command in the tree."""
+    command = check.command
+    await asyncio.to_thread(_head_line, checking.log, command)
+    # A test suite may well be silent until its end: only the wall limit counts.
+    ended = await checking.enclosure.run(
+        checking.walls, ["/bin/sh", "-c", command], log=checking.log, wall=checking.wall, stop=checking.stop
+    )
+    counted = await asyncio.to_thread(count_tests, ended.tail)
+    return CheckResult(
+        command=command,
+        exit_code=ended.exit_code,
+        seconds=ended.seconds,
+        tail=(ended.tail + _advice(command, ended.exit_code, checking))[-TAIL_CHARACTERS:],
+        failures=counted.failed if counted else None,
+        source=check.source,
+        counted=counted,
+    )
+
+
+def _advice(command: str, exit_code: int, checking: Checking) -> str:
+    """Say what to do where a tool is there for the person and not for the job."""
+    tool = shutil.which((command.split() or [""])[0])
+    if exit_code != NOT_FOUND or tool is None or checking.enclosure.isolation is Isolation.NONE:
+        return ""
+    folder = Path(tool).resolve().parent
+    return f"\n[midwatch: {tool} is not inside the sandbox; add {folder} to sandbox.toolchains]\n"
+
+
+def _head_line(log: Path, command: str) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a") as file:
+        file.write(f"$ {command}\n")

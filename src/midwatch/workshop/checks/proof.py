@@ -1,0 +1,248 @@
+"""Proves delivered work on fresh checkouts: the base, the work, and the work with the base's own check files."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from midwatch.errors import Unavailable
+from midwatch.rules.checks.cheating import FileFact, WorkFacts, find_doubts
+from midwatch.rules.checks.check_runs import Results, judge_proof, to_rerun, to_rerun_on_base, with_reruns
+from midwatch.rules.checks.discovery import NamedCheck, join_checks, propose_checks, proves_nothing
+from midwatch.rules.checks.new_tests import doubts_about_tests, judge_narrow, judge_whole, narrow_command, new_tests
+from midwatch.terms.jobs import CheckResult, Proof
+from midwatch.terms.proof import Coverage
+from midwatch.workshop.checks.change_facts import changed_lines, look, read_changes
+from midwatch.workshop.checks.check_files import to_restore
+from midwatch.workshop.checks.checks import Checking, run_check, run_checks
+from midwatch.workshop.checks.coverage import measured
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.rooms.setup import Made, lend
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.spec import Walls
+
+
+@dataclass(frozen=True)
+class Work:
+    """A delivered change whose checks are to be run."""
+
+    project: str
+    job: str
+    base: str
+    head: str
+    epoch: int = 0
+    """Whose attempt it is: a frozen one that wakes must not clear away what a newer one works in."""
+
+
+@dataclass(frozen=True)
+class CheckPlan:
+    """What to run, how long each command may take, and which check files the orders let the agent change."""
+
+    commands: tuple[str, ...]
+    wall: timedelta
+    may_change: tuple[str, ...] = ()
+    made: Made | None = None
+    """What the project's setup made."""
+    project: tuple[str, ...] = ()
+    """Those of the commands, or more, that the project names for itself."""
+    finds: bool = False
+    """Whether checks are looked for in the checkout too, because the project names none."""
+    reruns: int = 2
+    """How often a red check whose redness is news is run again."""
+    claims: tuple[str, ...] = ()
+    """What the agent said about its work."""
+
+
+async def restore_check_files(tree: Path, mirrors: Mirrors, base: str, files: tuple[FileFact, ...]) -> int:
+    """Give a fresh checkout of the work the base's check files back, and tell how many that were.
+
+    Existing tests and everything that configures tests, linters, make or CI go back to base; such configuration that
+    is new goes away; new tests stay. `pyproject.toml`, `setup.cfg` and `package.json` only if what they say about
+    checks changed. Git does the writing, because it does not follow links the agent may have put in the way.
+    """
+    back, away = to_restore(files)
+    by_list = ("--pathspec-from-file=-", "--pathspec-file-nul")
+    if away:
+        command = ("--literal-pathspecs", "rm", "--quiet", "--force", *by_list)
+        await mirrors.git.run(tree, *command, stdin="\0".join(away).encode())
+    if back:
+        command = ("--literal-pathspecs", "checkout", "--quiet", base, *by_list)
+        await mirrors.git.run(tree, *command, stdin="\0".join(back).encode())
+    return len(back) + len(away)
+
+
+@dataclass(frozen=True)
+class Prover:
+    """Proves delivered work on fresh checkouts, inside walls."""
+
+    checkouts: Checkouts
+    enclosure: Enclosure
+    logs: Path
+
+    async def prove(
+        self, work: Work, plan: CheckPlan, *, earlier: Proof | None = None, stop: asyncio.Event | None = None
+    ) -> Proof:
+        """Run the checks on the base, on the work, and on the work with the base's check files; then judge.
+
+        What an earlier round saw of the base is not asked again.
+        """
+        court = _Court(self, work, plan, stop)
+        checks = await court.checks() if earlier is None else _as_before(earlier)
+        files = await read_changes(
+            self.checkouts.mirrors,
+            work.project,
+            (work.base, work.head),
+            plan.may_change,
+            tuple(check.command for check in checks),
+        )
+        before, notes = (earlier.before, earlier.notes) if earlier else await court.of_base(checks)
+        usable = _as_before(Proof(before=before))
+        delivered, coverage = await court.of_work(usable, before)
+        before, delivered = await court.doubly(before, delivered)
+        restored = await court.of_restored(usable, files, delivered)
+        # All of it is text that an agent wrote: reading it must not hold up the house.
+        tests = await asyncio.to_thread(new_tests, files)
+        said = await court.of_new_tests(usable, tests, before) if tests else "none"
+        doubts = await asyncio.to_thread(find_doubts, WorkFacts(files, before, delivered, restored, plan.claims))
+        doubts += await asyncio.to_thread(doubts_about_tests, said, files, plan.claims, (before, delivered))
+        proof = judge_proof(before, delivered, restored, doubts)
+        found = {"new_tests": said, "new_test_files": tuple(sorted(tests)), "coverage": coverage, "notes": notes}
+        return proof.model_copy(update={**found, "head": work.head})
+
+    async def baseline(self, work: Work, plan: CheckPlan, *, stop: asyncio.Event | None = None) -> Results:
+        """Ask the base alone, before anybody works."""
+        court = _Court(self, work, plan, stop)
+        results, _ = await court.of_base(await court.checks())
+        return results
+
+
+def _as_before(proof: Proof) -> tuple[NamedCheck, ...]:
+    return tuple(NamedCheck(one.command, one.source) for one in proof.before)
+
+
+@dataclass(frozen=True)
+class _Court:
+    """One hearing: every question is asked of a checkout made for it."""
+
+    prover: Prover
+    work: Work
+    plan: CheckPlan
+    stop: asyncio.Event | None
+
+    async def checks(self) -> tuple[NamedCheck, ...]:
+        """List what is to be run."""
+        found: tuple[str, ...] = ()
+        if self.plan.finds:
+            placed = self.plan.made.placed if self.plan.made else ()
+            mirrors = self.prover.checkouts.mirrors
+            found = propose_checks(await look(mirrors, self.work.project, self.work.base, placed))
+        ordered = tuple(one for one in self.plan.commands if one not in self.plan.project)
+        return join_checks(ordered, self.plan.project, found)
+
+    async def of_base(self, checks: Sequence[NamedCheck]) -> tuple[Results, tuple[str, ...]]:
+        """Ask the base; what we found ourselves and says nothing there is left out, with a note."""
+        if not checks:
+            return (), ()
+        async with self._at(self.work.base, "before") as tree:
+            results = await run_checks(tree, checks)
+            self._heed(tree)
+        kept = tuple(one for one in results if not proves_nothing(one))
+        notes = tuple(
+            f"`{one.command}` was found and left out: {why}." for one in results if (why := proves_nothing(one))
+        )
+        return kept, notes
+
+    async def of_work(self, checks: Sequence[NamedCheck], before: Results) -> tuple[Results, Coverage | None]:
+        """Ask the work as it was delivered."""
+        if not checks:
+            return (), None
+        async with self._at(self.work.head, "delivered") as tree:
+            results = await run_checks(tree, checks)
+            results = await self._again(tree, results, to_rerun(before, results))
+            self._heed(tree)
+            mirrors, work = self.prover.checkouts.mirrors, self.work
+            changed = await changed_lines(mirrors, work.project, work.base, work.head)
+            return results, await measured(tree, changed, [check.command for check in checks])
+
+    async def doubly(self, before: Results, delivered: Results) -> tuple[Results, Results]:
+        """Ask the base once more where it matters whether it is flaky, and then the work too."""
+        asked = to_rerun_on_base(before, delivered)
+        if not asked or not self.plan.reruns:
+            return before, delivered
+        async with self._at(self.work.base, "before") as tree:
+            before = await self._again(tree, before, asked)
+        lucky = {one.command for one in before if one.flaky} & {one.command for one in delivered if one.green}
+        if lucky:
+            async with self._at(self.work.head, "delivered") as tree:
+                delivered = await self._again(tree, delivered, tuple(lucky))
+        return before, delivered
+
+    async def of_restored(
+        self, checks: Sequence[NamedCheck], files: tuple[FileFact, ...], delivered: Results
+    ) -> Results:
+        """Ask the work with the base's check files; where nothing was put back, it has been asked."""
+        if not checks or not any(to_restore(files)):
+            return delivered
+        mirrors = self.prover.checkouts.mirrors
+        async with self._at(self.work.head, "restored") as tree:
+            await restore_check_files(tree.walls.tree, mirrors, self.work.base, files)
+            results = await run_checks(tree, checks)
+            # It accuses somebody: once is not enough.
+            return await self._again(tree, results, to_rerun(delivered, results))
+
+    async def of_new_tests(
+        self, checks: Sequence[NamedCheck], tests: dict[str, tuple[str, ...]], before: Results
+    ) -> str:
+        """Put only the new tests onto the base: they must fail there."""
+        if not checks:
+            return "unclear"
+        mirrors = self.prover.checkouts.mirrors
+        async with self._at(self.work.base, "new-tests") as tree:
+            command = ("--literal-pathspecs", "checkout", "--quiet", self.work.head)
+            listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
+            await mirrors.git.run(tree.walls.tree, *command, *listed, stdin="\0".join(sorted(tests)).encode())
+            narrow = narrow_command([check.command for check in checks], tests)
+            if narrow:
+                return judge_narrow(await run_check(tree, NamedCheck(narrow)))
+            return judge_whole(before, await run_checks(tree, checks))
+
+    async def _again(self, tree: Checking, results: Results, commands: Sequence[str]) -> Results:
+        """Run some of the commands again on the same tree, until one ends differently or it was often enough."""
+        again: list[CheckResult] = []
+        for one in results:
+            result = one
+            for _ in range(self.plan.reruns if one.command in commands else 0):
+                self._heed(tree)
+                run = await run_check(tree, NamedCheck(one.command, one.source))
+                result = with_reruns(result, (run.exit_code,))
+                if result.flaky:
+                    break
+            again.append(result)
+        return tuple(again)
+
+    def _heed(self, tree: Checking) -> None:
+        if tree.stopped:
+            raise Unavailable("The checks were stopped before they had an answer.", hint="Resume the job to run them.")
+
+    @asynccontextmanager
+    async def _at(self, commit: str, label: str) -> AsyncIterator[Checking]:
+        """Have a fresh checkout with walls around it."""
+        work, prover = self.work, self.prover
+        async with prover.checkouts.passing(work.project, work.job, commit, f"{label}-{work.epoch}") as tree:
+            home = tree.with_name("home")
+            await asyncio.to_thread(home.mkdir)
+            walls = Walls(
+                tree=tree,
+                home=home,
+                objects=(prover.checkouts.mirrors.path(work.project) / "objects",),
+                environment={"PYTHONDONTWRITEBYTECODE": "1", "CI": "true"},
+                limits=prover.enclosure.limits,
+            )
+            if self.plan.made is not None:
+                walls = await asyncio.to_thread(lend, self.plan.made, walls, prover.enclosure)
+            checking = Checking(prover.enclosure, walls, prover.logs / f"checks-{label}.log", self.plan.wall, self.stop)
+            yield checking
+            self._heed(checking)

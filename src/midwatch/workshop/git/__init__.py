@@ -1,0 +1,1 @@
+"""Everything we do with git, on mirrors and clones."""

@@ -1,0 +1,235 @@
+"""Private clones for agents, throw-away checkouts for checks, and bundles of what agents committed."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.terms.signals import IN_CHECKOUT
+from midwatch.workshop.git import sparse
+from midwatch.workshop.git.git import IDENTITY, Git
+from midwatch.workshop.git.leftovers import commit_leftovers
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.sandboxed_git import Desk, desk, difference, pack
+from midwatch.workshop.sandbox import safe_files
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.upkeep import garbage, kept_checkouts
+from midwatch.workshop.upkeep.folders import locked, part, remove, sha
+from midwatch.workshop.upkeep.garbage import Collected
+from midwatch.workshop.upkeep.kept_checkouts import Kept
+
+BUNDLE_WALL = timedelta(minutes=5)
+LOOK_WALL = timedelta(minutes=1)
+LONGEST_LOOK = 1_000_000
+"""Of a diff so far; whoever wants more waits for the whole."""
+MOST_PACKED_REFS = 16 * 1024**2
+
+
+class Checkouts:
+    """The checkouts under one data folder: `<job>/<epoch>/tree` belongs to the agent, the rest to us."""
+
+    def __init__(self, home: Path, mirrors: Mirrors, *, enclosure: Enclosure | None = None) -> None:
+        self._home = home
+        self._folder = home / "checkouts"
+        self.enclosure = enclosure or Enclosure()
+        self.mirrors = mirrors
+
+    def tree(self, job: str, epoch: int) -> Path:
+        """Tell where an attempt's clone is, whether or not it exists."""
+        return self._place(job, epoch) / "tree"
+
+    async def private_clone(
+        self, project: str, job: str, epoch: int, commit: str, *, paths: tuple[str, ...] = ()
+    ) -> Path:
+        """Make the clone an agent owns, on branch `agent/<job>`; the same attempt gets the same clone again.
+
+        Where `paths` name nothing but folders, only those and the files above them are on disk.
+        """
+        tree = self.tree(job, epoch)
+        async with self._locked(job) as git:
+            if not await asyncio.to_thread(tree.exists):
+                making = tree.parent.with_name(f"{epoch}.making")
+                await asyncio.to_thread(_clear, making)
+                folders = sparse.folders_named(paths)
+                await self._clone(git, project, making / "tree", sha(commit), branch=f"agent/{job}", folders=folders)
+                await asyncio.to_thread((making / "project").write_text, json.dumps(project))
+                await asyncio.to_thread(making.rename, tree.parent)
+        return tree
+
+    async def fresh(self, project: str, job: str, commit: str, label: str, *, paths: tuple[str, ...] = ()) -> Path:
+        """Make a throw-away checkout that nobody has worked in; an earlier one of that label goes first."""
+        place = self._folder / part(job) / f"fresh-{part(label)}"
+        async with self._locked(job) as git:
+            await asyncio.to_thread(_clear, place)
+            await self._clone(git, project, place / "tree", sha(commit), folders=sparse.folders_named(paths))
+        return place / "tree"
+
+    @asynccontextmanager
+    async def passing(
+        self, project: str, job: str, commit: str, label: str, *, paths: tuple[str, ...] = ()
+    ) -> AsyncIterator[Path]:
+        """Have a fresh checkout for a while."""
+        tree = await self.fresh(project, job, commit, label, paths=paths)
+        try:
+            yield tree
+        finally:
+            await asyncio.to_thread(remove, tree.parent)
+
+    async def standing(self, job: str) -> tuple[Kept, ...]:
+        """List a job's clones, and whether each holds work that is nowhere else."""
+        async with self._locked(job):
+            return tuple([await self._judged(job, epoch) for epoch in await self._epochs(job)])
+
+    async def collect(
+        self, keep: Collection[str], older_than: timedelta | None, most_bytes: int | None, now: datetime
+    ) -> tuple[Collected, ...]:
+        """Remove clones of other jobs by age and room, oldest first, and what dead attempts left; never unique work."""
+        limits = garbage.Limits(older_than=older_than, most_bytes=most_bytes, now=now)
+        return await garbage.collect(self._home, frozenset(keep), limits, self._judged)
+
+    async def discard(self, job: str, *, force: bool = False) -> None:
+        """Remove every checkout of a job; refuse where work would be lost, unless forced."""
+        async with self._locked(job):
+            if not force:
+                for epoch in await self._epochs(job):
+                    kept = await self._judged(job, epoch)
+                    if kept.unique:
+                        raise Refused(
+                            f"Attempt {epoch} of {job} holds work that is nowhere else: {kept.unique[0]}.",
+                            hint=f"Look into {kept.path}, or discard it by force.",
+                            because=kept.unique,
+                        )
+            await asyncio.to_thread(remove, self._folder / part(job))
+
+    async def hand_on(self, job: str, epoch: int, *, to: str, at: int) -> None:
+        """Give a job that is over's clone to the one that goes on with it; done already, it changes nothing."""
+        old, new = self._place(job, epoch), self._place(to, at)
+        async with self._locked(job):
+            # What the agent remembers of its conversation lies in its home: each moves by itself, whatever was cut off.
+            for left, taken in ((old.with_name("home"), new.with_name("home")), (old, new)):
+                if await asyncio.to_thread(left.is_dir) and not await asyncio.to_thread(taken.exists):
+                    await asyncio.to_thread(taken.parent.mkdir, parents=True, exist_ok=True)
+                    await asyncio.to_thread(left.rename, taken)
+
+    async def head(self, job: str, epoch: int) -> str:
+        """Tell the commit an agent's clone is at, by reading files: git is never run where an agent may set traps."""
+        return await asyncio.to_thread(read_head, self.tree(job, epoch))
+
+    def bundle_of(self, job: str, epoch: int) -> Path:
+        """Tell where what an agent made is packed."""
+        return self._place(job, epoch) / "delivery.bundle"
+
+    async def bundle(self, job: str, epoch: int, base: str, head: str) -> Path:
+        """Pack the commits from base to head into a file for the quarantine, inside the walls.
+
+        Our own repository with our own settings borrows the clone's objects, so that nothing the agent wrote into its
+        git folder (hooks, filters, aliases) is read.
+        """
+        if sha(base) == sha(head):
+            raise Refused("The agent committed nothing.", hint="Look at the job's log for what it did instead.")
+        bundle = self.bundle_of(job, epoch)
+        async with self._locked(job), self._desk(job, epoch) as inside:
+            await pack(inside, bundle, base=base, head=head, wall=BUNDLE_WALL)
+        return bundle
+
+    async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
+        """Commit what an agent that has ended left lying; tell whether there was anything."""
+        async with self._locked(job), self._desk(job, epoch) as inside:
+            return await commit_leftovers(inside, message)
+
+    async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
+        """Show what an agent at work has committed until now; like the bundle, made inside the walls."""
+        head = await self.head(job, epoch)
+        if sha(base) == head:
+            return ""
+        async with self._locked(job), self._desk(job, epoch) as inside:
+            return await difference(inside, base=base, head=head, most=LONGEST_LOOK, wall=LOOK_WALL)
+
+    def _place(self, job: str, epoch: int) -> Path:
+        return self._folder / part(job) / str(epoch)
+
+    @asynccontextmanager
+    async def _locked(self, job: str) -> AsyncIterator[Git]:
+        async with locked(self._folder / f"{part(job)}.lock") as descriptor:
+            yield self.mirrors.git.holding(descriptor)
+
+    @asynccontextmanager
+    async def _desk(self, job: str, epoch: int) -> AsyncIterator[Desk]:
+        place = self._place(job, epoch)
+        objects = self.mirrors.path(await asyncio.to_thread(_project, place)) / "objects"
+        async with desk(self.enclosure, place, objects) as inside:
+            yield inside
+
+    async def _epochs(self, job: str) -> list[int]:
+        return await asyncio.to_thread(kept_checkouts.epochs, self._folder / part(job))
+
+    async def _judged(self, job: str, epoch: int) -> Kept:
+        """Look at one clone, inside the walls; whoever calls holds the job's lock."""
+        place = self._place(job, epoch)
+        try:
+            project = await asyncio.to_thread(_project, place)
+            head = await self.head(job, epoch)
+        except (Unknown, Refused):
+            return await asyncio.to_thread(kept_checkouts.unjudged, place, job, epoch)
+        mirror = self.mirrors.path(project)
+        async with desk(self.enclosure, place, mirror / "objects") as inside:
+            unique = await kept_checkouts.unique_work(inside, self.mirrors.git, mirror, head)
+        return await asyncio.to_thread(kept_checkouts.measured, place, (job, epoch, head), unique)
+
+    async def _clone(
+        self, git: Git, project: str, tree: Path, commit: str, *, branch: str = "", folders: tuple[str, ...] = ()
+    ) -> None:
+        settings = {"user.name": "Midwatch agent", "user.email": IDENTITY[1], "gc.auto": "0", "commit.gpgSign": "false"}
+        # Written by the clone itself: each call of git more delays every agent.
+        given = (f"--config={key}={value}" for key, value in settings.items())
+        clone = ("clone", "--quiet", "--shared", "--no-checkout", "--template=", *given)
+        upload = f"--upload-pack={git.far_side('upload-pack')}"
+        await git.run(Path("/"), *clone, upload, str(self.mirrors.path(project)), str(tree))
+        await git.run(tree, "remote", "remove", "origin")
+        if folders:
+            await sparse.narrow(git, tree, folders)
+        on_branch = ("-B", branch) if branch else ("--detach",)
+        await git.run(tree, "checkout", "--quiet", "--force", *on_branch, commit)
+        await asyncio.to_thread(_leave_out, tree)
+
+
+def _leave_out(tree: Path) -> None:
+    """Keep what an agent tells us out of what it commits, wherever it writes it."""
+    excluded = tree / ".git" / "info" / "exclude"
+    excluded.parent.mkdir(exist_ok=True)
+    excluded.write_text("".join(f"/{folder}/\n" for folder in IN_CHECKOUT))
+
+
+def _clear(place: Path) -> None:
+    remove(place)
+    place.mkdir(parents=True)
+
+
+def _project(place: Path) -> str:
+    """Tell which project an attempt belongs to, as we wrote it down beside its tree."""
+    try:
+        return part(json.loads(safe_files.text(place, "project")))
+    except (ValueError, TypeError):
+        raise Unknown(f"There is no checkout at {place}.", hint="List the job's checkouts.") from None
+
+
+def read_head(tree: Path) -> str:
+    """Follow a clone's HEAD by hand, through loose and packed refs."""
+    name = safe_files.text(tree, ".git/HEAD")
+    if name.startswith("ref: refs/heads/"):
+        ref = name.removeprefix("ref: ")
+        if ".." in ref:
+            raise Refused("The clone's HEAD points outside its git folder.", hint="Look at the job's log.")
+        name = safe_files.text(tree, f".git/{ref}") or _packed(tree, ref)
+    try:
+        return sha(name)
+    except Misuse:
+        raise Unknown("The agent's clone is at no commit.", hint="Look at the job's log for what it did.") from None
+
+
+def _packed(tree: Path, ref: str) -> str:
+    lines = safe_files.text(tree, ".git/packed-refs", most=MOST_PACKED_REFS).splitlines()
+    return next((line.split(" ")[0] for line in lines if line.endswith(f" {ref}")), "")

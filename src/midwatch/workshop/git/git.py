@@ -1,0 +1,236 @@
+"""The one way to run git: a clean environment, no hooks, no helpers, a deadline, and errors a person can act on."""
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+
+from midwatch.errors import Broken, Refused, Unavailable
+from midwatch.workshop.git.credentials import Keys, shown_by
+from midwatch.workshop.git.remotes import way_to
+
+HARDENING: Mapping[str, str] = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.attributesFile": "/dev/null",
+    "core.sshCommand": "false",
+    "core.pager": "cat",
+    "core.protectHFS": "true",
+    "core.protectNTFS": "true",
+    "credential.helper": "",
+    "protocol.allow": "never",
+    "protocol.file.allow": "always",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "receive.autogc": "false",
+    # `updateInstead` in somebody's settings would let a push rewrite the files they look at.
+    "receive.denyCurrentBranch": "refuse",
+    "fetch.recurseSubmodules": "false",
+    "submodule.recurse": "false",
+    "fetch.writeCommitGraph": "false",
+    "log.showSignature": "false",
+    "commit.gpgSign": "false",
+    "tag.gpgSign": "false",
+    "push.gpgSign": "false",
+    # The person's folder may belong to another user; we only ever look at folders that were named to us.
+    "safe.directory": "*",
+}
+IDENTITY = ("Midwatch", "midwatch@localhost.invalid")
+
+
+def environment() -> dict[str, str]:
+    """Make the environment git gets: nothing of ours, nothing of the person's settings."""
+    name, address = IDENTITY
+    return {
+        "PATH": os.pathsep.join(os.get_exec_path()),
+        "HOME": "/nonexistent",
+        "LC_ALL": "C",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_AUTHOR_NAME": name,
+        "GIT_AUTHOR_EMAIL": address,
+        "GIT_COMMITTER_NAME": name,
+        "GIT_COMMITTER_EMAIL": address,
+    }
+
+
+def hardened(more: Mapping[str, str] | None = None) -> list[str]:
+    """Make the start of every git command line; `more` settings win over the usual ones."""
+    settings = {**HARDENING, **(more or {})}
+    return ["git", *(part for key, value in settings.items() for part in ("-c", f"{key}={value}"))]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one git process may use on objects that somebody else made; sizes are in bytes."""
+
+    memory: int = 1 << 30
+    file: int = 1 << 30
+    output: int = 128 << 20
+    cpu_seconds: int = 120
+
+    def around(self) -> tuple[str, ...]:
+        """Begin the command line: laid on a running process instead, the limits came too late for a fast one."""
+        limits = f"ulimit -d {self.memory >> 10} && ulimit -f {self.file >> 9} && ulimit -t {self.cpu_seconds}"
+        return "/bin/sh", "-c", f'{limits} && exec "$@"', "sh"
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Runs git in a given repository. `hold` are open files each git process keeps open (our lock on a mirror)."""
+
+    limit: timedelta = timedelta(minutes=5)
+    hold: tuple[int, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    """They win over the usual ones."""
+    surroundings: tuple[tuple[str, str], ...] = ()
+    bounds: Bounds | None = None
+    keys: Keys | None = field(default=None, repr=False)
+    reaching: str = ""
+    """The URL it may show a credential to."""
+
+    def holding(self, descriptor: int) -> "Git":
+        """Make a runner whose processes keep this file open, so that a lock outlives us if they do."""
+        return replace(self, hold=(*self.hold, descriptor))
+
+    def bounded(self, bounds: Bounds | None = None) -> "Git":
+        """Make a runner for objects that somebody hostile may have made."""
+        # Files above the threshold are streamed, never held in memory whole.
+        calm = (("core.bigFileThreshold", "8m"), ("pack.threads", "1"), ("pack.windowMemory", "64m"))
+        return replace(self, bounds=bounds or Bounds(), settings=(*self.settings, *calm))
+
+    def alone(self) -> "Git":
+        """Make a runner that reaches no other repository: a partial clone would fetch, and so be written to."""
+        return replace(self, settings=(*self.settings, ("protocol.file.allow", "never")))
+
+    def toward(self, source: Path | str) -> "Git":
+        """Make a runner that can reach this one source, by its own transport and no other."""
+        means = way_to(source)
+        return replace(
+            self,
+            settings=(*self.settings, *means.settings),
+            surroundings=(*self.surroundings, *means.surroundings),
+            reaching=str(source) if means.settings else "",
+        )
+
+    def far_side(self, program: str) -> str:
+        """Name the program git starts at the other end of a fetch or push; settings given by -c do not reach it."""
+        return shlex.join([*hardened({"protocol.file.allow": "never"}), program])
+
+    async def run(self, repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
+        """Run git and return what it printed; any other ending than success is Broken."""
+        code, out, complaint = await self.attempt(repository, *arguments, stdin=stdin)
+        if code:
+            verb = next((word for word in arguments if not word.startswith("-")), "git")
+            if self.bounds is not None and (code < 0 or "memory" in complaint):
+                raise Refused(
+                    f"The work is too large to look at: git {verb} needed more than its share of time or memory.",
+                    hint="Ask for smaller steps, and keep large files out of commits.",
+                )
+            raise Broken(
+                f"git {verb} failed in {repository}: {complaint or f'exit code {code}'}",
+                hint=f"Run `git -C {shlex.quote(str(repository))} status` to see what git thinks of that folder.",
+            )
+        return out
+
+    async def text(self, repository: Path, *arguments: str, stdin: bytes = b"") -> str:
+        """Run git and return what it printed as text without the line end."""
+        return (await self.run(repository, *arguments, stdin=stdin)).decode(errors="replace").rstrip("\n")
+
+    async def attempt(self, repository: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+        """Run git and return its exit code, its output and the line of its complaint that says why."""
+        code, out, complaints = await self.converse(repository, *arguments, stdin=stdin)
+        return code, out, telling_line(complaints)
+
+    async def converse(self, repository: Path, *arguments: str, stdin: bytes | int = b"") -> tuple[int, bytes, str]:
+        """Run git and return its exit code, its output and all of its complaint; `stdin` may be an open file."""
+        process = await self._start(repository, arguments, stdin if isinstance(stdin, int) else None)
+        words = None if isinstance(stdin, int) else stdin
+        try:
+            async with asyncio.timeout(self.limit.total_seconds()):
+                out, complaints = await self._hear(process, words, arguments[0])
+        except TimeoutError:
+            raise Unavailable(
+                f"git {arguments[0]} took longer than {self.limit} in {repository}.",
+                hint="Look for a slow disk or a hung network folder, then try again.",
+            ) from None
+        finally:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+        return process.returncode or 0, out, complaints.decode(errors="replace")
+
+    async def _hear(self, process: asyncio.subprocess.Process, words: bytes | None, verb: str) -> tuple[bytes, bytes]:
+        if self.bounds is None:
+            return await process.communicate(words)
+        assert process.stdout is not None  # noqa: S101 - for the type checker
+        assert process.stderr is not None  # noqa: S101 - for the type checker
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_tell(process, words))
+                out = group.create_task(_at_most(process.stdout, self.bounds.output, verb))
+                complaints = group.create_task(_at_most(process.stderr, 1 << 20, verb))
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from None
+        await process.wait()
+        return out.result(), complaints.result()
+
+    async def _start(
+        self, repository: Path, arguments: tuple[str, ...], file: int | None
+    ) -> asyncio.subprocess.Process:
+        key = await shown_by(self.keys, self.reaching)
+        try:
+            return await asyncio.create_subprocess_exec(
+                *(() if self.bounds is None else self.bounds.around()),
+                *hardened(dict((*self.settings, *key.settings))),
+                "-C",
+                str(repository),
+                *arguments,
+                env=environment() | dict((*self.surroundings, *key.surroundings)),
+                cwd="/",
+                stdin=asyncio.subprocess.PIPE if file is None else file,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=self.hold,
+            )
+        except FileNotFoundError:
+            raise Broken("git is not installed.", hint="Install git 2.38 or newer.") from None
+
+
+async def _tell(process: asyncio.subprocess.Process, words: bytes | None) -> None:
+    if process.stdin is None or words is None:
+        return
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(words)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _at_most(stream: asyncio.StreamReader, most: int, verb: str) -> bytes:
+    heard = bytearray()
+    while chunk := await stream.read(1 << 16):
+        heard += chunk
+        if len(heard) > most:
+            raise Refused(
+                f"git {verb} had more than {most >> 20} MiB to say about the work.",
+                hint="The work is far too large to look at; ask for smaller steps.",
+            )
+    return bytes(heard)
+
+
+def telling_line(complaints: str) -> str:
+    """Pick the line that says why: the rejected ref or broken object where git names one, else the last."""
+    lines = [line.strip() for line in complaints.splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("! [", "error: object "))] or lines[-1:]
+    return telling[0].removeprefix("fatal: ").removeprefix("error: ").removeprefix("! ") if telling else ""

@@ -1,0 +1,118 @@
+"""Reads commits and changed files out of a repository we own, as git paths and counted as text."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from midwatch.errors import Corrupt
+from midwatch.terms.jobs import Commit, FileChange
+from midwatch.views.text.markdown_safe import closes
+from midwatch.workshop.git.git import Git
+from midwatch.workshop.upkeep.folders import sha
+
+AS_TEXT = ("--text", "--no-textconv", "--no-ext-diff", "--no-color")
+"""An attribute such as `-diff` hides lines from a patch, and a textconv runs programs."""
+
+
+LONGEST_SUBJECT = 300
+LONGEST_MESSAGE = 100_000
+
+
+def read_everything_as_text(repository: Path) -> None:
+    """Make a bare repository of ours count lines in every file: `--numstat` heeds no `--text`, only attributes.
+
+    The repository's own list wins over any `.gitattributes`, and beats the zero byte that makes git guess "binary".
+    """
+    (repository / "info").mkdir(exist_ok=True)
+    (repository / "info" / "attributes").write_text("* diff\n")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One raw line of a tree diff, the path as git stores it."""
+
+    path: bytes
+    status: str
+    mode: str
+    blob: str
+    insertions: int = 0
+    deletions: int = 0
+    old_mode: str = ""
+
+
+async def entries_between(git: Git, repository: Path, old: str, new: str, *, counted: bool = True) -> tuple[Entry, ...]:
+    """Compare two trees by git paths, renames taken apart, lines counted unless that is not wanted."""
+    form = ("--raw", "--numstat") if counted else ("--raw",)
+    arguments = ("diff-tree", "-r", "-z", *form, "--no-abbrev", "--no-renames", *AS_TEXT)
+    return parse_entries(await git.run(repository, *arguments, sha(old), sha(new)))
+
+
+def parse_entries(output: bytes) -> tuple[Entry, ...]:
+    """Join the raw and the numstat records of one `diff-tree -z`."""
+    counted: dict[bytes, tuple[int, int]] = {}
+    raw: list[tuple[bytes, list[str]]] = []
+    tokens = iter(output.split(b"\0"))
+    for token in tokens:
+        if token.startswith(b":"):
+            raw.append((next(tokens), token[1:].decode().split()))
+        elif token:
+            added, removed, path = token.split(b"\t", 2)
+            counted[path] = (_number(added), _number(removed))
+    return tuple(
+        Entry(path, status[0], mode, blob, *counted.get(path, (0, 0)), old_mode=old_mode)
+        for path, (old_mode, mode, _, blob, status) in raw
+    )
+
+
+def _number(field: bytes | str) -> int:
+    if not field.isdigit():
+        raise Corrupt("git left a file's lines uncounted.", hint="The repository lacks info/attributes; make it anew.")
+    return int(field)
+
+
+async def file_changes(git: Git, repository: Path, old: str, new: str) -> tuple[FileChange, ...]:
+    """List what differs between two commits."""
+    return listed(await entries_between(git, repository, old, new))
+
+
+def listed(entries: Iterable[Entry]) -> tuple[FileChange, ...]:
+    """Turn tree differences into changed files."""
+    return tuple(
+        FileChange(
+            path=entry.path.decode(errors="replace"),
+            status=entry.status,
+            insertions=entry.insertions,
+            deletions=entry.deletions,
+        )
+        for entry in entries
+    )
+
+
+async def commits_between(git: Git, repository: Path, old: str, new: str) -> tuple[Commit, ...]:
+    """List the commits that `new` has and `old` has not, oldest first."""
+    shape = ("--reverse", "--topo-order", "--no-renames", "--diff-merges=first-parent", "--numstat", *AS_TEXT)
+    # Zero bytes, because a subject may hold any other; paths are quoted, so no zero byte comes from them.
+    output = await git.text(
+        repository, "log", *shape, "--format=%x00%H%x00%s%x00%B%x00", "--no-decorate", f"{sha(old)}..{sha(new)}"
+    )
+    pieces = iter(output.split("\0")[1:])
+    grouped = zip(pieces, pieces, pieces, pieces, strict=True)
+    return tuple(_commit(name, subject, message, counts) for name, subject, message, counts in grouped)
+
+
+def _commit(name: str, subject: str, message: str, counts: str) -> Commit:
+    lines = [line.split("\t", 2) for line in counts.split("\n") if line]
+    return Commit(
+        sha=name,
+        subject=legible(subject),
+        files=len(lines),
+        insertions=sum(_number(added) for added, *_ in lines),
+        deletions=sum(_number(removed) for _, removed, _ in lines),
+        closes=tuple(map(legible, closes(message[:LONGEST_MESSAGE]))),
+    )
+
+
+def legible(text: str) -> str:
+    """Make a stranger's line safe to show: nothing that moves the cursor or turns the reading direction."""
+    shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return shown if len(shown) <= LONGEST_SUBJECT else shown[: LONGEST_SUBJECT - 1] + "…"

@@ -1,0 +1,151 @@
+"""Our own bare mirror of each project: the person's repository is read once, and never leaned on afterwards."""
+
+import asyncio
+import contextlib
+import shlex
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from midwatch.errors import Broken, Unknown
+from midwatch.terms.jobs import Commit, FileChange, RepositoryFacts
+from midwatch.workshop.git import history, unshallow
+from midwatch.workshop.git.git import Git, telling_line
+from midwatch.workshop.git.inspection import inspect, inspect_url
+from midwatch.workshop.git.remotes import checked, failure, is_url
+from midwatch.workshop.upkeep.folders import locked, part, remove, sha
+
+
+class Mirrors:
+    """The mirrors under one data folder. Whoever writes to one holds its lock."""
+
+    def __init__(self, home: Path, git: Git | None = None) -> None:
+        self._folder = home / "mirrors"
+        self.git = git or Git()
+
+    def path(self, project: str) -> Path:
+        """Tell where a project's mirror is, whether or not it exists yet."""
+        return self._folder / f"{part(project)}.git"
+
+    async def inspect(self, source: Path | str) -> RepositoryFacts:
+        """Look at a person's repository, a folder or a URL, without changing anything in it."""
+        if not is_url(source):
+            return await inspect(self.git, Path(source))
+        await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+        look = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="look-", suffix=".making", dir=self._folder))
+        try:
+            return await inspect_url(self.git, str(source), look)
+        finally:
+            await asyncio.to_thread(remove, look)
+
+    @asynccontextmanager
+    async def held(self, project: str) -> AsyncIterator[tuple[Path, Git]]:
+        """Hold a mirror for writing; git processes share the lock, so one we leave behind still has it."""
+        mirror = self.path(project)
+        async with locked(self._folder / f"{part(project)}.lock") as descriptor:
+            git = self.git.holding(descriptor)
+            if not await asyncio.to_thread(_is_complete, mirror):
+                await self._create(git, mirror)
+            await asyncio.to_thread(_clear_stale_locks, mirror)
+            yield mirror, git
+
+    async def refresh(self, project: str, source: Path | str) -> None:
+        """Bring all heads and tags of the person's repository into the mirror, and drop those that are gone.
+
+        What a shallow or partial clone lacks comes from where it was cloned; nothing is written to it.
+        """
+        async with self.held(project) as (mirror, git):
+            origin = "" if is_url(source) else await unshallow.origin_of(git, Path(source))
+            if origin:
+                await unshallow.bring_missing(git, mirror, Path(source), origin)
+            await self._fetch(git, mirror, source)
+            if origin:
+                await unshallow.refuse_gaps(git, mirror, Path(source))
+
+    async def _fetch(self, git: Git, mirror: Path, source: Path | str) -> None:
+        fetch = ("fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head")
+        upload = () if is_url(source) else (f"--upload-pack={git.far_side('upload-pack')}",)
+        wanted = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+        code, _, complaints = await git.toward(source).converse(mirror, *fetch, *upload, checked(source), *wanted)
+        if code and is_url(source):
+            raise failure(source, complaints)
+        if code and ("shallow" in complaints or "not send all necessary" in complaints or "promis" in complaints):
+            raise unshallow.incomplete(Path(source), telling_line(complaints))
+        if code:
+            raise Broken(
+                f"git fetch failed in {mirror}: {telling_line(complaints) or f'exit code {code}'}",
+                hint=f"Run `git -C {shlex.quote(str(source))} status` to see what git thinks of that folder.",
+            )
+
+    async def pin(self, project: str, job: str, commit: str) -> None:
+        """Keep a commit for a job, whatever the person does to their branches meanwhile."""
+        async with self.held(project) as (mirror, git):
+            await git.run(mirror, "update-ref", f"refs/midwatch/keep/{part(job)}", sha(commit))
+
+    async def head_of(self, project: str, branch: str) -> str:
+        """Tell the newest commit of a branch as the mirror knows it."""
+        name = f"refs/heads/{branch}"
+        code, out, _ = await self.git.attempt(
+            self._existing(project), "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+        )
+        if code:
+            raise Unknown(f"{project} has no branch {branch!r}.", hint="Name a branch that exists, or refresh first.")
+        return out.decode().strip()
+
+    async def diff(self, project: str, base: str, head: str, *, stat: bool = False) -> str:
+        """Show what changed between two commits, every file as text."""
+        form = ("--stat=120",) if stat else ("--patch",)
+        asked = ("diff", *form, *history.AS_TEXT, sha(base), sha(head), "--")
+        # Byte for byte: a patch that lost its last line end, or blank context, does not apply.
+        return (await self.git.run(self._existing(project), *asked)).decode(errors="replace")
+
+    async def changes(self, project: str, base: str, head: str) -> tuple[FileChange, ...]:
+        """List the files that differ between two commits."""
+        return await history.file_changes(self.git, self._existing(project), base, head)
+
+    async def log(self, project: str, base: str, head: str) -> tuple[Commit, ...]:
+        """List the commits from base (left out) to head, oldest first."""
+        return await history.commits_between(self.git, self._existing(project), base, head)
+
+    async def show_file(self, project: str, commit: str, path: str) -> bytes:
+        """Read one file as it was in a commit."""
+        code, out, _ = await self.git.attempt(self._existing(project), "cat-file", "blob", f"{sha(commit)}:{path}")
+        if code:
+            raise Unknown(f"{commit[:12]} has no file {path!r}.", hint="Check the path; it counts from the top folder.")
+        return out
+
+    def _existing(self, project: str) -> Path:
+        mirror = self.path(project)
+        if not _is_complete(mirror):
+            raise Unknown(f"There is no mirror of {project!r} yet.", hint="Refresh the project first.")
+        return mirror
+
+    async def _create(self, git: Git, mirror: Path) -> None:
+        making = mirror.with_suffix(".making")
+        await asyncio.to_thread(remove, making)
+        await asyncio.to_thread(remove, mirror)
+        await git.run(Path("/"), "init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(making))
+        for key, value in (("gc.auto", "0"), ("maintenance.auto", "false"), ("core.logAllRefUpdates", "false")):
+            await git.run(making, "config", key, value)
+        await asyncio.to_thread(history.read_everything_as_text, making)
+        try:
+            await asyncio.to_thread(making.rename, mirror)
+        except OSError as error:
+            raise Broken(f"The mirror {mirror} cannot be created: {error.strerror}.", hint="Check the disk.") from error
+
+
+def _is_complete(mirror: Path) -> bool:
+    """A mirror gets its name only when it is whole; anything less was broken from outside."""
+    return (mirror / "HEAD").is_file() and (mirror / "config").is_file() and (mirror / "objects").is_dir()
+
+
+def _clear_stale_locks(mirror: Path) -> None:
+    """Remove what a killed git left; safe only under our lock, which every living writer shares."""
+    leftovers = [*mirror.glob("*.lock"), *mirror.glob("refs/**/*.lock")]
+    leftovers += [*mirror.glob("objects/pack/tmp_*"), *mirror.glob("objects/pack/*.lock")]
+    for leftover in leftovers:
+        with contextlib.suppress(FileNotFoundError):
+            leftover.unlink()
+    for folder in [*mirror.glob("objects/incoming-*"), *mirror.glob("objects/tmp_objdir-*")]:
+        remove(folder)

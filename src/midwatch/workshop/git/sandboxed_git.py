@@ -1,0 +1,131 @@
+"""A desk inside the walls: git of ours, with our settings, on the objects of an agent's clone."""
+
+import asyncio
+import shlex
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from midwatch.errors import Refused, Unavailable
+from midwatch.workshop.git.git import environment, hardened
+from midwatch.workshop.sandbox import safe_files
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.process_limits import WALL
+from midwatch.workshop.sandbox.walls.entry import place_inside
+from midwatch.workshop.sandbox.walls.spec import MIB, Limits, Walls
+from midwatch.workshop.upkeep.folders import remove, sha
+
+DELIVERY_REF = "refs/heads/delivery"
+MOST_BYTES = 128 * MIB
+_CALM = {"core.bigFileThreshold": "8m", "pack.threads": "1", "pack.windowMemory": "64m", "index.threads": "1"}
+_LIMITS = Limits(data_bytes=1024 * MIB, file_bytes=512 * MIB)
+
+_OPEN = """
+git init --quiet --bare --template= "$desk/borrower.git"
+cd "$desk/borrower.git"
+mkdir -p objects/info info
+printf '%s\\n' "$tree/.git/objects" "$mirror" > objects/info/alternates
+"""
+_AT_HEAD = """
+git cat-file -e "$head^{commit}" || exit 3
+git update-ref refs/heads/delivery "$head"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One attempt's clone, looked at from inside; `folder` is ours, and the agent never sees it."""
+
+    enclosure: Enclosure
+    walls: Walls
+    folder: Path
+    log: Path
+
+    async def run(self, script: str, facts: dict[str, str], *, wall: timedelta) -> int:
+        """Run a shell script of ours with these variables, and tell its exit code."""
+        tree = place_inside(self.walls, self.enclosure.isolation)
+        given = {"desk": str(self.folder / "out"), "tree": str(tree), "mirror": str(self.walls.objects[0]), **facts}
+        words = "".join(f"{name}={shlex.quote(value)}\n" for name, value in given.items())
+        git = f'git() {{ {shlex.join(["command", *hardened(_CALM)])} "$@"; }}\n'
+        argv = ["/bin/sh", "-euc", words + git + _OPEN + script]
+        ended = await self.enclosure.run(self.walls, argv, log=self.log, wall=wall)
+        if ended.exit_code == WALL:
+            raise Unavailable(
+                f"Looking at the agent's clone took longer than {wall}.", hint="Open the checkout and look yourself."
+            )
+        return ended.exit_code
+
+    async def read(self, name: str, *, most: int) -> bytes:
+        """Read a file that a script left on the desk."""
+        return await asyncio.to_thread(safe_files.read, self.folder, f"out/{name}", most=most) or b""
+
+    async def put(self, name: str, lines: Sequence[str]) -> None:
+        """Lay a list on the desk for a script to read."""
+        text = "".join(f"{line}\n" for line in lines)
+        await asyncio.to_thread((self.folder / "out" / name).write_text, text)
+
+
+@asynccontextmanager
+async def desk(enclosure: Enclosure, place: Path, objects: Path) -> AsyncIterator[Desk]:
+    """Set up a desk beside an attempt's tree, and clear it away."""
+    folder = place / "desk"
+    await asyncio.to_thread(_set_up, folder)
+    surroundings = {key: value for key, value in environment().items() if key not in ("PATH", "HOME")}
+    walls = Walls(
+        tree=place / "tree",
+        objects=(objects,),
+        writable=(folder / "out",),
+        home=folder / "home",
+        environment=surroundings,
+        tree_read_only=True,
+        limits=_LIMITS,
+    )
+    try:
+        yield Desk(enclosure=enclosure, walls=walls, folder=folder, log=place / "desk.log")
+    finally:
+        await asyncio.to_thread(remove, folder)
+
+
+def _set_up(folder: Path) -> None:
+    remove(folder)
+    folder.parent.joinpath("desk.log").unlink(missing_ok=True)
+    for name in ("out", "home"):
+        (folder / name).mkdir(parents=True)
+
+
+async def pack(desk: Desk, bundle: Path, *, base: str, head: str, wall: timedelta) -> None:
+    """Bundle the commits from base to head; no more than the cap is ever written."""
+    # A pipe cuts off a bundle that grows too large; what git said of it comes through a file.
+    script = f"""{_AT_HEAD}
+{{ code=0; git bundle create --quiet --version=2 - "^$base" {DELIVERY_REF} || code=$?; echo $code > "$desk/code"; }} \\
+  | head -c {MOST_BYTES + 1} > "$desk/bundle"
+"""
+    code = await desk.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
+    made = desk.folder / "out" / "bundle"
+    if code == 0:
+        await asyncio.to_thread(safe_files.plain, made, most=MOST_BYTES)
+    said = (await desk.read("code", most=16)).strip()
+    if code or said != b"0":
+        raise await asyncio.to_thread(_no_bundle, desk.log, head, unknown=code == 3)
+    await asyncio.to_thread(made.rename, bundle)
+
+
+def _no_bundle(log: Path, head: str, *, unknown: bool) -> Refused:
+    lines = safe_files.text(log.parent, log.name, most=8 * MIB).splitlines()
+    why = lines[-1][-200:] if lines else "git gave no reason"
+    if unknown:
+        return Refused(
+            f"The agent's clone has no commit {head[:12]} ({why}).",
+            hint="The agent named a commit it never made; look at the job's log.",
+        )
+    return Refused(f"The work could not be packed: {why}.", hint=f"See {log}; the agent's clone may be damaged.")
+
+
+async def difference(desk: Desk, *, base: str, head: str, most: int, wall: timedelta) -> str:
+    """Show the patch from base to head, at most that many bytes of it."""
+    form = "--patch --text --no-textconv --no-ext-diff --no-color"
+    script = f'{_AT_HEAD}\ngit diff {form} "$base" "$head" -- | head -c {most} > "$desk/patch"\n'
+    code = await desk.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
+    return "" if code else (await desk.read("patch", most=most)).decode(errors="replace")

@@ -1,0 +1,1 @@
+"""What arrives from an agent, checked before it reaches the mirror."""

@@ -1,0 +1,215 @@
+"""The quarantine: what an agent made is unpacked apart, looked at by us, and only then let into the mirror."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from midwatch.errors import Refused
+from midwatch.terms.contract import ToolScope
+from midwatch.terms.jobs import Change
+from midwatch.terms.signals import FILES, IN_CHECKOUT
+from midwatch.workshop.git import history
+from midwatch.workshop.git.git import Git
+from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.quarantine import paths, sensitive_files
+from midwatch.workshop.quarantine.unpacking import TIP, Contents, Delivery, odd_modes, unpack
+from midwatch.workshop.upkeep.folders import locked, part, remove
+
+__all__ = ["Delivery", "admit"]
+
+MOST_COMMITS = 200
+MOST_PATHS = 100_000
+"""Of all commits together; a few nested folders can name a file ten thousand million times."""
+MOST_LINKS = 1_000
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+SYMLINK, SUBMODULE = "120000", "160000"
+
+Reveals = Callable[[bytes], tuple[str, ...]]
+
+
+def reveals_nothing(_: bytes) -> tuple[str, ...]:
+    """Know no secrets."""
+    return ()
+
+
+@dataclass(frozen=True)
+class _Inspection:
+    """One delivery in its own repository, and the rules it is looked at by."""
+
+    git: Git
+    place: Path
+    delivery: Delivery
+    contents: Contents
+    scope: ToolScope
+    do_not_touch: tuple[str, ...]
+
+
+async def admit(
+    home: Path,
+    mirrors: Mirrors,
+    delivery: Delivery,
+    *,
+    scope: ToolScope,
+    do_not_touch: tuple[str, ...],
+    reveals: Reveals = reveals_nothing,
+) -> Change:
+    """Check a delivery by its objects and let it into the mirror as `refs/midwatch/jobs/<job>/<epoch>`, or refuse.
+
+    `reveals` is shown each commit and its patch, and names the secrets it finds there.
+    """
+    place = home / "quarantine" / f"{part(delivery.job)}-{delivery.epoch}.git"
+    async with locked(place.with_suffix(".lock")) as descriptor:
+        git = mirrors.git.holding(descriptor).bounded()
+        try:
+            contents = await unpack(git, mirrors, delivery, place)
+            change, violations = await _look(_Inspection(git, place, delivery, contents, scope, do_not_touch), reveals)
+            if violations:
+                raise _refusal(violations)
+            await _let_in(mirrors, delivery, place)
+        finally:
+            await asyncio.to_thread(remove, place)
+    return change
+
+
+def _refusal(violations: list[str]) -> Refused:
+    more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
+    return Refused(
+        f"The work was refused: {violations[0]}{more}.",
+        hint="Widen the orders' paths or limits if this was meant, then run the job again.",
+        because=tuple(violations),
+    )
+
+
+async def _look(seen: _Inspection, reveals: Reveals) -> tuple[Change, list[str]]:
+    git, place, base, head = seen.git, seen.place, seen.delivery.base, seen.delivery.head
+    steps = await _steps(git, place, base, head)
+    violations = dict.fromkeys(await odd_modes(git, place, seen.contents))
+    met, links = 0, 0
+    # Every commit against every parent: a forbidden file that comes and goes would still be in the history.
+    for parent, commit in steps:
+        entries = await history.entries_between(git, place, parent, commit, counted=False)
+        met, links = met + len(entries), links + sum(entry.mode == SYMLINK for entry in entries)
+        _refuse_many(met, links)
+        for entry in entries:
+            violations |= dict.fromkeys(await _objections(seen, entry))
+    if violations:  # nothing of it is worth counting, and counting is the dear part
+        return Change(base=base, head=head), list(violations)
+    binary = await sensitive_files.binaries(git, place, base, head)
+    await asyncio.to_thread(history.read_everything_as_text, place)
+    violations |= dict.fromkeys(await _revealed(git, place, steps, reveals))
+    entries = await history.entries_between(git, place, base, head)
+    violations |= dict.fromkeys(await _doubles(git, place, head, entries))
+    change = Change(
+        base=base,
+        head=head,
+        commits=await history.commits_between(git, place, base, head),
+        files=history.listed(entries),
+        flagged=sensitive_files.flagged(entries, binary, seen.contents.sizes),
+    )
+    return change, [*violations, *_too_much(change, seen.scope)]
+
+
+def _refuse_many(met: int, links: int) -> None:
+    for count, most, what in ((met, MOST_PATHS, "paths"), (links, MOST_LINKS, "links")):
+        if count > most:
+            raise Refused(f"The work touches more than {most} {what}.", hint="Ask for smaller steps.")
+
+
+async def _steps(git: Git, place: Path, base: str, head: str) -> list[tuple[str, str]]:
+    """List each new commit beside each of its parents."""
+    lines = (await git.text(place, "rev-list", "--parents", "--topo-order", f"{base}..{head}")).splitlines()
+    if len(lines) > MOST_COMMITS:
+        raise Refused(f"The work has {len(lines)} commits, more than {MOST_COMMITS}.", hint="Ask for smaller steps.")
+    families = [line.split() for line in lines]
+    return [(parent, commit) for commit, *parents in families for parent in parents or [EMPTY_TREE]]
+
+
+async def _objections(seen: _Inspection, entry: history.Entry) -> list[str]:
+    path = entry.path.decode(errors="backslashreplace")
+    shown = history.legible(path)
+    found = []
+    if why := paths.flaw(entry.path):
+        found.append(f"{shown!r} is not acceptable, because {why}")
+    if not paths.matches(path, seen.scope.allowed_paths):
+        found.append(f"{shown} is outside the allowed paths ({', '.join(seen.scope.allowed_paths) or 'none'})")
+    if named := [glob for glob in seen.do_not_touch if paths.matches(path, (glob,), any_case=True)]:
+        found.append(f"{shown} is not to be touched ({named[0]})")
+    if _is_signal(path) and entry.status != "D":
+        found.append(f"{shown} is a signal to Midwatch and no part of the work")
+    if entry.mode == SUBMODULE:
+        found.append(f"{shown} is a submodule")
+    if entry.mode == SYMLINK:
+        target = await _target(seen, entry)
+        if paths.points_outside(path, target):
+            found.append(f"{shown} is a link that leaves the tree ({history.legible(target)})")
+    return found
+
+
+def _is_signal(path: str) -> bool:
+    folder, _, name = path.partition("/")
+    return folder in IN_CHECKOUT and name in FILES
+
+
+async def _target(seen: _Inspection, entry: history.Entry) -> str:
+    if seen.contents.sizes.get(entry.blob, 0) > paths.MOST_PATH_BYTES:
+        return ""  # no file system takes such a link, and an empty target counts as leaving
+    return (await seen.git.run(seen.place, "cat-file", "blob", entry.blob)).decode(errors="replace")
+
+
+async def _revealed(git: Git, place: Path, steps: list[tuple[str, str]], reveals: Reveals) -> list[str]:
+    """Show each commit, its author and its patch to whoever knows the secrets."""
+    if reveals is reveals_nothing:
+        return []
+    found: dict[str, None] = {}
+    for parent, commit in steps:
+        words = await git.run(place, "cat-file", "commit", commit)
+        patch = await git.run(place, "diff-tree", "-r", "--patch", "--no-renames", *history.AS_TEXT, parent, commit)
+        found |= dict.fromkeys(await asyncio.to_thread(reveals, words + b"\n" + patch))
+    return [f"the work contains the value of the secret {name}" for name in found]
+
+
+async def _doubles(git: Git, place: Path, head: str, entries: Iterable[history.Entry]) -> list[str]:
+    """Name new paths that are one file with another where case does not count."""
+    added = [entry.path.decode(errors="replace") for entry in entries if entry.status == "A"]
+    if not added:
+        return []
+    listing = (await git.run(place, "ls-tree", "-r", "-z", "--name-only", head)).decode(errors="replace")
+    return await asyncio.to_thread(_collisions, listing.split("\0"), added)
+
+
+def _collisions(listing: Iterable[str], added: Iterable[str]) -> list[str]:
+    spellings: dict[str, set[str]] = {}
+    for path in filter(None, listing):
+        for name in _upward(path):
+            spellings.setdefault(paths.spelled_alike(name), set()).add(name)
+    return [
+        f"{history.legible(path)} differs from another path only in its spelling"
+        for path in added
+        if any(len(spellings.get(paths.spelled_alike(name), ())) > 1 for name in _upward(path))
+    ]
+
+
+def _upward(path: str) -> list[str]:
+    pieces = path.split("/")
+    return ["/".join(pieces[:count]) for count in range(1, len(pieces) + 1)]
+
+
+def _too_much(change: Change, scope: ToolScope) -> list[str]:
+    found = []
+    files, lines = len(change.files), change.insertions + change.deletions
+    if scope.max_files_changed is not None and files > scope.max_files_changed:
+        found.append(f"{files} files are changed, more than the {scope.max_files_changed} allowed")
+    if scope.max_diff_lines is not None and lines > scope.max_diff_lines:
+        largest = max(change.files, key=lambda file: file.insertions + file.deletions).path
+        found.append(f"{lines} lines are changed, more than the {scope.max_diff_lines} allowed (most in {largest})")
+    return found
+
+
+async def _let_in(mirrors: Mirrors, delivery: Delivery, place: Path) -> None:
+    ref = f"refs/midwatch/jobs/{delivery.job}/{delivery.epoch}"
+    async with mirrors.held(delivery.project) as (mirror, git):
+        # The quarantine is ours, so its objects may be read as any local repository's.
+        upload = f"--upload-pack={git.far_side('upload-pack')}"
+        fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", upload)
+        await git.run(mirror, *fetch, str(place), f"+{TIP}:{ref}")

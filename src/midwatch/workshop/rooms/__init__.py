@@ -1,0 +1,1 @@
+"""Where an agent works: its checkout, sandbox, process, logs and setup."""

@@ -1,0 +1,288 @@
+"""One agent at work in a room: started or found again, its words written down, its doors served, its end told."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from midwatch.errors import Exhausted, Refused, Stale, Unavailable
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.holding import spec as holding
+from midwatch.workshop.holding.adoption import Ended, launch
+from midwatch.workshop.holding.ending import Ending
+from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.log_file import Piece, read_piece
+from midwatch.workshop.rooms.doorman import Doorman, serving
+from midwatch.workshop.rooms.logs import CappedLog, NewScrub, Untouched
+from midwatch.workshop.rooms.rooms import WALLS, Room, errand_of, write_errand
+from midwatch.workshop.sandbox import disk
+from midwatch.workshop.sandbox.background import meanwhile
+from midwatch.workshop.sandbox.walls.entry import command
+from midwatch.workshop.sandbox.walls.spec import Walls
+
+WALL, IDLE, STOPPED = 124, 125, 143
+BEAT_SECONDS = 60.0
+AGENT_LOG = 64 * 1024**2
+SCREEN = (24, 80)
+LONGEST_LINE = 32 * 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What is to be run in a room, and how its words are kept."""
+
+    argv: tuple[str, ...]
+    log: Path
+    wall: timedelta
+    idle: timedelta
+    grace: timedelta = timedelta(seconds=10)
+    night_ends: float | None = None
+    """In Unix time; from then on a holder that hears nothing from the server ends its agent."""
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    takes_input: bool = False
+    terminal: bool = False
+    """A person types into it: one PTY in place of pipes; whoever looks on tells how large it is."""
+    joined: bool = True
+    """Errors in the same log as the rest; agents that speak a protocol keep them apart."""
+
+
+class Left(Term):
+    """How an agent left its room."""
+
+    exit_code: int
+    stopped: bool
+    """We asked it to; limits have their own exit codes (124 wall, 125 idle)."""
+    sentence: str
+    tail: str
+    seconds: float = 0.0
+
+
+@contextlib.asynccontextmanager
+async def occupied(
+    room: Room,
+    errand: Errand,
+    *,
+    stop: asyncio.Event,
+    doorman: Doorman | None = None,
+    scrub: NewScrub = Untouched,
+    watch: disk.Watch | None = None,
+) -> AsyncIterator["RoomTalk"]:
+    """Have an agent at work for a while, started or found again; leave by waiting for its end, or it works on."""
+    held, begins = await _held(room, errand, doorman)
+    talk = RoomTalk(room, held, errand, stop)
+    async with contextlib.AsyncExitStack() as stack:
+        if isinstance(held, Held):
+            if doorman is not None and room.has_doors:
+                await stack.enter_async_context(serving(doorman, held))
+            work = (_beats(held), _stops(held, stop, errand.grace), _watches(held, watch, errand.grace, talk.full))
+            await stack.enter_async_context(meanwhile(*work))
+        await stack.enter_async_context(meanwhile(*talk.writing(begins, scrub)))
+        yield talk
+
+
+class RoomTalk:
+    """A program in its room: it outlives us, so what it said before a restart is said to us again."""
+
+    def __init__(self, room: Room, held: Held | Ended, errand: Errand, stop: asyncio.Event) -> None:
+        self._room = room
+        self._held = held
+        self._errand = errand
+        self._stop = stop
+        self._written = asyncio.Event()
+        self._tail = ""
+        self._complained = asyncio.Event()
+        self._complaint = ""
+        self._waits: list[float] = []
+        self.full: list[str] = []
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Give each line of its stdout, from the first, until it has ended."""
+        rest = b""
+        async for piece in _pieces(self._held):
+            *whole, rest = (b"" if piece.cut else rest + piece.data).split(b"\n")
+            for line in whole:
+                yield line
+            if len(rest) > LONGEST_LINE:
+                rest = b""  # no protocol has such a line; who waits for its end waits for ever
+        if rest:
+            yield rest
+
+    async def say(self, data: bytes) -> None:
+        """Write to its stdin; to one that has ended, nothing more is said."""
+        await self.answer("", data)
+
+    async def answered(self, question: str) -> bool:
+        """Whether this question was answered before a restart; one that has ended waits for no answer."""
+        try:
+            return not isinstance(self._held, Held) or await self._held.said(question)
+        except Unavailable:
+            return True
+
+    async def answer(self, question: str, data: bytes) -> None:
+        """Answer a question once: the holder that writes it also remembers it, so no crash comes between the two."""
+        if isinstance(self._held, Held):
+            with contextlib.suppress(Unavailable, Refused):  # what one that has gone does not hear, its end explains
+                await self._held.say(data, once=question)
+
+    @contextlib.asynccontextmanager
+    async def waiting(self, span: timedelta) -> AsyncIterator[None]:
+        """Keep the idle clock still while the agent waits for us, at most so long; the wall clock goes on.
+
+        Whoever is cut off leaves it still, because a server that goes comes back and waits on.
+        """
+        until = time.monotonic() + span.total_seconds()
+        self._waits.append(until)
+        await self._rest()
+        yield
+        self._waits.remove(until)
+        await self._rest()
+
+    async def _rest(self) -> None:
+        if isinstance(self._held, Held):
+            with contextlib.suppress(Unavailable, Refused, Stale):
+                await self._held.rest(max(0.0, max(self._waits, default=0.0) - time.monotonic()))
+
+    async def stop(self) -> None:
+        """Ask it to end, with the usual grace, then by force."""
+        if isinstance(self._held, Held):
+            await self._held.stop(self._errand.grace.total_seconds())
+
+    async def left(self) -> Left:
+        """Wait for its end and tell how it was."""
+        await self._written.wait()
+        if not self._errand.joined:
+            await self._complained.wait()
+        ending = await self._held.wait() if isinstance(self._held, Held) else self._held.ending
+        if self.full:
+            raise Exhausted(self.full[0], hint="Free some disk space, then resume the job; its work is kept.")
+        # What a program of a protocol complained about says more to a person than the protocol's last line.
+        return _left(ending, self._complaint or self._tail, asked=self._stop.is_set())
+
+    def writing(self, begins: int, scrub: NewScrub) -> tuple[Coroutine[Any, Any, None], ...]:
+        """Write down what it says, and its complaints beside it where they are kept apart."""
+        apart = () if self._errand.joined else (self._write_errors(scrub),)
+        return self._write(begins, scrub), *apart
+
+    async def _write(self, begins: int, scrub: NewScrub) -> None:
+        log = await asyncio.to_thread(_log, self._errand.log, begins, scrub)
+        try:
+            async for piece in _pieces(self._held):
+                await asyncio.to_thread(log.add, piece.data)
+        except BaseException:
+            log.leave()
+            raise
+        await asyncio.to_thread(log.close)
+        self._tail = await asyncio.to_thread(log.tail)
+        self._written.set()
+
+    async def _write_errors(self, scrub: NewScrub) -> None:
+        own = self._errand.log.with_name(f"{self._errand.log.stem}-errors-{self._room.epoch}.log")
+        log = await asyncio.to_thread(_log, own, 0, scrub)
+        try:
+            async for piece in _pieces(self._held, "err"):
+                await asyncio.to_thread(log.add, piece.data)
+            await asyncio.to_thread(log.close)
+            self._complaint = (await asyncio.to_thread(log.tail)).strip()
+        finally:
+            log.leave()
+        self._complained.set()
+
+
+async def _held(room: Room, errand: Errand, doorman: Doorman | None) -> tuple[Held | Ended, int]:
+    """Find whoever works here, or start the agent; tell where in the log its words begin."""
+    if room.occupant is not None:
+        return room.occupant, int(str(errand_of(room.place).get("log_begins", 0)))
+    begins = errand.log.stat().st_size if errand.log.exists() else 0
+    walls = replace(room.walls, environment={**room.walls.environment, **errand.environment})
+    if errand.terminal:
+        walls = replace(walls, terminal=room.enclosure.isolation is Isolation.BUBBLEWRAP)
+    if doorman is not None and room.has_doors:
+        surroundings = {**walls.environment, **doorman.environment}
+        walls = replace(walls, environment=surroundings, ports=doorman.ports, control=room.place / "doors")
+    await asyncio.to_thread(write_errand, room.place, {"purpose": room.terms.purpose, "log_begins": begins})
+    entering = await asyncio.to_thread(
+        command,
+        room.enclosure.furnished(walls),
+        errand.argv,
+        isolation=room.enclosure.isolation,
+        note=room.place / WALLS,
+    )
+    return await launch(_spec(room, errand, entering, walls)), begins
+
+
+def _spec(room: Room, errand: Errand, entering: list[str], walls: Walls) -> holding.Spec:
+    return holding.Spec(
+        folder=room.folder,
+        epoch=room.epoch,
+        argv=tuple(entering),
+        cwd=Path("/"),
+        env={},
+        takes_input=errand.takes_input,
+        joined=errand.joined and not errand.terminal,
+        terminal=SCREEN if errand.terminal else None,
+        control=walls.control,
+        ports=walls.ports,
+        limits=holding.Limits(
+            wall=errand.wall.total_seconds(),
+            idle=errand.idle.total_seconds(),
+            grace=errand.grace.total_seconds(),
+            night_ends=errand.night_ends,
+        ),
+    )
+
+
+def _log(path: Path, begins: int, scrub: NewScrub) -> CappedLog:
+    """Open the log where this agent's words begin; what an earlier server wrote of them is written again, the same."""
+    # The holder's own caps are smaller, so that nothing of what it kept is left out here.
+    return CappedLog(path, scrub=scrub, limit=AGENT_LOG, again_from=begins)
+
+
+async def _pieces(held: Held | Ended, stream: Literal["out", "err"] = "out") -> AsyncIterator[Piece]:
+    if isinstance(held, Held):
+        async for piece in held.follow(stream=stream):
+            yield piece
+        return
+    after = 0
+    while piece_left := await asyncio.to_thread(read_piece, held.place / stream, after):
+        yield piece_left
+        after = piece_left.after
+
+
+async def _beats(held: Held) -> None:
+    while True:
+        await asyncio.sleep(BEAT_SECONDS)
+        with contextlib.suppress(Exception):
+            await held.beat()
+
+
+async def _stops(held: Held, stop: asyncio.Event, grace: timedelta) -> None:
+    await stop.wait()
+    await held.stop(grace.total_seconds())
+
+
+async def _watches(held: Held, watch: disk.Watch | None, grace: timedelta, full: list[str]) -> None:
+    if watch is not None:
+        full.append(await watch.until_too_much())
+        await held.stop(grace.total_seconds())
+
+
+def _left(ending: Ending, tail: str, *, asked: bool) -> Left:
+    codes = {"wall": WALL, "idle": IDLE, "exited": ending.exit_code or 0, "killed": 128 + (ending.signal or 0)}
+    return Left(
+        exit_code=codes.get(ending.how, STOPPED),
+        stopped=ending.how == "stopped" and asked,
+        sentence=ending.sentence(),
+        tail=tail,
+        seconds=ending.seconds,
+    )
+
+
+def unix_time_in(seconds: float) -> float:
+    """Tell the machine's own time that many seconds from now: a holder lives in real time."""
+    return time.clock_gettime(time.CLOCK_REALTIME) + seconds

@@ -1,0 +1,196 @@
+"""Rooms for agents: a private clone and a home inside walls, found again after a restart with whoever works in it."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from midwatch.errors import Refused, Unknown
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.holding import records
+from midwatch.workshop.holding.adoption import Ended, adopt
+from midwatch.workshop.holding.held import Held
+from midwatch.workshop.rooms.setup import Made, lend
+from midwatch.workshop.sandbox import safe_files
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.entry import place_inside
+from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, Walls
+from midwatch.workshop.upkeep import kept_checkouts
+from midwatch.workshop.upkeep.folders import part
+
+NOTE, WALLS, PURPOSE = "errand.json", "walls.json", "purpose"
+LARGEST_ANSWER = 16 * 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms a room is given: which commit, what for, and what may be done in it."""
+
+    commit: str
+    purpose: str
+    """The same purpose after a crash finds the same room again; any other gets a new one."""
+    paths: tuple[str, ...] = ()
+    reads_only: bool = False
+    takes_over: str = ""
+    """The job in whose last checkout of the same work to go on, instead of a fresh clone."""
+    made: Made | None = None
+    """What the project's setup made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One attempt's place on disk, and who works there already."""
+
+    job: str
+    epoch: int
+    """Whose attempt made it; older than the asking one if somebody was found at work."""
+    tree: Path
+    home: Path
+    folder: Path
+    """Where the holder keeps its records, one folder an epoch; out of the agent's reach."""
+    walls: Walls
+    enclosure: Enclosure
+    terms: Terms
+    speaks_as: int
+    """The epoch that may speak to the holder from now on."""
+    occupant: Held | Ended | None = None
+
+    @property
+    def inside(self) -> Path:
+        """Tell what the tree is called by whoever is in the room."""
+        return place_inside(self.walls, self.enclosure.isolation)
+
+    @property
+    def home_inside(self) -> Path:
+        """Tell what the home is called by whoever is in the room."""
+        return HOME_INSIDE if self.enclosure.isolation is Isolation.BUBBLEWRAP else self.home
+
+    @property
+    def has_doors(self) -> bool:
+        """Whether the room has a network of its own, out of which only doors lead."""
+        return self.enclosure.isolation is Isolation.BUBBLEWRAP
+
+    @property
+    def place(self) -> Path:
+        """Tell where this attempt's records lie."""
+        return records.epoch_folder(self.folder, self.epoch)
+
+    def put(self, name: str, content: str) -> Path:
+        """Lay a file into the home before anybody enters, and tell what it is called inside."""
+        if self.occupant is None:  # whoever is at work has it already, and may have written over it
+            safe_files.write(self.home, name, content.encode(errors="replace"))
+        return self.home_inside / name
+
+    def take(self, name: str) -> bytes:
+        """Read a file that was left in the home; it was the agent's to write, so nothing about it is believed."""
+        content = safe_files.read(self.home, part(name), most=LARGEST_ANSWER)
+        if content is None:
+            raise Unknown(f"The agent left no {name} that can be read.", hint="Look at the job's log for why.")
+        return content
+
+
+class Rooms:
+    """Every room under one data folder."""
+
+    def __init__(self, home: Path, checkouts: Checkouts, enclosure: Enclosure) -> None:
+        self._held = home / "held"
+        self._checkouts = checkouts
+        self.enclosure = enclosure
+
+    def held(self, job: str) -> Path:
+        """Tell where a job's holders keep their records."""
+        return self._held / part(job)
+
+    def newest(self, job: str) -> int:
+        """Tell the newest attempt that was begun for a job; 0 where there was none."""
+        return next(reversed(records.epochs(self.held(job))), 0)
+
+    async def enter(self, project: str, job: str, epoch: int, terms: Terms) -> Room:
+        """Give the room where this very errand is at work or has ended, else a new one with a fresh clone."""
+        found = await self._occupied(job, terms.purpose, epoch)
+        whose = epoch if found is None else found[0]
+        if found is None and terms.takes_over:
+            await self._hand_on(terms.takes_over, job, epoch, terms.purpose)
+        if found is None:
+            tree = await self._checkouts.private_clone(project, job, epoch, terms.commit, paths=terms.paths)
+        else:
+            tree = self._checkouts.tree(job, whose)
+        await asyncio.to_thread(tree.with_name(PURPOSE).write_text, terms.purpose)
+        # One for all attempts: what an agent remembers of a conversation lies in its home.
+        home = tree.parent.with_name("home")
+        await asyncio.to_thread(home.mkdir, exist_ok=True)
+        walls = Walls(
+            tree=tree,
+            home=home,
+            objects=(self._checkouts.mirrors.path(project) / "objects",),
+            tree_read_only=terms.reads_only,
+            limits=self.enclosure.limits,
+        )
+        if terms.made is not None:
+            walls = await asyncio.to_thread(lend, terms.made, walls, self.enclosure)
+        return Room(
+            job=job,
+            epoch=whose,
+            tree=tree,
+            home=home,
+            folder=self.held(job),
+            walls=walls,
+            enclosure=self.enclosure,
+            terms=terms,
+            speaks_as=epoch,
+            occupant=None if found is None else found[1],
+        )
+
+    async def _hand_on(self, former: str, job: str, epoch: int, purpose: str) -> None:
+        """Give an attempt the checkout it goes on in; one that was cut off right here finds it among its own."""
+        for whose in dict.fromkeys((job, former)):
+            left = await asyncio.to_thread(self._last, whose, purpose)
+            if left:
+                await self._checkouts.hand_on(whose, left, to=job, at=epoch)
+                return
+
+    def _last(self, job: str, purpose: str) -> int:
+        """Tell the newest checkout of the same work; 0 where there is none."""
+        for epoch in reversed(kept_checkouts.epochs(self._checkouts.tree(job, 0).parents[1])):
+            written = self._checkouts.tree(job, epoch).with_name(PURPOSE)
+            if written.is_file() and same_work(written.read_text(), purpose):
+                return epoch
+        return 0
+
+    async def _occupied(self, job: str, purpose: str, epoch: int) -> tuple[int, Held | Ended] | None:
+        folder = self.held(job)
+        begun = await asyncio.to_thread(records.epochs, folder)
+        if not begun or await asyncio.to_thread(purpose_of, records.epoch_folder(folder, begun[-1])) != purpose:
+            return None
+        found = await adopt(folder, epoch=epoch)
+        return (begun[-1], found) if isinstance(found, Held | Ended) else None
+
+
+def same_work(one: str, other: str) -> bool:
+    """Whether two attempts are at the same stage of the same plan in the same round, whichever try it is."""
+    first, second = one.split("."), other.split(".")
+    return [first[0], *first[2:4]] == [second[0], *second[2:4]]
+
+
+def purpose_of(place: Path) -> str:
+    """Tell what an attempt was begun for; nothing, where nobody wrote it down."""
+    return str(errand_of(place).get("purpose", ""))
+
+
+def errand_of(place: Path) -> dict[str, object]:
+    """Read what was written down about an attempt before it began."""
+    try:
+        told = json.loads((place / NOTE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def write_errand(place: Path, about: Mapping[str, object]) -> None:
+    """Write down what an attempt is for, before it begins: after a crash there is nobody else to ask."""
+    if records.read_state(place) is not None:
+        raise Refused("This attempt has begun already.", hint="Look at the job; a newer attempt may be under way.")
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (place / NOTE).write_text(json.dumps(dict(about)))

@@ -1,0 +1,178 @@
+"""A project's setup: one command that makes a checkout ready, run once per set of lockfiles and lent to every job."""
+
+import asyncio
+import hashlib
+import os
+import shutil
+import time
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+from midwatch.errors import Broken, Unavailable
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.quarantine import paths
+from midwatch.workshop.rooms.doorman import Doorman
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.upkeep.folders import locked, part, remove, sha
+
+DEPENDS_ON = (
+    *("*.lock", "*-lock.json", "*-lock.yaml", "go.sum", "go.mod", "npm-shrinkwrap.json", "package.json", "*.nix"),
+    *("requirements*.txt", "requirements*.in", "constraints*.txt", "pyproject.toml", "setup.py", "setup.cfg"),
+    *("Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle*", ".tool-versions", ".python-version"),
+)
+"""A change of any of these files makes setup run again."""
+
+OUTSIDE, INSIDE, LISTING = "made", "tree", "placed"
+VARIABLE = "MIDWATCH_CACHE"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a setup made: a folder of its own, and what it left in the checkout without committing it."""
+
+    fingerprint: str
+    folder: Path
+    placed: tuple[str, ...] = ()
+    """Paths in the tree, such as `node_modules`, that lie below `folder`."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Tell a command where the setup's own folder is."""
+        return {VARIABLE: str(self.folder / OUTSIDE)}
+
+
+class Setups:
+    """What setups made, under one data folder: `setup/<project>/<fingerprint>`."""
+
+    def __init__(self, home: Path, checkouts: Checkouts, enclosure: Enclosure) -> None:
+        self._folder = home / "setup"
+        self._checkouts = checkouts
+        self.enclosure = enclosure
+
+    async def fingerprint(self, project: str, commit: str, command: str) -> str:
+        """Name a setup by its command and by the files it depends on, as they are in a commit."""
+        listed = await self._listed(project, commit)
+        chosen = [f"{blob} {path}" for path, blob in listed if paths.matches(path, DEPENDS_ON)]
+        told = "\n".join([command, self.enclosure.isolation.value, *sorted(chosen)])
+        return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:24]
+
+    def made(self, project: str, fingerprint: str) -> Made | None:
+        """Find what a setup made earlier."""
+        place = self._folder / part(project) / part(fingerprint) if fingerprint else None
+        if place is None or not (place / LISTING).is_file():
+            return None  # the list is written last: without it a setup was cut off
+        return Made(fingerprint, place, tuple((place / LISTING).read_text().splitlines()))
+
+    async def make(  # noqa: PLR0913 - each is one plain fact about one setup
+        self,
+        project: str,
+        job: str,
+        commit: str,
+        command: str,
+        *,
+        log: Path,
+        wall: timedelta,
+        doorman: Doorman | None = None,
+        stop: asyncio.Event | None = None,
+    ) -> tuple[Made, bool, float]:
+        """Run the setup unless its result is there; tell what was made, whether it was there, and the seconds."""
+        begun = time.monotonic()
+        named = await self.fingerprint(project, commit, command)
+        place = self._folder / part(project) / named
+        async with locked(place.with_name(f"{named}.lock")):
+            if found := await asyncio.to_thread(self.made, project, named):
+                return found, True, 0.0
+            # Not elsewhere and renamed: much of what is made remembers the path it was made at.
+            await asyncio.to_thread(_begin, place)
+            async with self._checkouts.passing(project, job, commit, "setup") as tree:
+                await self._run(tree, place, command, log=log, wall=wall, doorman=doorman, stop=stop)
+                committed = frozenset(path.split("/")[0] for path, _ in await self._listed(project, commit))
+                await asyncio.to_thread(_gather, tree, place, committed)
+        done = self.made(project, named)
+        assert done is not None  # noqa: S101 - we hold its lock
+        return done, False, round(time.monotonic() - begun, 3)
+
+    async def _listed(self, project: str, commit: str) -> list[tuple[str, str]]:
+        mirrors = self._checkouts.mirrors
+        listed = await mirrors.git.run(mirrors.path(project), "ls-tree", "-r", "-z", sha(commit))
+        lines = (line.split(b"\t", 1) for line in listed.split(b"\0") if line)
+        return [(path.decode(errors="replace"), about.split()[2].decode()) for about, path in lines]
+
+    async def _run(  # noqa: PLR0913 - each is one plain fact about one setup
+        self,
+        tree: Path,
+        place: Path,
+        command: str,
+        *,
+        log: Path,
+        wall: timedelta,
+        doorman: Doorman | None,
+        stop: asyncio.Event | None,
+    ) -> None:
+        home = tree.with_name("home")
+        await asyncio.to_thread(home.mkdir, exist_ok=True)
+        cache = place / OUTSIDE
+        walls = Walls(
+            tree=tree,
+            home=home,
+            writable=(cache,),
+            environment={VARIABLE: str(cache), "CI": "true"},
+            limits=self.enclosure.limits,
+        )
+        argv = ["/bin/sh", "-c", command]
+        ended = await self.enclosure.run(walls, argv, log=log, wall=wall, stop=stop, doorman=doorman)
+        if ended.stopped:
+            raise Unavailable("The setup was stopped before it had ended.", hint="Resume the job to run it again.")
+        if ended.exit_code:
+            last = ended.tail.strip().splitlines()[-1:] or ["it said nothing"]
+            raise Broken(
+                f"The project's setup ended with {ended.exit_code}: {last[0]}",
+                hint=f"Read {log}; hosts it needs belong in sandbox.setup_domains, tools in sandbox.toolchains.",
+                because=(ended.tail,),
+            )
+
+
+def _begin(place: Path) -> None:
+    remove(place)
+    (place / OUTSIDE).mkdir(parents=True)
+
+
+def _gather(tree: Path, place: Path, committed: frozenset[str]) -> None:
+    """Move what setup left at the top of the checkout (`.venv`, `node_modules`) beside its own folder."""
+    kept = place / INSIDE
+    kept.mkdir()
+    for entry in sorted(tree.iterdir()):
+        if entry.name not in committed and entry.name != ".git" and not entry.is_symlink():
+            entry.rename(kept / entry.name)
+    (place / LISTING).write_text("".join(f"{entry.name}\n" for entry in sorted(kept.iterdir())))
+
+
+def lend(made: Made, walls: Walls, enclosure: Enclosure) -> Walls:
+    """Add what a setup made to walls that are about to be built: mounted where walls can mount, else copied."""
+    kept = made.folder / INSIDE
+    environment = {**walls.environment, **made.environment}
+    walls = replace(walls, environment=environment, read_only=(*walls.read_only, made.folder / OUTSIDE))
+    if enclosure.mounts_setup:
+        for name in made.placed:
+            _make_room_for(walls.tree / name, folder=(kept / name).is_dir())
+        return replace(walls, placed=tuple((kept / name, name) for name in made.placed))
+    for name in made.placed:
+        place = walls.tree / name
+        if not os.path.lexists(place):
+            _copy(kept / name, place)
+    return walls
+
+
+def _copy(made: Path, place: Path) -> None:
+    if made.is_dir():
+        shutil.copytree(made, place, symlinks=True)
+    else:
+        shutil.copy2(made, place)
+
+
+def _make_room_for(place: Path, *, folder: bool) -> None:
+    """Something to mount over: in a tree that is shown read-only nobody can make it later."""
+    if not os.path.lexists(place):
+        place.mkdir() if folder else place.touch()

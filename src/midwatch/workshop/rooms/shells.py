@@ -1,0 +1,156 @@
+"""Shells for a person in a kept checkout: behind the walls its agent had, and held, so that a window may close."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from midwatch.errors import MidwatchError, Refused, Unknown
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.bench import Bench
+from midwatch.workshop.holding import records
+from midwatch.workshop.holding.adoption import adopt, launch
+from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.spec import Limits, Spec
+from midwatch.workshop.rooms.setup import lend
+from midwatch.workshop.sandbox import safe_files
+from midwatch.workshop.sandbox.walls.entry import command
+from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.upkeep.folders import part
+
+FOLDER: Final = "shells"
+WALL, IDLE = timedelta(hours=8), timedelta(hours=1)
+GRACE: Final = 5.0
+PLAIN: Final = "/bin/sh"
+SYSTEM: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/")
+"""Where a shell may be that exists inside as well."""
+SHOWN_AGAIN: Final = 4096
+"""So much of what was said before somebody looks is shown to them: enough for the prompt and what led to it."""
+
+
+class Visit(Term):
+    """Which kept checkout somebody enters, to do what, on how large a screen."""
+
+    job: str
+    project: str
+    setup_key: str = ""
+    argv: tuple[str, ...]
+    rows: int = 24
+    columns: int = 80
+
+
+def folder(home: Path, job: str) -> Path:
+    """Tell where a job's shells keep their records."""
+    return home / FOLDER / part(job)
+
+
+def usual(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Choose the person's own shell if it is one of the system's, else the plain one."""
+    own = environment.get("SHELL", "")
+    return (own,) if own.startswith(SYSTEM) and os.access(own, os.X_OK) else (PLAIN,)
+
+
+async def living(home: Path, job: str) -> Held | None:
+    """Find a job's living shell."""
+    place = folder(home, job)
+    if not await asyncio.to_thread(place.is_dir):
+        return None
+    found = await adopt(place)
+    return found if isinstance(found, Held) else None
+
+
+async def seated(home: Path, job: str, epoch: int) -> Held | None:
+    """Find the program a person types into in a job that is done by hand; whoever comes speaks for its newest epoch."""
+    place = home / "held" / part(job)
+    if not await asyncio.to_thread(_begun, place):
+        return None
+    found = await adopt(place, epoch=epoch)
+    return found if isinstance(found, Held) else None
+
+
+def _begun(place: Path) -> bool:
+    """Whether the newest holder has said that it is there: whoever looks for one that is just being born buries it."""
+    known = records.epochs(place) if place.is_dir() else []
+    return bool(known) and records.read_state(records.epoch_folder(place, known[-1])) is not None
+
+
+async def refuse_while_entered(home: Path, job: str, number: int) -> None:
+    """Keep a checkout as it is while somebody is in it."""
+    if await living(home, job) is not None:
+        raise Refused(
+            f"A shell is open in the checkout of job {number}.",
+            hint=f"Leave it first: midwatch job attach {number}, then exit",
+        )
+
+
+async def enter(home: Path, bench: Bench, visit: Visit) -> Held:
+    """Give the job's living shell, or start one in its newest checkout."""
+    found = await living(home, visit.job)
+    if found is not None:
+        return found
+    place = folder(home, visit.job)
+    epoch = next(reversed(await asyncio.to_thread(records.epochs, place)), 0) + 1
+    walls = await asyncio.to_thread(_walls, bench, visit)
+    isolation = bench.enclosure.isolation
+    note = records.epoch_folder(place, epoch) / "walls.json"
+    entering = await asyncio.to_thread(
+        command, bench.enclosure.furnished(walls), visit.argv, isolation=isolation, note=note
+    )
+    return await launch(
+        Spec(
+            folder=place,
+            epoch=epoch,
+            argv=tuple(entering),
+            cwd=Path("/"),
+            terminal=(visit.rows, visit.columns),
+            limits=Limits(wall=WALL.total_seconds(), idle=IDLE.total_seconds(), grace=GRACE),
+        )
+    )
+
+
+def _walls(bench: Bench, visit: Visit) -> Walls:
+    tree = newest(bench, visit.job)
+    if tree is None:
+        raise Unknown("This job has no checkout any more.", hint="What it delivered is on its branch: agent/...")
+    home = tree.with_name("home")
+    home.mkdir(exist_ok=True)
+    walls = Walls(
+        tree=tree,
+        home=home,
+        objects=(bench.mirrors.path(visit.project) / "objects",),
+        environment={"TERM": os.environ.get("TERM", "dumb"), "PS1": "$PWD $ "},
+        terminal=bench.isolation is Isolation.BUBBLEWRAP,
+        limits=bench.enclosure.limits,
+    )
+    made = bench.setups.made(visit.project, visit.setup_key)
+    return walls if made is None else lend(made, walls, bench.enclosure)
+
+
+def newest(bench: Bench, job: str) -> Path | None:
+    """Find the newest checkout a job left."""
+    attempts = bench.checkouts.tree(job, 0).parents[1]
+    epochs = [int(one.name) for one in attempts.glob("*") if one.name.isdigit()] if attempts.is_dir() else []
+    trees = (bench.checkouts.tree(job, epoch) for epoch in sorted(epochs, reverse=True))
+    return next((tree for tree in trees if tree.is_dir()), None)
+
+
+def branch_of(tree: Path) -> str:
+    """Name the branch a checkout is on, by reading a file: git is never run where an agent may set traps."""
+    try:
+        name = safe_files.text(tree, ".git/HEAD")
+    except MidwatchError:
+        return ""
+    return name.removeprefix("ref: refs/heads/") if name.startswith("ref: refs/heads/") else ""
+
+
+def since(held: Held) -> int:
+    """Tell from which place in its output on a shell is shown to somebody who comes now."""
+    said = held.place / records.OUT
+    segments = sorted(int(one.name) for one in said.glob("*") if one.name.isdigit()) if said.is_dir() else []
+    if not segments:
+        return 0
+    end = segments[-1] + (said / f"{segments[-1]:016d}").stat().st_size
+    return max(segments[0], end - SHOWN_AGAIN)

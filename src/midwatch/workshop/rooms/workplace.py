@@ -1,0 +1,139 @@
+"""An agent's workplace: a room with its terms, where a program is started and the only way it is."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+from midwatch.terms.signals import SIGNALS, SIGNALS_VARIABLE
+from midwatch.workshop.rooms.doorman import Doorman
+from midwatch.workshop.rooms.room_process import Errand, Left, RoomTalk, occupied, unix_time_in
+from midwatch.workshop.rooms.rooms import Room
+from midwatch.workshop.rooms.signal_files import Letterbox
+from midwatch.workshop.sandbox.disk import Watch
+
+SITTING_IDLE = timedelta(hours=1)
+"""People think longer than programs."""
+
+
+class Spot(Protocol):
+    """Which job, of which project, at which attempt."""
+
+    @property
+    def project(self) -> str: ...  # noqa: D102
+    @property
+    def job(self) -> str: ...  # noqa: D102
+    @property
+    def epoch(self) -> int: ...  # noqa: D102
+
+
+class Lodging(Protocol):
+    """What kind of room is wanted, and for how long."""
+
+    @property
+    def place(self) -> Spot: ...  # noqa: D102
+    @property
+    def commit(self) -> str: ...  # noqa: D102
+    @property
+    def purpose(self) -> str: ...  # noqa: D102
+    @property
+    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def sparse_from(self) -> int: ...  # noqa: D102
+    @property
+    def reads_only(self) -> bool: ...  # noqa: D102
+    @property
+    def setup_key(self) -> str: ...  # noqa: D102
+    @property
+    def takes_over(self) -> str: ...  # noqa: D102
+    @property
+    def wall(self) -> timedelta: ...  # noqa: D102
+    @property
+    def idle(self) -> timedelta: ...  # noqa: D102
+    @property
+    def grace(self) -> timedelta: ...  # noqa: D102
+    @property
+    def night_left(self) -> timedelta | None: ...  # noqa: D102
+    @property
+    def doorman(self) -> Doorman | None: ...  # noqa: D102
+    @property
+    def stop(self) -> asyncio.Event: ...  # noqa: D102
+    @property
+    def room_bytes(self) -> int: ...  # noqa: D102
+    @property
+    def floor_bytes(self) -> int: ...  # noqa: D102
+
+
+class Workplace:
+    """A room with its terms: where an agent is started, and the only way it is."""
+
+    def __init__(self, room: Room, lodging: Lodging, log: Path) -> None:
+        self._room = room
+        self._lodging = lodging
+        self.log = log
+        self.tree = room.tree
+        self.inside = room.inside
+        self.home_inside = room.home_inside
+        self.epoch = room.epoch
+        self.letters = Letterbox(room.home, room.tree, log.with_name(SIGNALS))
+        self.signals_inside = room.home_inside / SIGNALS
+        self._talk: RoomTalk | None = None
+        self.begun = asyncio.Event()
+
+    def put(self, name: str, content: str) -> Path:
+        """Lay a file into the agent's home, and tell what it is called inside."""
+        return self._room.put(name, content)
+
+    def take(self, name: str) -> bytes:
+        """Read a file the agent left in its home."""
+        return self._room.take(name)
+
+    async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> Left:
+        """See a command through to its end; after a restart, the one that was begun before."""
+        async with self._occupied(argv, environment or {}, talks=False) as talk:
+            return await talk.left()
+
+    def talk(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> AbstractAsyncContextManager[RoomTalk]:
+        """Have a program at work that is spoken with over its pipes; wait for its end before leaving."""
+        return self._occupied(argv, environment, talks=True)
+
+    async def sit(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> Left:
+        """Have a person type into a program on a terminal of its own, until it ends."""
+        async with self._occupied(argv, environment, talks=False, terminal=True) as talk:
+            return await talk.left()
+
+    @asynccontextmanager
+    async def waiting(self, span: timedelta) -> AsyncIterator[None]:
+        """Have whoever is at work here wait for us: at most for so long, its silence is not counted."""
+        if self._talk is None:
+            yield
+            return
+        async with self._talk.waiting(span):
+            yield
+
+    @asynccontextmanager
+    async def _occupied(
+        self, argv: tuple[str, ...], environment: Mapping[str, str], *, talks: bool, terminal: bool = False
+    ) -> AsyncIterator[RoomTalk]:
+        lodging = self._lodging
+        errand = Errand(
+            argv=argv,
+            log=self.log,
+            wall=lodging.wall,
+            idle=SITTING_IDLE if terminal else lodging.idle,
+            grace=lodging.grace,
+            night_ends=None if lodging.night_left is None else unix_time_in(lodging.night_left.total_seconds()),
+            environment={**environment, SIGNALS_VARIABLE: str(self.signals_inside)},
+            takes_input=talks,
+            terminal=terminal,
+            joined=not talks,
+        )
+        watch = Watch(self.tree.parent.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
+        scrub = self._room.enclosure.scrub
+        work = occupied(self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, watch=watch)
+        await asyncio.to_thread(self.letters.open)
+        async with work as self._talk:
+            self.begun.set()
+            yield self._talk

@@ -1,0 +1,1 @@
+"""Isolation: walls around a command, its limits and its end."""

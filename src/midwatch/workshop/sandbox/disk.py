@@ -1,0 +1,37 @@
+"""Keeps an eye on the disk while an agent writes: walls bound what it may see, not how much it may fill."""
+
+import asyncio
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from midwatch.workshop.upkeep.kept_checkouts import weigh
+
+EVERY_SECONDS = 2.0
+MIB = 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How full the disk may become, and how much one room may grow."""
+
+    folder: Path
+    floor: int
+    """Bytes that must stay free."""
+    most: int
+    """Bytes the folder may hold."""
+
+    async def until_too_much(self) -> str:
+        """Wait until there is too little room, or the folder has grown too much; say which."""
+        free_at_first = shutil.disk_usage(self.folder).free
+        while True:
+            await asyncio.sleep(EVERY_SECONDS)
+            free = shutil.disk_usage(self.folder).free
+            if free < self.floor:
+                return f"The disk has only {free // MIB} MiB left, so the job was stopped."
+            # Counting a large tree takes a while; only when the disk as a whole lost that much it may be our doing.
+            if free_at_first - free > self.most:
+                size, _ = await asyncio.to_thread(weigh, self.folder)
+                if size > self.most:
+                    return f"The job wrote more than {self.most // MIB} MiB, so it was stopped."
+                free_at_first = free

@@ -1,0 +1,88 @@
+"""Runs short commands inside walls: checks, setup, bundles and diffs, each gone when we are."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+
+from midwatch.errors import Broken
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.rooms.doorman import Doorman
+from midwatch.workshop.rooms.logs import NewScrub, Untouched
+from midwatch.workshop.sandbox.background import meanwhile
+from midwatch.workshop.sandbox.short_command import Ended, run_leashed
+from midwatch.workshop.sandbox.walls.doors import Doors, waiting_at
+from midwatch.workshop.sandbox.walls.entry import command
+from midwatch.workshop.sandbox.walls.spec import Limits, Walls
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """The walls of this machine: how strong they are, and what every job is lent."""
+
+    isolation: Isolation = Isolation.NONE
+    toolchains: tuple[Path, ...] = ()
+    """Read-only, at their own paths."""
+    path: str = field(default_factory=lambda: os.pathsep.join(os.get_exec_path()))
+    """Where commands are looked for; folders that are not lent simply are not there."""
+    limits: Limits = field(default_factory=Limits)
+    copies_setup: bool = False
+    """Whether each job gets its own copy of what a setup made, instead of all reading the same."""
+    scrub: NewScrub = Untouched
+    """Takes secrets out of whatever is written down."""
+
+    @property
+    def mounts_setup(self) -> bool:
+        """Whether what a setup left in a checkout is shown to jobs by a mount."""
+        return self.isolation is Isolation.BUBBLEWRAP and not self.copies_setup
+
+    def furnished(self, walls: Walls) -> Walls:
+        """Add what every job is lent."""
+        lent = tuple(path for path in self.toolchains if path.exists() and path not in walls.read_only)
+        surroundings: Mapping[str, str] = {"PATH": self.path, **walls.environment}
+        return replace(walls, read_only=(*walls.read_only, *lent), environment=surroundings)
+
+    async def run(
+        self,
+        walls: Walls,
+        argv: Sequence[str],
+        *,
+        log: Path,
+        wall: timedelta,
+        stop: asyncio.Event | None = None,
+        doorman: Doorman | None = None,
+    ) -> Ended:
+        """Run a command in the walls' tree until it ends, its time is up or `stop` is set."""
+        note = log.with_suffix(".walls")
+        if doorman is not None and self.isolation is Isolation.BUBBLEWRAP:
+            surroundings = {**walls.environment, **doorman.environment}
+            walls = replace(walls, environment=surroundings, ports=doorman.ports, control=log.with_suffix(".doors"))
+        entering = await asyncio.to_thread(command, self.furnished(walls), argv, isolation=self.isolation, note=note)
+        try:
+            async with _served(walls, doorman):
+                return await run_leashed(
+                    entering, cwd=Path("/"), env={}, log=log, wall=wall, idle=wall, stop=stop, scrub=self.scrub
+                )
+        finally:
+            await asyncio.to_thread(note.unlink, missing_ok=True)
+
+
+@contextlib.asynccontextmanager
+async def _served(walls: Walls, doorman: Doorman | None) -> AsyncIterator[None]:
+    if walls.control is None or doorman is None:
+        yield
+        return
+    async with waiting_at(walls.control) as doors, meanwhile(_open_and_serve(doors, doorman)):
+        yield
+
+
+async def _open_and_serve(doors: Doors, doorman: Doorman) -> None:
+    try:
+        listeners = await doors.listeners(doorman.ports)
+    except Broken:
+        return  # a command that never opened its doors says why in its log and by its exit code
+    doors.let_in()
+    await doorman.serve(listeners)

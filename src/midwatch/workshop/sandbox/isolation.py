@@ -1,0 +1,79 @@
+"""How this machine keeps jobs apart: what was found by trying, what the person wants, and what every job is lent."""
+
+import functools
+import os
+import sys
+from pathlib import Path
+
+import midwatch
+from midwatch.errors import Broken, Misuse
+from midwatch.terms.trust import Isolation
+from midwatch.workshop.rooms.logs import NewScrub, Untouched
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.walls.probe import Standing, probe
+from midwatch.workshop.sandbox.walls.spec import Limits
+
+STRENGTH = (Isolation.NONE, Isolation.LANDLOCK, Isolation.SEATBELT, Isolation.BUBBLEWRAP)
+
+
+@functools.cache
+def found() -> Standing:
+    """Try once which walls can be built here; a kernel does not change its mind while we run."""
+    return probe()
+
+
+def stand(wanted: str) -> Standing:
+    """Take the strongest walls, or weaker ones by the person's wish; stronger ones than there are cannot be had."""
+    here = found()
+    if wanted == "strongest":
+        return here
+    chosen = Isolation(wanted)
+    if STRENGTH.index(chosen) > STRENGTH.index(here.isolation):
+        raise Broken(f"The settings ask for {chosen.value}, but {here.why[:1].lower()}{here.why[1:]}", hint=here.fix)
+    if chosen is here.isolation:
+        return here
+    return Standing(chosen, f"The settings ask for {chosen.value}.", "Set sandbox.isolation to strongest.")
+
+
+def enclosure(
+    isolation: Isolation,
+    home: Path,
+    toolchains: tuple[str, ...],
+    *,
+    limits: Limits,
+    copies_setup: bool = False,
+    scrub: NewScrub = Untouched,
+) -> Enclosure:
+    """Fit the walls out: our own Python, because the housekeeper is ours, and the folders the person named."""
+    named = tuple(Path(folder).expanduser() for folder in toolchains)
+    for folder in named:
+        if not folder.is_dir():
+            raise Misuse(
+                f"The toolchain {folder} is no folder.", hint="Correct it: midwatch settings sandbox.toolchains"
+            )
+        if home.resolve().is_relative_to(folder.resolve()):
+            raise Misuse(f"The toolchain {folder} holds Midwatch's own data.", hint="Name a folder inside of it.")
+    return Enclosure(
+        isolation=isolation,
+        toolchains=(*_own_ground(), *named),
+        path=_path(named),
+        limits=limits,
+        copies_setup=copies_setup,
+        scrub=scrub,
+    )
+
+
+def _own_ground() -> tuple[Path, ...]:
+    places = (Path(sys.prefix), Path(sys.base_prefix), Path(midwatch.__file__).parents[1])
+    kept: list[Path] = []
+    for place in places:
+        known = any(place.is_relative_to(other) for other in (Path("/usr"), *kept))
+        if not known:
+            kept.append(place)
+    return tuple(kept)
+
+
+def _path(toolchains: tuple[Path, ...]) -> str:
+    """Look in the named folders first, then where the person's own shell would look."""
+    folders = [folder for place in toolchains for folder in (place / "bin", place) if folder.is_dir()]
+    return os.pathsep.join([*map(str, folders), *os.get_exec_path()])

@@ -1,0 +1,1 @@
+"""Old checkouts, folders and the machine itself."""

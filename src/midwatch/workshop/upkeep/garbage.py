@@ -1,0 +1,133 @@
+"""Collects checkouts by age and room, and sweeps up what dead attempts left; never work that is nowhere else."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from midwatch.errors import Unavailable
+from midwatch.terms.term import Term
+from midwatch.workshop.upkeep.folders import locked, remove
+from midwatch.workshop.upkeep.kept_checkouts import Kept, epochs, weigh
+
+PATIENCE_SECONDS = 0.5
+"""Whoever holds a job's lock is at work there; it will be collected another time."""
+
+Judge = Callable[[str, int], Awaitable[Kept]]
+
+
+class Collected(Term):
+    """What became of one checkout that was due to go."""
+
+    job: str
+    epoch: int
+    path: str
+    bytes: int
+    removed: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How old checkouts may get and how much room they may take."""
+
+    older_than: timedelta | None
+    most_bytes: int | None
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    place: Path
+    bytes: int
+    changed_at: datetime
+
+    @property
+    def job(self) -> str:
+        return self.place.parent.name
+
+
+async def collect(home: Path, keep: frozenset[str], limits: Limits, judge: Judge) -> tuple[Collected, ...]:
+    """Sweep, weigh, and remove what is due, oldest first."""
+    await _sweep_quarantine(home / "quarantine", keep)
+    await _sweep_leftovers(home / "checkouts", keep)
+    standing = await asyncio.to_thread(_weigh_all, home / "checkouts")
+    total = sum(one.bytes for one in standing)
+    done: list[Collected] = []
+    for one in standing:
+        why = "" if one.job in keep else _due(one, total, limits)
+        if why:
+            done.append(await _remove(home / "checkouts", one, why, judge))
+            total -= one.bytes if done[-1].removed else 0
+    return tuple(done)
+
+
+def _due(one: _Weighed, total: int, limits: Limits) -> str:
+    age = limits.now - one.changed_at
+    if limits.older_than is not None and age > limits.older_than:
+        return f"nothing changed in it for {age.days} days" if age.days else "it is older than the limit"
+    if limits.most_bytes is not None and total > limits.most_bytes:
+        return "checkouts take more room than they may"
+    return ""
+
+
+async def _remove(folder: Path, one: _Weighed, why: str, judge: Judge) -> Collected:
+    epoch = int(one.place.name)
+
+    def told(why: str, *, removed: bool = False) -> Collected:
+        return Collected(job=one.job, epoch=epoch, path=str(one.place), bytes=one.bytes, removed=removed, why=why)
+
+    try:
+        async with locked(folder / f"{one.job}.lock", patience_seconds=PATIENCE_SECONDS):
+            kept = await judge(one.job, epoch)
+            if kept.unique:
+                return told(f"it holds work that is nowhere else: {kept.unique[0]}")
+            # Out of the way first: a removal cut short must not leave half a clone under a clone's name.
+            going = one.place.with_name(f"{epoch}.making")
+            await asyncio.to_thread(remove, going)
+            await asyncio.to_thread(one.place.rename, going)
+            await asyncio.to_thread(remove, going)
+            if not await asyncio.to_thread(epochs, going.parent):
+                await asyncio.to_thread(remove, going.with_name("home"))  # nobody is left to go on with it
+    except Unavailable:
+        return told("somebody is at work in it")
+    return told(why, removed=True)
+
+
+def _weigh_all(folder: Path) -> list[_Weighed]:
+    places = [job / str(epoch) for job in _jobs(folder) for epoch in epochs(job)]
+    weighed = [(place, *weigh(place)) for place in places]
+    found = [_Weighed(place, size, datetime.fromtimestamp(newest, UTC)) for place, size, newest in weighed]
+    return sorted(found, key=lambda one: one.changed_at)
+
+
+def _jobs(folder: Path) -> list[Path]:
+    return sorted(job for job in folder.iterdir() if job.is_dir()) if folder.is_dir() else []
+
+
+async def _sweep_leftovers(folder: Path, keep: frozenset[str]) -> None:
+    for job in await asyncio.to_thread(_jobs, folder):
+        if job.name not in keep:
+            await _sweep(
+                folder / f"{job.name}.lock", (*job.glob("*.making"), *job.glob("fresh-*"), *job.glob("*/desk"))
+            )
+
+
+async def _sweep_quarantine(folder: Path, keep: frozenset[str]) -> None:
+    for place in await asyncio.to_thread(lambda: list(folder.glob("*.git"))):
+        if place.stem.rpartition("-")[0] not in keep:
+            await _sweep(place.with_suffix(".lock"), (place,))
+
+
+async def _sweep(lock: Path, leftovers: Iterable[Path]) -> None:
+    """Remove leftovers under the lock of whoever would still need them."""
+    places = list(leftovers)
+    if not places:
+        return
+    try:
+        async with locked(lock, patience_seconds=PATIENCE_SECONDS):
+            for place in places:
+                await asyncio.to_thread(remove, place)
+    except Unavailable:
+        return

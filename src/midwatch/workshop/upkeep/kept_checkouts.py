@@ -1,0 +1,143 @@
+"""What an agent's clone still holds: its size, its age, and work that is nowhere else."""
+
+import os
+import re
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from midwatch.errors import MidwatchError
+from midwatch.terms.counting import some
+from midwatch.terms.term import Term
+from midwatch.workshop.git.git import Git
+from midwatch.workshop.git.sandboxed_git import Desk
+from midwatch.workshop.sandbox import safe_files
+
+MOST_REFS = 20_000
+MOST_STATUS = 16 * 1024**2
+WALL = timedelta(minutes=3)
+CANNOT_TELL = "it cannot be read, so nobody can tell"
+_SHA = re.compile(r"\b[0-9a-f]{40}\b")
+
+# Our own git folder and the agent's index, as data: its settings, hooks and excludes are never read.
+# The index keeps its time, by which git knows that a file changed in the same moment is not to be trusted.
+# A nested repository is not entered: git would run there with that one's own settings.
+_LOOK = """
+git cat-file --batch-check='%(objectname) %(objecttype)' < "$desk/names" > "$desk/there"
+git update-ref --no-deref HEAD "$head"
+if [ -f "$tree/.git/index" ]; then cp -p "$tree/.git/index" index; else git read-tree HEAD; fi
+git --git-dir="$desk/borrower.git" --work-tree="$tree" -c core.bare=false status --porcelain=v1 -z \\
+  --no-renames --untracked-files=normal --ignore-submodules=all > "$desk/status"
+"""
+
+
+class Kept(Term):
+    """One attempt's clone as it stands on disk."""
+
+    job: str
+    epoch: int
+    path: str
+    bytes: int
+    changed_at: datetime
+    head: str = ""
+    unique: tuple[str, ...] = ()
+    """Work that is nowhere else, in words; nothing where all of it is in the mirror."""
+
+
+def epochs(folder: Path) -> list[int]:
+    """List a job's attempts, oldest first."""
+    if not folder.is_dir():
+        return []
+    return sorted(int(place.name) for place in folder.iterdir() if place.name.isdigit() and place.is_dir())
+
+
+def measured(place: Path, who: tuple[str, int, str], unique: tuple[str, ...]) -> Kept:
+    """Weigh a clone. Its age is the newest change of any file's record, which no agent can set back."""
+    job, epoch, head = who
+    size, newest = weigh(place)
+    changed_at = datetime.fromtimestamp(newest, UTC)
+    return Kept(job=job, epoch=epoch, path=str(place), bytes=size, changed_at=changed_at, head=head, unique=unique)
+
+
+def unjudged(place: Path, job: str, epoch: int) -> Kept:
+    """Describe a clone we cannot look into; an empty one holds nothing."""
+    empty = not (place / "tree").is_dir() or not any((place / "tree").iterdir())
+    return measured(place, (job, epoch, ""), () if empty else (CANNOT_TELL,))
+
+
+def weigh(place: Path) -> tuple[int, float]:
+    """Sum up the disk a folder takes, and find its newest change; links are counted, not followed."""
+    size, newest, seen = 0, 0.0, set[tuple[int, int]]()
+    for folder, _, files in os.walk(place, followlinks=False):
+        for name in ("", *files):
+            try:
+                facts = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - a million times over
+            except OSError:
+                continue
+            if stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
+                if (facts.st_dev, facts.st_ino) in seen:
+                    continue
+                seen.add((facts.st_dev, facts.st_ino))
+            size += facts.st_blocks * 512
+            newest = max(newest, facts.st_ctime)
+    return size, newest
+
+
+async def unique_work(desk: Desk, git: Git, mirror: Path, head: str) -> tuple[str, ...]:
+    """Say what a clone holds that is not in the mirror: commits, stashes, and changes nobody committed."""
+    try:
+        named = _named(desk.walls.tree)
+        await desk.put("names", sorted({head, *named}))
+        code = await desk.run(_LOOK, {"head": head}, wall=WALL)
+        if code:
+            return (CANNOT_TELL,)
+        there = (await desk.read("there", most=MOST_STATUS)).decode(errors="replace")
+        status = await desk.read("status", most=MOST_STATUS)
+        missing = await _missing(git, mirror, _present(there))
+    except (MidwatchError, OSError):
+        return (CANNOT_TELL,)
+    return (*_commits(missing, named), *_changes(status))
+
+
+def _named(tree: Path) -> dict[str, str]:
+    """Collect what the clone's refs and stash name, by reading files."""
+    found: dict[str, str] = {}
+    files = list(safe_files.names_below(tree, ".git/refs", most=MOST_REFS))
+    for name in files:
+        found |= dict.fromkeys(_SHA.findall(safe_files.text(tree, name)), name.removeprefix(".git/"))
+    for line in safe_files.text(tree, ".git/packed-refs", most=MOST_STATUS).splitlines():
+        found |= dict.fromkeys(_SHA.findall(line), line.split(" ")[-1])
+    # Older stashes are named only in the log of the newest.
+    log = safe_files.text(tree, ".git/logs/refs/stash", most=MOST_STATUS)
+    return found | dict.fromkeys(_SHA.findall(log), "refs/stash")
+
+
+def _present(there: str) -> list[str]:
+    return [line.split(" ")[0] for line in there.splitlines() if not line.endswith(" missing")]
+
+
+async def _missing(git: Git, mirror: Path, names: list[str]) -> list[str]:
+    """List those the mirror lacks; it never collects, so an object that is there stays, with all it needs."""
+    asked = "".join(f"{name}\n" for name in names).encode()
+    answer = await git.text(mirror, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked)
+    return [line.split(" ")[0] for line in answer.splitlines() if line.endswith(" missing")]
+
+
+def _commits(missing: list[str], named: dict[str, str]) -> list[str]:
+    stashed = [name for name in missing if named.get(name) == "refs/stash"]
+    lost = [name for name in missing if name not in stashed]
+    words = [f"{some(len(lost), 'branch end')} with commits ({lost[0][:12]})"] if lost else []
+    return words + ([some(len(stashed), "stashed change")] if stashed else [])
+
+
+def _changes(status: bytes) -> list[str]:
+    lines = [line for line in status.split(b"\0") if line]
+    new = [line for line in lines if line.startswith(b"??")]
+    staged = [line for line in lines if line[:1] not in b" ?"]
+    edited = [line for line in lines if line[1:2] not in b" ?"]
+    kinds = ((staged, "staged"), (edited, "edited"), (new, "new"))
+    return [
+        f"{some(len(found), f'{word} file')} ({found[0][3:].decode(errors='backslashreplace')})"
+        for found, word in kinds
+        if found
+    ]
