@@ -24,8 +24,8 @@ from midwatch.engine.inline import InlineEngine
 from midwatch.evening import people
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
-from midwatch.surfaces.web.reader import as_json, message
-from midwatch.surfaces.web.site import Site
+from midwatch.surfaces.web.site.app import Site
+from midwatch.surfaces.web.stream.reader import as_json, message
 from midwatch.terms.people import Role, Scope
 from midwatch.views.entries.sse import streamed
 from midwatch.views.text.names import Names

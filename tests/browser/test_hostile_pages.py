@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, 
 
 from midwatch.evening import people as door
 from midwatch.journal.events import session
-from midwatch.surfaces.web.site import Site
+from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role
 from tests.surfaces.hostile import CORE, Day, Words, a_day, a_house_of, after_a_night, beside_a_night
 from tests.surfaces.viewers import served_by

@@ -13,7 +13,7 @@ import pytest
 
 from midwatch.compose import House
 from midwatch.store.read.audit import audit
-from midwatch.surfaces.checking import every_entry, violations
+from midwatch.surfaces.queries.audit import every_entry, violations
 from midwatch.views.alike import normalised
 from midwatch.views.night import apply, start
 from tests.crash.doomed import FLAGS

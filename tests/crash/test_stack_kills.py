@@ -11,7 +11,7 @@ import pytest
 
 from midwatch.compose import House
 from midwatch.store.read.audit import audit
-from midwatch.surfaces.checking import every_entry, violations
+from midwatch.surfaces.queries.audit import every_entry, violations
 from midwatch.terms.records import PullRequestRow, StackRow
 from tests.nights.house import git
 from tests.nights.stacked import EIGHT, a_dawn_of, ends

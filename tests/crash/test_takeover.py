@@ -20,7 +20,7 @@ from midwatch.evening import signing
 from midwatch.journal.events.jobs import JobClaimed
 from midwatch.store.schema.engines import open_for_engine
 from midwatch.store.schema.migrate import migrate
-from midwatch.surfaces.checking import every_entry, violations
+from midwatch.surfaces.queries.audit import every_entry, violations
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, PullRequestRow, ReportRow
 from tests.crash.doomed import FLAGS

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from midwatch.compose import open_house
-from midwatch.surfaces.api.server import serve
+from midwatch.surfaces.server import serve
 from tests.crash.doomed import FLAGS
 
 

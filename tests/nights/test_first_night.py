@@ -7,7 +7,7 @@ import pytest
 from midwatch.errors import Refused
 from midwatch.evening import signing
 from midwatch.store.read.audit import audit
-from midwatch.surfaces.checking import violations
+from midwatch.surfaces.queries.audit import violations
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState, WorkStatus

@@ -12,7 +12,7 @@ from midwatch.journal.events.jobs import PullRequestMerged
 from midwatch.morning import stacking, taking
 from midwatch.night.context import ProofRequest
 from midwatch.store.read.audit import audit
-from midwatch.surfaces.checking import every_entry, violations
+from midwatch.surfaces.queries.audit import every_entry, violations
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import Proof
 from midwatch.terms.records import InvocationRow, OutcomeRow, PullRequestRow, ReportRow, StackRow, TimerRow, WorkRow

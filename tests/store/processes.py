@@ -10,7 +10,7 @@ from typing import Any
 CONTEXT = multiprocessing.get_context("forkserver")
 # Imported once, in the server every child is forked from: a child then costs milliseconds, not a second.
 CONTEXT.set_forkserver_preload(
-    ["midwatch.surfaces.cli.offline", "midwatch.engine.work_engine", "alembic.autogenerate", "psycopg"]
+    ["midwatch.surfaces.cli.shell.offline", "midwatch.engine.work_engine", "alembic.autogenerate", "psycopg"]
 )
 PATIENCE = 20.0
 """Seconds after which a condition will never hold. No test measures time by it."""

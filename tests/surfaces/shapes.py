@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from midwatch.surfaces.web.safe import TAGS
+from midwatch.surfaces.web.site.safe import TAGS
 from tests.views.test_plain import assert_nothing_hides
 
 PIECE = re.compile(

@@ -11,7 +11,7 @@ import httpx
 from midwatch.journal.events.crew import AgentBegan
 from midwatch.night.asks import settlement
 from midwatch.surfaces.api.app import make_app
-from midwatch.surfaces.web.painter import Painter, changed
+from midwatch.surfaces.web.stream.live_regions import Painter, changed
 from midwatch.terms.asks import AskState
 from midwatch.terms.records import AskRow, JobRow
 from tests.nights.house import TestHouse

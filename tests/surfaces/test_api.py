@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.surfaces.cli.client import SocketConnection
+from midwatch.surfaces.cli.shell.client import SocketConnection
 from tests.surfaces.person import Person, a_person
 
 ERROR = {"code", "message", "hint", "because", "exit_code"}

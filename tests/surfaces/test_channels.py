@@ -13,7 +13,7 @@ import pytest
 from midwatch.errors import Misuse
 from midwatch.journal.events.session import NoticeRaised, SessionOpened
 from midwatch.settings import check_changes, load_settings
-from midwatch.surfaces.cli.settings_file import with_value, without_table
+from midwatch.surfaces.cli.house.settings_file import with_value, without_table
 from midwatch.terms.asks import Tier
 from midwatch.terms.people import Role
 from midwatch.terms.records import DeliveryRow

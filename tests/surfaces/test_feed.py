@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from midwatch.surfaces.web.feed import wants_html
+from midwatch.surfaces.web.stream.feed import wants_html
 from tests.nights.house import a_house
 from tests.store import processes, scenes, writers
 from tests.store.processes import CONTEXT

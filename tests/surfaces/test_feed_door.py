@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 from midwatch.evening import people
-from midwatch.surfaces.web.site import Site
+from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role, Scope
 from tests.nights.house import a_house
 from tests.surfaces.viewers import HTMX, PATIENCE, served_by, streaming, viewing

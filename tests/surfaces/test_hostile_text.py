@@ -16,8 +16,8 @@ from fastapi.routing import APIRoute
 from midwatch.errors import Misuse
 from midwatch.evening import people as door
 from midwatch.journal.events import Event, jobs, session
-from midwatch.surfaces.web.site import Site
-from midwatch.surfaces.web.tonight_forms import without
+from midwatch.surfaces.web.pages.tonight_forms import without
+from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role
 from midwatch.terms.records import AskRow
 from midwatch.views.text.plain import harmless

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from midwatch.surfaces.log_reading import CHUNK, read_on
-from midwatch.surfaces.web.job_log import TAIL_LINES, follow, read_tail
+from midwatch.surfaces.queries.logs import CHUNK, read_on
+from midwatch.surfaces.web.pages.job_log import TAIL_LINES, follow, read_tail
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow
 from tests.surfaces.test_live_page import a_night, reader, seqs

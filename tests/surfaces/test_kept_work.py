@@ -10,7 +10,7 @@ from midwatch.errors import Misuse
 from midwatch.evening import house as by_day
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.night.commands import steering
-from midwatch.surfaces.web.job import Doings
+from midwatch.surfaces.web.pages.job import Doings
 from midwatch.terms.jobs import JobState
 from midwatch.terms.people import Role
 from midwatch.terms.records import JobRow, ProjectRow

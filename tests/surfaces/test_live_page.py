@@ -16,8 +16,8 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Caller
-from midwatch.surfaces.web import live
-from midwatch.surfaces.web.painter import REGIONS, Painter, changed
+from midwatch.surfaces.web.pages import live
+from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter, changed
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.people import Role

@@ -18,10 +18,10 @@ from midwatch.compose import House
 from midwatch.errors import MidwatchError
 from midwatch.journal.events.morning import ReviewSubmitted
 from midwatch.surfaces.api.access import Caller
-from midwatch.surfaces.checking import every_entry
-from midwatch.surfaces.web import morning
-from midwatch.surfaces.web.page import STATIC
-from midwatch.surfaces.web.site import told
+from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.web.pages import morning
+from midwatch.surfaces.web.site.app import told
+from midwatch.surfaces.web.site.page import STATIC
 from midwatch.terms.house import SessionState
 from midwatch.terms.people import Role
 from midwatch.terms.records import OutcomeRow, PullRequestRow, ReportRow, SessionRow

@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from midwatch.surfaces.web import morning
-from midwatch.surfaces.web.page import fragment
-from midwatch.surfaces.web.safe import TAGS
+from midwatch.surfaces.web.pages import morning
+from midwatch.surfaces.web.site.page import fragment
+from midwatch.surfaces.web.site.safe import TAGS
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.term import Term
 from midwatch.views.pages.morning_page import MorningPage

@@ -2,7 +2,7 @@
 
 import socket
 
-from midwatch.surfaces.api.server import open_port
+from midwatch.surfaces.server import open_port
 
 
 def test_a_port_that_somebody_has_bound_and_not_opened_yet_is_left_to_whoever_opens_it_first() -> None:

@@ -8,8 +8,8 @@ import pytest
 from fastapi.routing import APIRoute
 
 from midwatch.surfaces.api.access import Needs
-from midwatch.surfaces.web.guard import PUBLIC
-from midwatch.surfaces.web.site import Site
+from midwatch.surfaces.web.site.app import Site
+from midwatch.surfaces.web.site.guard import PUBLIC
 from midwatch.terms.people import LOWEST_ROLE, Role
 from tests.nights.house import TestHouse, a_house
 from tests.surfaces.visitor import PORT, Visitor, visiting, welcome

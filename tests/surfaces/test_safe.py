@@ -9,8 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.async_api import Dialog, Page, Route, async_playwright
 
-from midwatch.surfaces.web.diffs import diff_html
-from midwatch.surfaces.web.safe import ATTRIBUTES, MOST, REL, SCHEMES, TAGS, address, block, markdown, marked, plain
+from midwatch.surfaces.web.site.diffs import diff_html
+from midwatch.surfaces.web.site.safe import (
+    ATTRIBUTES,
+    MOST,
+    REL,
+    SCHEMES,
+    TAGS,
+    address,
+    block,
+    markdown,
+    marked,
+    plain,
+)
 from tests.chromium import FLAGS, chromium
 from tests.surfaces.payloads import ALL, HIDDEN, XSS
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.errors import Misuse
-from midwatch.surfaces.cli.secret_command import CommandLine, with_secret
-from midwatch.surfaces.cli.stored_secret import StoredSecret
+from midwatch.surfaces.cli.house.secret_command import CommandLine, with_secret
+from midwatch.surfaces.cli.house.stored_secret import StoredSecret
 
 
 def names(home: Path) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from playwright.async_api import Page, async_playwright, expect
 
-from midwatch.surfaces.web import stacks
+from midwatch.surfaces.web.pages import stacks
 from midwatch.terms.people import Role
 from midwatch.terms.records import OutcomeRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState

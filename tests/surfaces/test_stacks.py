@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from midwatch.surfaces.address import SOCKET
 from midwatch.surfaces.api.app import make_app
-from midwatch.surfaces.cli.stacks import app
+from midwatch.surfaces.cli.morning.stacks import app
 from tests.nights.house import TestHouse, git
 from tests.nights.stacked import EIGHT, a_dawn_of, ends
 

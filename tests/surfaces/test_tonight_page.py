@@ -18,7 +18,7 @@ from midwatch.evening import house as by_day
 from midwatch.evening import signing
 from midwatch.journal.events.session import AskOpened
 from midwatch.surfaces.api.access import Caller
-from midwatch.surfaces.web import tonight
+from midwatch.surfaces.web.pages import tonight
 from midwatch.terms.asks import AskDraft, AskKind, Silence
 from midwatch.terms.house import Flag, SessionState
 from midwatch.terms.orders import Limits, Orders

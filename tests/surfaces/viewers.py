@@ -17,7 +17,7 @@ from midwatch.compose import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
 from midwatch.surfaces.api.access import Caller
-from midwatch.surfaces.web.feed import Feed, router
+from midwatch.surfaces.web.stream.feed import Feed, router
 from midwatch.terms.people import Role
 
 HTMX = "text/html, text/event-stream"

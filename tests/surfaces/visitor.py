@@ -8,7 +8,7 @@ import httpx
 
 from midwatch.compose import House
 from midwatch.evening import people as door
-from midwatch.surfaces.web.site import Site
+from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role, Scope
 
 PORT = 8484

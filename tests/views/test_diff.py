@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midwatch.surfaces.web.diffs import MOST_LINES, OPEN_UP_TO, diff_html
+from midwatch.surfaces.web.site.diffs import MOST_LINES, OPEN_UP_TO, diff_html
 from midwatch.views.diff.diff import DiffFile, FileKind, LineKind, parse
 from midwatch.views.diff.shape import pairs, touched, tree
 

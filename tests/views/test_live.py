@@ -8,7 +8,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobClaimed, JobCreated, JobEnded, JobPlanned
 from midwatch.journal.events.session import AskAnswered, AskOpened, RoundCalled, RoundEnded, RoundPlanned
-from midwatch.surfaces.web.pictures import LEFT, RIGHT, Ruler, merged, timeline_svg
+from midwatch.surfaces.web.site.pictures import LEFT, RIGHT, Ruler, merged, timeline_svg
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence
 from midwatch.terms.jobs import Plan, Stage
 from midwatch.terms.records import AskRow, JobRow

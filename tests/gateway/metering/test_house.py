@@ -8,7 +8,7 @@ from midwatch.compose import House, open_house
 from midwatch.gateway.metering import Patience
 from midwatch.gateway.metering.upstream import Leaving, Progress
 from midwatch.store.schema.tables import reservations
-from midwatch.surfaces.checking import violations
+from midwatch.surfaces.queries.audit import violations
 from tests.gateway.metering.lab import FarModel, far_model
 
 

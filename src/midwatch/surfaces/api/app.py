@@ -13,23 +13,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from midwatch.compose import House
 from midwatch.errors import MidwatchError, Misuse, Unknown
-from midwatch.surfaces.api import (
-    agents,
-    channels,
-    commanding,
-    day,
-    jobs,
-    morning,
-    night,
-    people,
-    preflight,
-    stacks,
-    standing,
-)
+from midwatch.surfaces.api import agents, channels, day, jobs, morning, night, people, preflight, stacks, status
+from midwatch.surfaces.api import code as commanding
 from midwatch.surfaces.api.access import Caller
-from midwatch.surfaces.api.once import OnlyOnce
+from midwatch.surfaces.api.ascii_json import AsciiJson
+from midwatch.surfaces.api.idempotency import OnlyOnce
 from midwatch.surfaces.api.problems import RESPONSES, problem, unforeseen
-from midwatch.surfaces.api.written import AsciiJson
 from midwatch.terms.people import Role
 
 PREFIX = "/api/v1"
@@ -46,7 +35,7 @@ def make_app(house: House) -> ASGIApp:
 def fit(app: FastAPI, house: House, tell: Teller) -> None:
     """Put the API's routes on an application, and one way to tell every error."""
     app.state.house = house
-    for part in (day, standing, night, commanding, jobs, morning, stacks, people, agents, channels, preflight):
+    for part in (day, status, night, commanding, jobs, morning, stacks, people, agents, channels, preflight):
         app.include_router(part.router, prefix=PREFIX, responses=RESPONSES)
 
     async def ours(request: Request, error: Exception) -> Response:

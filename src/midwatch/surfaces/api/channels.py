@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter
 
-from midwatch.surfaces import channels as ways
 from midwatch.surfaces.api.access import Operates, Reads, TheCaller, TheHouse
 from midwatch.surfaces.api.day import Shown
+from midwatch.surfaces.queries import channels as ways
 from midwatch.terms.people import Scope
 
 router = APIRouter()

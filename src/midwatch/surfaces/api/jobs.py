@@ -17,10 +17,10 @@ from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.night import LONGEST_WAIT, Why
 from midwatch.surfaces.api.paging import ThePage
-from midwatch.surfaces.api.standing import line_shown
-from midwatch.surfaces.job_lines import lines_of
-from midwatch.surfaces.job_stories import prompt_of, story_of
-from midwatch.surfaces.log_reading import read_on
+from midwatch.surfaces.api.status import line_shown
+from midwatch.surfaces.queries.job_lines import lines_of
+from midwatch.surfaces.queries.job_stories import prompt_of, story_of
+from midwatch.surfaces.queries.logs import read_on
 from midwatch.terms.records import ConnectionRow, JobRow, PlanRow, PullRequestRow, SignalRow, StepRow
 from midwatch.terms.term import Term
 from midwatch.views.pages.plan_versions import versions_shown

@@ -12,8 +12,8 @@ from midwatch.morning import review as verdicts
 from midwatch.rules.gate.rehearsal import rehearse as rehearse_at
 from midwatch.surfaces.api.access import Answers, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
-from midwatch.surfaces.checking import every_entry, verify, violations
-from midwatch.surfaces.job_stories import prompt_text
+from midwatch.surfaces.queries.audit import every_entry, verify, violations
+from midwatch.surfaces.queries.job_stories import prompt_text
 from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, RunRow, SessionRow
 from midwatch.terms.report import Review
 from midwatch.terms.trust import Level

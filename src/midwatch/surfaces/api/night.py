@@ -17,7 +17,7 @@ from midwatch.rules.tools.visible import visible
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import ThePage
-from midwatch.surfaces.checking import every_entry
+from midwatch.surfaces.queries.audit import every_entry
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import (

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Query
 
 from midwatch.errors import Unknown
 from midwatch.evening import preflight as looks
-from midwatch.surfaces import preflights
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown
+from midwatch.surfaces.queries import preflights
 from midwatch.terms.term import Term
 
 router = APIRouter()

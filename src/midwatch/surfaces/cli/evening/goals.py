@@ -1,0 +1,104 @@
+"""`goal` and `work`."""
+
+from typing import Any
+
+import typer
+
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, show_json, table
+
+goals = typer.Typer(add_completion=False, rich_markup_mode=None)
+work = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@goals.callback(invoke_without_command=True)
+def list_goals(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
+    """List current goals, or work on one.
+
+    Example: midwatch goal set shop "Fewer warnings" --horizon medium
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    rows = client.get("/goals")
+    if as_json:
+        show_json(rows)
+    elif not rows:
+        typer.echo('No goals yet. State one: midwatch goal set PROJECT "..."')
+    else:
+        lines = [(row["goal"], row["horizon"], f"v{row['version']}", row["status"], row["statement"]) for row in rows]
+        table(lines, "goal", "horizon", "version", "status", "statement")
+
+
+@goals.command("set")
+def set_goal(
+    project: str,
+    statement: str,
+    horizon: str = typer.Option("short", help="short, medium or long"),
+    goal: str = typer.Option("", help="State this goal anew: its next version."),
+) -> None:
+    """State a goal.
+
+    Example: midwatch goal set shop "No red checks on main"
+    """
+    body = {"project": project, "statement": statement, "horizon": horizon, "goal": goal}
+    row = client.send("POST", "/goals", body)
+    typer.echo(f"Goal {row['goal']}, version {row['version']}: {row['statement']}")
+
+
+@goals.command()
+def close(goal: str, *, dropped: bool = typer.Option(False, "--dropped", help="Given up, not reached.")) -> None:
+    """Say that a goal is reached, or dropped.
+
+    Example: midwatch goal close goal_01J...
+    """
+    row = client.send("POST", f"/goals/{client.part(goal)}/close", {"reached": not dropped})
+    typer.echo(f"Goal {row['goal']} is {row['status']}.")
+
+
+@work.callback(invoke_without_command=True)
+def list_work(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
+    """List work items, or work on one.
+
+    Example: midwatch work add shop "Tidy the imports"
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    rows = client.get("/work")
+    if as_json:
+        show_json(rows)
+    elif not rows:
+        typer.echo('No work items yet. Add one: midwatch work add PROJECT "..."')
+    else:
+        lines = [(row["number"], row["status"], row["owner"], _title(row)) for row in rows]
+        table(lines, "#", "status", "owner", "title")
+
+
+def _title(row: dict[str, Any]) -> str:
+    return f"{row['title']} (next: {row['next_step']})" if row["next_step"] else str(row["title"])
+
+
+@work.command("add")
+def add_work(project: str, title: str, priority: int = typer.Option(3, min=1, max=5)) -> None:
+    """Write a work item down.
+
+    Example: midwatch work add shop "Tidy the imports"
+    """
+    row = client.send("POST", "/work", {"project": project, "title": title, "priority": priority})
+    typer.echo(f"Work item {row['number']}: {row['title']}")
+
+
+@work.command("move")
+def move_work(
+    item: str,
+    status: str = typer.Argument(..., help="backlog, in_progress, blocked or done"),
+    next_step: str | None = typer.Option(None, help="What comes next."),
+) -> None:
+    """Move a work item.
+
+    Example: midwatch work move 3 done
+    """
+    row = client.send("PATCH", f"/work/{client.part(item)}", {"status": status, "next_step": next_step})
+    typer.echo(f"Work item {row['number']} is {row['status']}.")
+
+
+VERBS = {"goal": goals, "work": work}

@@ -1,0 +1,119 @@
+"""`brief` and `start`: the evening's two verbs."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from midwatch.errors import Misuse
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, counted, head, line, show_json, wanted
+
+REFUSED = "push to a protected branch, deploy, pay, mail strangers, merge without you"
+
+
+def brief(
+    *,
+    file: Path | None = typer.Option(None, "--file", "-f", help="Orders to put down as tonight's draft; - for stdin."),
+    example: bool = typer.Option(False, "--example", help="Print a file to begin with."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Write tonight's orders, or show the draft that waits to be signed.
+
+    Example: midwatch brief --example > orders.toml; midwatch brief --file orders.toml
+    """
+    if example:
+        from midwatch.evening.orders_file import EXAMPLE  # noqa: PLC0415  only this flag needs it
+
+        typer.echo(EXAMPLE, nl=False)
+        return
+    if file is not None:
+        name = "standard input" if str(file) == "-" else file.name
+        session = client.send("PUT", "/orders", {"toml": _read(file), "name": name})
+    else:
+        session = client.get("/orders")
+    if as_json:
+        show_json(session)
+        return
+    show_sheet(session)
+    missing = [part for part in ("goals", "work") if not session["orders"][part]]
+    if missing:
+        typer.echo(
+            wanted(f"Not complete: no {' and no '.join(missing)} yet. Add it and run midwatch brief --file again.")
+        )
+    else:
+        typer.echo(wanted("Sign and begin: midwatch start"))
+
+
+def _read(file: Path) -> str:
+    try:
+        if str(file) != "-":
+            return file.read_text(encoding="utf-8")
+        if sys.stdin is None:  # the shell closed it
+            raise Misuse(
+                "There is nothing to read: standard input is closed.", hint="Name a file: midwatch brief -f FILE"
+            )
+        return sys.stdin.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise Misuse(f"{file} cannot be read: {reason}.", hint="Begin with: midwatch brief --example") from error
+
+
+def show_sheet(session: dict[str, Any]) -> None:
+    """Print the orders as one sheet: what, limits, permissions, what will not happen."""
+    orders = session["orders"]
+    limits, permissions = orders["limits"], orders["permissions"]
+    head(f"Orders for night {session['number']} · level {orders['level']}")
+    for goal in orders["goals"]:
+        line(goal, first="  goal: ")
+    for item in orders["work"]:
+        scope = f" in {', '.join(item['paths'])}" if item["paths"] else ""
+        where = ", ".join(item.get("projects") or [item["project"]])
+        line(f"{where}: {item['title']}{scope} ({item['agent']})", first="  work: ")
+    typer.echo(
+        f"  limits: {limits['minutes']} min, {limits['usd']:g} USD, {limits['tokens']:,} tokens, "
+        f"{limits['rounds']} rounds"
+    )
+    if orders["until"]:
+        typer.echo(f"  until: {orders['until']}")
+    outside = ", ".join(permissions["external"]) or "nothing"
+    line(f"{', '.join(permissions['tools']) or 'nothing'}; outside: {outside}", first="  may: ")
+    if orders["do_not_touch"]:
+        line(", ".join(orders["do_not_touch"]), first="  never touches: ")
+    silence = "counts as a yes after its deadline" if permissions["silence_approves"] else "is a no: the plan waits"
+    typer.echo(f"  silence on a plan {silence}")
+    line(REFUSED, first="  will not: ")
+
+
+def start(
+    *,
+    anyway: bool = typer.Option(False, "--anyway", help="Sign although something is not ready."),
+    no_preflight: bool = typer.Option(False, "--no-preflight", help="Sign without looking whether all is ready."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Look whether everything is ready, sign the orders and begin the night: the one confirmation it needs.
+
+    Example: midwatch start
+    """
+    if not no_preflight:
+        from midwatch.surfaces.cli.evening.preflight import followed, refuse_unready, show_line  # noqa: PLC0415  this verb's
+
+        found = followed(
+            client.send("POST", "/preflight", {"to_sign": True, "anyway": anyway}), None if as_json else show_line
+        )
+        if not anyway:
+            refuse_unready(found)
+    session = client.send("POST", "/sessions/start")
+    if as_json:
+        show_json(session)
+        return
+    typer.echo(f"Night {session['number']} has begun at level {session['level']}.")
+    for seen in session["repositories"]:
+        if seen["dirty"]:
+            line(f"{seen['path']}: {counted(len(seen['dirty']), 'uncommitted file')} left out of it.")
+    typer.echo("Follow it: midwatch watch")
+
+
+VERBS = verbs(brief=brief, start=start)

@@ -1,0 +1,67 @@
+"""`preflight`: whether everything the night will need is ready; each line as it comes, with what to do about it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from midwatch.errors import Refused
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, show_json, wanted
+
+MARKS = {"ok": good("ok  "), "look": wanted("look"), "bad": bad("bad ")}
+WAIT_SECONDS = 20
+Shown = dict[str, Any]
+
+
+def preflight(*, as_json: bool = JSON_FLAG) -> None:
+    """Try everything tonight's orders need: clone, setup, checks, push, agents, channels, this machine.
+
+    Example: midwatch preflight
+    """
+    begun = client.send("POST", "/preflight", {})
+    told = followed(begun, None if as_json else show_line)
+    if as_json:
+        show_json(told)
+    else:
+        typer.echo(told["said"])
+        if ready(told):
+            typer.echo(wanted("Sign and begin: midwatch start"))
+    if not ready(told):
+        raise typer.Exit(Refused.exit_code)
+
+
+def ready(told: Shown) -> bool:
+    """Tell whether nothing bad was found."""
+    return not told["bad"] and not told["error"]
+
+
+def followed(begun: Shown, show: Callable[[Shown], None] | None) -> Shown:
+    """Follow a preflight to its end, handing each line over when it comes."""
+    told, seen = begun, set[tuple[str, str]]()
+    while True:
+        for one in told["lines"]:
+            if (one["subject"], one["what"]) not in seen:
+                seen.add((one["subject"], one["what"]))
+                if show is not None:
+                    show(one)
+        if told["state"] != "running":
+            return told
+        told = client.get(f"/preflight/{client.part(told['id'])}", seen=len(seen), wait=WAIT_SECONDS)
+
+
+def show_line(one: Shown) -> None:
+    """Print one line, and under it what to do."""
+    typer.echo(f"{MARKS[one['state']]} {one['subject']}, {one['what']}: {one['text']}")
+    if one["fix"] and one["state"] != "ok":
+        typer.echo(f"       {one['fix']}")
+
+
+def refuse_unready(told: Shown) -> None:
+    """Say what is in the way of a signature, and the two ways on."""
+    if not ready(told):
+        raise Refused(told["said"], hint="Mend it, or sign all the same: midwatch start --anyway")
+
+
+VERBS = verbs(preflight=preflight)

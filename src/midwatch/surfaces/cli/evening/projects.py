@@ -1,0 +1,153 @@
+"""`project`: add, list, show, change, flag, remove."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from midwatch.errors import Misuse
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, show_json, table
+from midwatch.terms.sources import is_url
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def listing(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
+    """List the projects, or work on one of them.
+
+    Example: midwatch project add ~/code/shop --check "python -m pytest -q"
+    """
+    if ctx.invoked_subcommand is None:
+        show_projects(client.get("/projects"), as_json=as_json)
+
+
+def show_projects(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Print projects."""
+    if as_json:
+        show_json(rows)
+    elif not rows:
+        typer.echo("No projects yet. Add one: midwatch project add PATH")
+    else:
+        table(
+            [
+                (
+                    row["number"],
+                    row["name"],
+                    row["branch"],
+                    ",".join(row["flags"]) or "-",
+                    len(row["checks"]),
+                    row["path"],
+                )
+                for row in rows
+            ],
+            "#",
+            "name",
+            "branch",
+            "flags",
+            "checks",
+            "path",
+        )
+
+
+@app.command()
+def add(
+    path: str = typer.Argument(..., help="A git repository: a folder on this machine, or an https or ssh URL."),
+    name: str = typer.Option("", help="What to call it; the folder's name by default."),
+    purpose: str = typer.Option("", help="Why it exists."),
+    check: list[str] = typer.Option([], help="A command that must pass; repeat for more, or: none"),
+    setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
+    forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
+) -> None:
+    """Put a repository on the books.
+
+    Example: midwatch project add . --check "make test"
+    """
+    body = {
+        "path": path if is_url(path) else str(Path(path).absolute()),
+        "name": name,
+        "purpose": purpose,
+        "checks": check,
+        "setup": setup,
+        "forge": forge,
+    }
+    row = client.send("POST", "/projects", body)
+    typer.echo(f"Project {row['name']} is on the books (branch {row['branch']}).")
+    if not row["checks"]:
+        typer.echo("It names no checks yet: those found in it are run, such as make test. Name your own, or none:")
+        typer.echo(f'  midwatch project change {row["name"]} --check "python -m pytest -q"')
+        typer.echo(f"  midwatch project change {row['name']} --check none")
+
+
+@app.command()
+def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
+    """Show one project with its goals and work.
+
+    Example: midwatch project show shop
+    """
+    row = client.get(f"/projects/{client.part(name)}")
+    if as_json:
+        show_json(row)
+        return
+    head(f"{row['name']} · {row['path']} · {row['branch']}")
+    line(row["purpose"] or "(no purpose stated)", indent="")
+    if row["flags"]:
+        typer.echo(f"  flags: {', '.join(row['flags'])}")
+    for check in row["checks"]:
+        typer.echo(f"  check: {check}")
+    if row["setup"]:
+        typer.echo(f"  setup: {row['setup']}")
+    typer.echo(f"  forge: {row['delivers_to']}{'' if row['forge'] else ' (by its address)'}")
+    for goal in row["goals"]:
+        line(goal["statement"], first=f"  goal ({goal['horizon']}, v{goal['version']}): ")
+    for item in row["work"]:
+        line(item["title"], first=f"  work #{item['number']} [{item['status']}] ")
+
+
+@app.command()
+def change(
+    name: str,
+    purpose: str | None = typer.Option(None, help="Why it exists."),
+    check: list[str] | None = typer.Option(None, help="The commands that must pass, all of them anew; or: none, found"),
+    priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
+    setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" takes it away.'),
+    forge: str | None = typer.Option(None, help='Where pull requests are opened; "" leaves it to the address.'),
+) -> None:
+    """Change what is given; the rest stays.
+
+    Example: midwatch project change shop --check "python -m pytest -q"
+    """
+    body = {"purpose": purpose, "checks": check or None, "priority": priority, "setup": setup, "forge": forge}
+    if all(value is None for value in body.values()):
+        raise Misuse("Nothing to change was given.", hint="See: midwatch project change --help")
+    row = client.send("PATCH", f"/projects/{client.part(name)}", body)
+    typer.echo(f"Project {row['name']} is changed.")
+
+
+@app.command()
+def flag(
+    name: str,
+    flag: str = typer.Argument(..., help="protected, blocked or skipped"),
+    *,
+    off: bool = typer.Option(False, "--off", help="Take the flag off."),
+) -> None:
+    """Protect, block or skip a project; --off undoes it.
+
+    Example: midwatch project flag shop blocked
+    """
+    row = client.send("POST", f"/projects/{client.part(name)}/flags", {"flag": flag, "on": not off})
+    typer.echo(f"Project {row['name']}: {', '.join(row['flags']) or 'no flags'}.")
+
+
+@app.command()
+def remove(name: str) -> None:
+    """Take a project off the books; its history stays, its repository is not touched.
+
+    Example: midwatch project remove shop
+    """
+    row = client.send("DELETE", f"/projects/{client.part(name)}")
+    typer.echo(f"Project {row['name']} is off the books. Its repository was not touched.")
+
+
+VERBS = {"project": app}

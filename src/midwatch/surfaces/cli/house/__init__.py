@@ -1,0 +1,1 @@
+"""Verbs about this installation: server, doctor, agents, channels, people, settings, demo."""

@@ -1,0 +1,184 @@
+"""`agent`: who can be given work, whether their models answer, and their credentials."""
+
+import asyncio
+from typing import Any
+
+import typer
+
+from midwatch.errors import Unavailable, Unknown
+from midwatch.surfaces.cli.house import agent_logins
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, counted, good, head, line, show_json, table
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+CREDENTIALS = {"api_key": "API key", "oauth": "subscription token"}
+NOT_ALL_ANSWER = 5
+
+
+@app.callback(invoke_without_command=True)
+def overview(ctx: typer.Context) -> None:
+    """List the agents, test them, or give one its credential.
+
+    Example: midwatch agent login claude
+    """
+    if ctx.invoked_subcommand is None:
+        show_agents(seen(), as_json=False)
+
+
+@app.command("list")
+def listing(*, as_json: bool = JSON_FLAG) -> None:
+    """List every agent: its program, model and credential, and what is missing before it can work.
+
+    Example: midwatch agent list
+    """
+    show_agents(seen(), as_json=as_json)
+
+
+@app.command("test")
+def try_agents(
+    names: list[str] = typer.Argument(None, help="Whom to ask; all that are set up by default."),
+    *,
+    whole: bool = typer.Option(
+        False, "--program", help="Also lead the program itself to one answer behind its walls; some thousand tokens."
+    ),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Look for the program and say hello to the model; costs about a token each.
+
+    Example: midwatch agent test claude
+    """
+    rows = {row["name"]: row for row in seen()}
+    asked = names or [name for name, row in rows.items() if row["set_up"]]
+    for name in asked:
+        if name not in rows:
+            raise Unknown(f"No agent is called {name}.", hint=f"There are {', '.join(rows)}.")
+    models = sum(bool(rows[name]["model"]) for name in asked)
+    if models and not as_json:
+        more = ", and some thousand more for its program" if whole else ""
+        typer.echo(f"Saying hello to {counted(models, 'model')}; each costs about a token{more}.")
+    tested = []
+    for name in asked:
+        led = {"program_hello": _led(rows[name])} if whole else {}
+        tested.append(rows[name] | {"hello": greeted(name)} | led)
+        if not as_json:
+            _show_tested(tested[-1])
+    if as_json:
+        show_json({"agents": tested, "ok": all(map(_well, tested))})
+    if not all(map(_well, tested)):
+        raise typer.Exit(NOT_ALL_ANSWER)
+
+
+def seen() -> list[dict[str, Any]]:
+    """Ask how every agent stands; where there is no house yet, look by the file and the environment alone."""
+    try:
+        rows: list[dict[str, Any]] = client.get("/agents")
+    except Unavailable:
+        if client.server_answers():
+            raise
+        from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+        from midwatch.surfaces.queries.agents import roll  # noqa: PLC0415
+
+        rows = asyncio.run(roll(load_settings(client.home()).settings))
+    return rows
+
+
+def greeted(name: str) -> dict[str, Any]:
+    """Say hello to an agent's model; by the server, or here where there is none."""
+    if client.server_answers():
+        told: dict[str, Any] = client.send("POST", f"/agents/{client.part(name)}/hello")
+        return told
+    from midwatch.surfaces.cli.house.offline_hello import greet_offline  # noqa: PLC0415  heavy
+
+    return greet_offline(client.home(), name)
+
+
+def show_agents(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Print agents: a line for each, then what there is to know about those set up."""
+    if as_json:
+        show_json(rows)
+        return
+    table(
+        [(row["name"], _state(row), _version(row), _model(row)) for row in rows], "agent", "state", "version", "model"
+    )
+    for row in rows:
+        if row["set_up"]:
+            typer.echo()
+            _show_one(row)
+    absent = [row for row in rows if not row["set_up"]]
+    if absent:
+        typer.echo()
+        head("not set up")
+    for row in absent:
+        get = f"{row['install']}, then " if not row["program"] else ""
+        line(f"{get}midwatch agent login {row['name']}", first=f"  {row['name']:<10}  ")
+
+
+def _show_one(row: dict[str, Any]) -> None:
+    head(row["name"])
+    if row["program"]:
+        version = f"version {row['version']}, " if row["version"] else ""
+        line(f"{row['program']} ({version}{row['judged']})", first="  program     ")
+    if row["model"]:
+        place = f" at {row['base_url']}" if row["base_url"] else ""
+        line(f"{row['model']} of {row['provider']}{place}", first="  model       ")
+    if row["credential"]:
+        kept = row["kept"] or "nobody says where"
+        line(f"{CREDENTIALS[row['credential']]} {row['secret']!r}, kept in {kept}", first="  credential  ")
+    if row["governance"]:
+        line(row["governance"], first="  governance  ")
+    if row["missing"]:
+        line(row["missing"], first="  missing     ")
+
+
+def _state(row: dict[str, Any]) -> str:
+    if not row["set_up"]:
+        return "not set up"
+    return "ready" if row["ready"] else "not ready"
+
+
+def _version(row: dict[str, Any]) -> str:
+    if row["led"] == "housekeeper":
+        return "built in"
+    if not row["program"]:
+        return "not here"
+    if not row["version"]:
+        return "not told"
+    return f"{row['version']}, {'tested' if row['judged'] == 'tested' else 'not tested'}"
+
+
+def _model(row: dict[str, Any]) -> str:
+    return f"{row['model']} ({row['provider']})" if row["model"] and row["set_up"] else "-"
+
+
+def _led(row: dict[str, Any]) -> dict[str, Any]:
+    """Have the server lead the program; who asks no model has nothing to show that way."""
+    if not row["model"]:
+        return {"answers": True, "sentence": ""}
+    told: dict[str, Any] = client.send("POST", f"/agents/{client.part(row['name'])}/errand")
+    return told
+
+
+def _well(one: dict[str, Any]) -> bool:
+    """A token that only its vendor's program may use is shown to work by that program alone."""
+    by_program = one.get("program_hello")
+    reserved = one["hello"]["heard"] == "reserved" and by_program is not None
+    return bool(
+        one["ready"] and (one["hello"]["answers"] or reserved) and (by_program is None or by_program["answers"])
+    )
+
+
+def _show_tested(one: dict[str, Any]) -> None:
+    mark = good("ok  ") if _well(one) else bad("no  ")
+    typer.echo(f"{mark} {one['name']}")
+    if one["program"]:
+        line(f"{one['program']} {one['version']}".rstrip() + f" ({one['judged']})", indent="       ")
+    line(one["hello"]["sentence"], indent="       ")
+    if one.get("program_hello", {}).get("sentence"):
+        line(one["program_hello"]["sentence"], indent="       ")
+    elif one["hello"]["heard"] == "reserved":
+        line(f"Ask by the program itself: midwatch agent test {one['name']} --program", indent="       ")
+
+
+app.command("login")(agent_logins.login)
+app.command("logout")(agent_logins.logout)
+VERBS = {"agent": app}

@@ -1,0 +1,228 @@
+"""`channel`: ways to reach the person besides the log, by Apprise; where they lead is a secret."""
+
+import asyncio
+import getpass
+import sys
+from typing import Any
+
+import typer
+
+from midwatch.errors import Misuse, Unavailable, Unknown
+from midwatch.surfaces.cli.house import settings_file
+from midwatch.surfaces.cli.house.stored_secret import StoredSecret
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, head, line, moment, show_json, table
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+NOT_TAKEN = 5
+PLACES = ("env:", "cmd:", "file:")
+
+
+@app.callback(invoke_without_command=True)
+def overview(ctx: typer.Context) -> None:
+    """List the channels, add one, try it, or remove it.
+
+    Example: midwatch channel add phone
+    """
+    if ctx.invoked_subcommand is None:
+        show_channels(seen(), as_json=False)
+
+
+@app.command("list")
+def listing(*, as_json: bool = JSON_FLAG) -> None:
+    """List every channel: what it is, what it takes, whether its last message was taken.
+
+    Example: midwatch channel list
+    """
+    show_channels(seen(), as_json=as_json)
+
+
+@app.command("add")
+def add(
+    name: str = typer.Argument(..., help="What you call it, such as phone."),
+    url: str = typer.Argument("", help="Its Apprise URL, or where that is kept: env:NAME, file:/path or cmd:COMMAND."),
+    tiers: str = typer.Option("", "--tiers", help="Which notices it takes: urgent,action,summary."),
+    *,
+    quiet: bool = typer.Option(True, "--quiet/--no-quiet", help="Whether it keeps quiet hours."),
+) -> None:
+    """Add a channel, or change it: its URL is checked, and kept in a file that only you can read.
+
+    Without a URL you are asked for it, so that it stands in no history of your shell.
+
+    Example: midwatch channel add phone env:PHONE_URL
+    """
+    from midwatch.settings.keys import key_named  # noqa: PLC0415  heavy
+
+    key_named(f"channels.{name}.url")  # refuses a name that will not do
+    wanted = key_named(f"channels.{name}.tiers").read(tiers) if tiers else None
+    given = url.strip() or _asked(name)
+    kept = None if given.startswith(PLACES) else StoredSecret(client.home(), f"channel-{name}")
+    service = _looked_at(name, given)
+    reference = given
+    if kept is not None:
+        kept.write(given)
+        kept.settle()
+        reference = f"file:{kept.path}"
+    try:
+        _write(name, {"url": reference, "quiet": quiet} | ({"tiers": wanted} if wanted is not None else {}))
+    except BaseException:
+        if kept is not None:
+            kept.undo()
+        raise
+    if kept is not None:
+        kept.done()
+    typer.echo(good(f"Kept: {name} is {service.kind} at {service.place}, its URL in {reference}"))
+    if client.server_answers():
+        client.get("/channels")  # the server takes it up
+    line(f"Try it: midwatch channel test {name}", indent="")
+
+
+@app.command("test")
+def try_channel(
+    name: str = typer.Argument(..., help="The channel."),
+    *,
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Really send one line over a channel, and say what happened.
+
+    Example: midwatch channel test phone
+    """
+    if client.server_answers():
+        told: dict[str, Any] = client.send("POST", f"/channels/{client.part(name)}/test")
+    else:
+        told = _tried_here(name)
+    if as_json:
+        show_json(told)
+    else:
+        line(told["sentence"], first=good("ok  ") if told["ok"] else bad("no  "))
+        if told["hint"]:
+            line(told["hint"], indent="    ")
+    if not told["ok"]:
+        raise typer.Exit(NOT_TAKEN)
+
+
+@app.command("remove")
+def remove(name: str = typer.Argument(..., help="The channel.")) -> None:
+    """Remove a channel and the file with its URL; what waits for it stays in the log.
+
+    Example: midwatch channel remove phone
+    """
+    home = client.home()
+    text = settings_file.read(home)
+    changed = settings_file.without_table(text, f"channels.{name}")
+    had_file = StoredSecret(home, f"channel-{name}").remove()
+    if changed != text:
+        settings_file.put(home, changed)
+    elif not had_file:
+        raise Unknown(f"There is no channel {name} in {settings_file.FILE}.", hint="midwatch channel list")
+    if client.server_answers():
+        client.get("/channels")
+    typer.echo(f"{name} is removed.")
+
+
+def seen() -> list[dict[str, Any]]:
+    """Ask how every channel stands; where there is no house yet, there is nothing but what the file says."""
+    try:
+        rows: list[dict[str, Any]] = client.get("/channels")
+    except Unavailable:
+        if client.server_answers():
+            raise
+        from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+
+        names = load_settings(client.home()).settings.channels.by_name()
+        rows = [_unknown(name, one) for name, one in names.items()]
+    return rows
+
+
+def _unknown(name: str, setup: Any) -> dict[str, Any]:
+    nothing = {"kind": "", "place": "", "problem": "", "hint": "", "unsent": "", "waiting": 0, "failed": 0}
+    about = {"name": name, "kept": setup.url, **setup.model_dump(mode="json", exclude={"url"})}
+    return about | nothing | {"state": "new", "said": "nothing was sent yet", "last_at": None}
+
+
+def show_channels(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Print channels: a line for each, then what is wrong with any."""
+    if as_json:
+        show_json(rows)
+        return
+    if not rows:
+        typer.echo("Notices go to the log only (notices.log in the data folder).")
+        line("Be told on your phone or by mail: midwatch channel add phone", indent="")
+        return
+    table(
+        [(row["name"], row["kind"] or "-", _takes(row), row["said"] + _when(row)) for row in rows],
+        *("channel", "service", "takes", "last"),
+    )
+    for row in rows:
+        wrong = [row["problem"], row["hint"] if row["problem"] else "", row["unsent"]]
+        if any(wrong):
+            head(row["name"])
+        for said in filter(None, wrong):
+            line(said)
+
+
+def _takes(row: dict[str, Any]) -> str:
+    return (", ".join(row["tiers"]) or "nothing") + ("" if row["quiet"] else "; no quiet hours")
+
+
+def _when(row: dict[str, Any]) -> str:
+    at = f", {moment(row['last_at'])}" if row["last_at"] else ""
+    return at + (f"; {row['waiting']} waiting" if row["waiting"] else "")
+
+
+def _asked(name: str) -> str:
+    """Ask for the URL: unseen at a terminal, a line from a pipe."""
+    prompt = f"Paste {name}'s Apprise URL (it is not shown): "
+    value = (getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()).strip()
+    if not value:
+        raise Misuse("Nothing was given, so nothing is kept.", hint=f"midwatch channel add {name} URL")
+    return value
+
+
+def _looked_at(name: str, given: str) -> Any:
+    """See that Apprise understands it before anything is kept."""
+    from midwatch.channels.by_apprise import look_at  # noqa: PLC0415  heavy
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415
+    from midwatch.terms.secrets import SecretReference  # noqa: PLC0415
+
+    if not given.startswith(PLACES):
+        return look_at(given)
+    vault = Vault({name: SecretReference.read(given)})
+    return look_at(asyncio.run(vault.secret(name)).reveal())
+
+
+def _write(name: str, values: dict[str, object]) -> None:
+    home = client.home()
+    text = settings_file.read(home)
+    for about, value in reversed(values.items()):
+        text = settings_file.with_value(text, f"channels.{name}", about, value)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    settings_file.put(home, text)
+
+
+def _tried_here(name: str) -> dict[str, Any]:
+    """Send from this process, by what the file and the environment say."""
+    from midwatch.channels.by_apprise import AppriseOutlet  # noqa: PLC0415  heavy
+    from midwatch.errors import MidwatchError  # noqa: PLC0415
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415
+    from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
+    from midwatch.settings.meaning import channel_secret  # noqa: PLC0415
+    from midwatch.surfaces.queries.channels import HELLO, taken  # noqa: PLC0415
+
+    settings = load_settings(client.home()).settings
+    vault = Vault(secret_references(settings))
+
+    async def address(channel: str) -> str:
+        return (await vault.secret(channel_secret(channel))).reveal()
+
+    outlet = AppriseOutlet(address, lambda: settings)
+    try:
+        asyncio.run(outlet.push(name, "Midwatch", HELLO))
+    except MidwatchError as error:
+        return {"name": name, "ok": False, "sentence": error.message, "hint": error.hint}
+    finally:
+        outlet.close()
+    return taken(name)
+
+
+VERBS = {"channel": app}

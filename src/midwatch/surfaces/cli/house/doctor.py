@@ -1,0 +1,181 @@
+"""`doctor`: whether this machine, the data folder and the journal are in order."""
+
+import asyncio
+import platform
+import shutil
+import subprocess
+from typing import Any
+
+import typer
+
+from midwatch.errors import Corrupt, MidwatchError
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, show_json, wanted
+
+MARKS = {"ok": good("ok  "), "look": wanted("look"), "bad": bad("bad ")}
+Finding = dict[str, str]
+
+
+def doctor(
+    *,
+    verify: bool = typer.Option(False, "--verify", help="Walk the hash chain and compare records with a rebuild."),
+    invariants: bool = typer.Option(False, "--invariants", help="Check what must always hold."),
+    project: str = typer.Option("", "--project", help="Only try everything that work on this project needs."),
+    agents: bool = typer.Option(False, "--agents", help="Say hello to every agent's model; about a token each."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Check this machine, the data folder, the agents and the journal.
+
+    Example: midwatch doctor --verify --invariants
+    """
+    found = _tried(project) if project else _here(hello=agents)
+    if verify:
+        found += _verified()
+    if invariants:
+        found += _held()
+    if as_json:
+        show_json({"findings": found, "ok": not any(one["state"] == "bad" for one in found)})
+    else:
+        for one in found:
+            typer.echo(f"{MARKS[one['state']]} {one['text']}")
+            if one.get("hint"):
+                typer.echo(f"       {one['hint']}")
+    broken = [one for one in found if one["state"] == "bad"]
+    if any(one.get("corrupt") for one in broken):
+        raise Corrupt(broken[0]["text"], hint="Stop the server, and restore from a backup or a copy.")
+    if broken:
+        raise typer.Exit(5)
+
+
+def _here(*, hello: bool) -> list[Finding]:
+    """Look at everything this machine has, as it is."""
+    from midwatch.surfaces.cli.house.doctor_agents import agent_findings  # noqa: PLC0415  heavy
+    from midwatch.surfaces.cli.house.doctor_channels import channel_findings  # noqa: PLC0415
+    from midwatch.surfaces.cli.house.doctor_forges import forge_findings  # noqa: PLC0415
+
+    reaching = [*agent_findings(hello=hello), *channel_findings(), *forge_findings()]
+    return [*_machine(), *_folder(), *_walls(), *_secrets(), *reaching, *_sleep()]
+
+
+def _tried(project: str) -> list[Finding]:
+    """Try what a night would need for one project, with everyone who could be given work in it."""
+    from midwatch.surfaces.cli.evening.preflight import followed  # noqa: PLC0415  only this flag needs it
+
+    told = followed(client.send("POST", "/preflight", {"project": project}), None)
+    found = [
+        _finding(one["state"], f"{one['subject']}, {one['what']}: {one['text']}", one["fix"]) for one in told["lines"]
+    ]
+    return [*found, _finding("bad", told["said"], "Try it again.")] if told["error"] else found
+
+
+def _finding(state: str, text: str, hint: str = "", *, corrupt: bool = False) -> Finding:
+    return {"state": state, "text": text, "hint": hint} | ({"corrupt": "yes"} if corrupt else {})
+
+
+def _machine() -> list[Finding]:
+    from midwatch.workshop.upkeep import machine  # noqa: PLC0415  heavy
+
+    found = [_finding("ok", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")]
+    git = shutil.which("git")
+    if git is None:
+        found.append(_finding("bad", "git is not installed.", "apt install git, or your system's way"))
+    else:
+        said = subprocess.run([git, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        found.append(_finding("ok", said))
+    memory = machine.free_memory() / 2**30
+    state = "ok" if memory >= 2 else "look"
+    found.append(_finding(state, f"{memory:.1f} GiB of memory free", "" if state == "ok" else "Jobs wait for 2 GiB."))
+    return found
+
+
+def _folder() -> list[Finding]:
+    from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+    from midwatch.workshop.upkeep import machine  # noqa: PLC0415
+
+    home = client.home()
+    if not home.exists():
+        return [_finding("look", f"The data folder {home} does not exist yet.", "midwatch up --detach makes it.")]
+    try:
+        load_settings(home)
+    except MidwatchError as error:
+        return [_finding("bad", error.message, error.hint)]
+    disk = machine.free_disk(home) / 2**30
+    state = "ok" if disk >= 5 else "look"
+    found = [_finding(state, f"{home}: {disk:.0f} GiB free", "" if state == "ok" else "Jobs wait for 5 GiB.")]
+    if client.server_answers():
+        found.append(_finding("ok", "the server is running and answers"))
+    else:
+        found.append(_finding("look", "the server is not running", "midwatch up --detach"))
+    return found
+
+
+def _walls() -> list[Finding]:
+    """Try which walls can be built here, and tell what jobs are lent and how much of them is kept."""
+    from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+    from midwatch.views.pages.walls import WALLS  # noqa: PLC0415
+    from midwatch.views.text.sizes import size  # noqa: PLC0415
+    from midwatch.workshop.sandbox.isolation import stand  # noqa: PLC0415
+    from midwatch.workshop.upkeep.kept_checkouts import weigh  # noqa: PLC0415
+
+    home = client.home()
+    try:
+        sandbox = load_settings(home).settings.sandbox
+        here = stand(sandbox.isolation)
+    except MidwatchError as error:
+        return [_finding("bad", error.message, error.hint)]
+    walls = WALLS[here.isolation]
+    state = "ok" if walls.state == "good" and not here.fix else "look"
+    found = [_finding(state, f"jobs are {walls.mark}: {here.why}" if walls.state != "bad" else here.why, here.fix)]
+    lent = ", ".join(sandbox.toolchains) or "none besides the system's own programs and our own Python"
+    found.append(_finding("ok", f"toolchains lent to jobs: {lent}"))
+    if (home / "checkouts").is_dir():
+        found.append(_finding("ok", f"kept checkouts take {size(weigh(home / 'checkouts')[0])}"))
+    return found
+
+
+def _secrets() -> list[Finding]:
+    """Fetch each secret as the server will; what it is stays unsaid."""
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415  heavy
+    from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
+
+    try:
+        references = secret_references(load_settings(client.home()).settings)
+    except MidwatchError:
+        return []  # said already
+    failed = asyncio.run(Vault(references).unlock())
+    found = [_finding("look", error.message, error.hint) for error in failed.values()]
+    fetched = [name for name in references if name not in failed]
+    return [*found, _finding("ok", f"secrets that can be fetched: {', '.join(fetched)}")] if fetched else found
+
+
+def _sleep() -> list[Finding]:
+    from midwatch.workshop.upkeep import machine  # noqa: PLC0415  heavy
+
+    risk = machine.sleep_risk()
+    state = {"no": "ok", "maybe": "look", "likely": "look"}[risk.will]
+    words = {"no": "will not sleep tonight", "maybe": "may sleep tonight", "likely": "will probably sleep tonight"}
+    return [_finding(state, f"this machine {words[risk.will]}: {' '.join(risk.why)}", " ".join(risk.what_to_do))]
+
+
+def _verified() -> list[Finding]:
+    told: dict[str, Any] = client.get("/doctor/verify")
+    if told["broken"]:
+        return [_finding("bad", told["broken"], corrupt=True)]
+    found = [_finding("ok", f"the chain holds over {told['entries']} entries")]
+    if told["differs"]:
+        tables = ", ".join(told["differs"])
+        found.append(_finding("bad", f"a rebuild would write {tables} differently", corrupt=True))
+    else:
+        found.append(_finding("ok", "records equal a rebuild from the journal"))
+    return found
+
+
+def _held() -> list[Finding]:
+    broken = client.get("/doctor/invariants")
+    if not broken:
+        return [_finding("ok", "every invariant holds")]
+    return [_finding("bad", f"{one['rule']}: {one['text']}", corrupt=True) for one in broken]
+
+
+VERBS = verbs(doctor=doctor)

@@ -1,0 +1,71 @@
+"""What doctor says about agents: installed, tested, its credential readable, and on request whether it answers."""
+
+import asyncio
+from typing import Any
+
+from midwatch.errors import MidwatchError
+from midwatch.surfaces.cli.house.agents import CREDENTIALS, greeted, seen
+
+Finding = dict[str, str]
+
+
+def agent_findings(*, hello: bool) -> list[Finding]:
+    """Look at every agent that is set up, with a hello if wanted, and name the others in one line."""
+    try:
+        rows = [row for row in seen() if row["led"] != "housekeeper"]
+    except MidwatchError:
+        return []  # what keeps it from being read was said already
+    found = []
+    for row in rows:
+        if row["set_up"]:
+            found.append(_stands(row))
+            if hello and row["ready"]:
+                found.append(_answers(row))
+    others = [_other(row) for row in rows if not row["set_up"]]
+    if others:
+        found.append(_finding("ok", f"agents not set up: {', '.join(others)}; how to: midwatch agent list"))
+    return found
+
+
+def _finding(state: str, text: str, hint: str = "") -> Finding:
+    return {"state": state, "text": text, "hint": hint}
+
+
+def _stands(row: dict[str, Any]) -> Finding:
+    """Say the first thing that keeps it from working, or that all is well."""
+    name = f"agent {row['name']}"
+    if not row["ready"]:
+        return _finding("look", f"{name} cannot work yet: {row['missing']}")
+    here = f"{name}: {row['program']} {row['version']}".rstrip()
+    problem = _unreadable(row)
+    if problem is not None:
+        return _finding("look", f"{here}, and its credential cannot be had: {problem.message}", problem.hint)
+    pays = f", {row['model']} by {CREDENTIALS[row['credential']]} {row['secret']!r}, which can be read"
+    if row["tested"] and row["version"] not in row["tested"]:
+        hint = f"It may work all the same. The tested one: {row['install']}"
+        return _finding("look", f"{here} is {row['judged']}", hint)
+    return _finding("ok", f"{here} ({row['judged']}){pays if row['credential'] else ''}")
+
+
+def _unreadable(row: dict[str, Any]) -> MidwatchError | None:
+    """Fetch its credential as the server will; what it is stays unsaid."""
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415  heavy
+    from midwatch.terms.secrets import SecretReference  # noqa: PLC0415
+
+    if not row["kept"]:
+        return None
+    failed = asyncio.run(Vault({row["secret"]: SecretReference.read(row["kept"])}).unlock())
+    return failed.get(row["secret"])
+
+
+def _answers(row: dict[str, Any]) -> Finding:
+    try:
+        said = greeted(row["name"])
+    except MidwatchError as error:
+        return _finding("bad", f"agent {row['name']}: {error.message}", error.hint)
+    hint = "" if said["answers"] else f"midwatch agent test {row['name']}"
+    return _finding("ok" if said["answers"] else "bad", f"agent {row['name']}: {said['sentence']}", hint)
+
+
+def _other(row: dict[str, Any]) -> str:
+    return f"{row['name']} ({row['version'] or 'installed' if row['program'] else 'not installed'})"

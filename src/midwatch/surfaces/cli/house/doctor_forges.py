@@ -1,0 +1,43 @@
+"""What doctor says about forges: where each is, and whether its token can be fetched and opens it."""
+
+import asyncio
+
+from midwatch.errors import MidwatchError
+from midwatch.surfaces.cli.house.doctor_agents import Finding
+from midwatch.surfaces.cli.shell import client
+
+
+def forge_findings() -> list[Finding]:
+    """Look at every forge that is set up, one line each; the local one needs nothing."""
+    from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+
+    try:
+        forges = load_settings(client.home()).settings.forges.by_name()
+    except MidwatchError:
+        return []  # said already
+    return [asyncio.run(_asked(name)) for name in forges]
+
+
+async def _asked(name: str) -> Finding:
+    """Ask it who we are, as the server will."""
+    from midwatch.compose.forges import Token  # noqa: PLC0415  heavy
+    from midwatch.engine.clocks import SystemClock  # noqa: PLC0415
+    from midwatch.forges.github.addresses import API  # noqa: PLC0415
+    from midwatch.forges.github.asking import Desk  # noqa: PLC0415
+    from midwatch.gateway.vault import Vault  # noqa: PLC0415
+    from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
+
+    settings = load_settings(client.home()).settings
+    setup = settings.forges.by_name()[name]
+    token = Token(Vault(secret_references(settings)), name, setup.secret)
+    desk = Desk(name, token, SystemClock(), setup.base_url or API)
+    try:
+        answer = await desk.ask("GET", "/rate_limit")
+    except MidwatchError as error:
+        return {"state": "look", "text": f"forge {name}: {error.message}", "hint": error.hint}
+    finally:
+        await desk.close()
+    hooks = "webhooks taken" if setup.webhook_secret else "no webhooks"
+    if not answer.good and answer.status != 404:  # an Enterprise without limits has nothing to say about them
+        return {"state": "look", "text": f"forge {name} answered {answer.status}.", "hint": "Check its base_url."}
+    return {"state": "ok", "text": f"forge {name}: {setup.repositories_at} knows the token; {hooks}", "hint": ""}

@@ -1,0 +1,127 @@
+"""`person` and `token`: who may enter, and what programs may do for them."""
+
+import typer
+
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, day, show_json, table
+
+person = typer.Typer(add_completion=False, rich_markup_mode=None)
+token = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@person.callback(invoke_without_command=True)
+def list_people(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
+    """List who may enter, or change it.
+
+    Example: midwatch person link --role approver
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    rows = client.get("/people")
+    if as_json:
+        show_json(rows)
+    elif not rows:
+        typer.echo("Nobody has a login yet. Make a link: midwatch person link --role owner")
+    else:
+        seen = [(r["number"], r["name"], r["role"], day(r["last_entered_at"] or r["created_at"])) for r in rows]
+        table(seen, "person", "name", "role", "last here")
+
+
+@person.command()
+def link(
+    name: str = typer.Argument("", help="Whose password it sets anew; leave out for somebody new."),
+    role: str = typer.Option("viewer", help="viewer, approver, operator or owner"),
+    *,
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Make a one-time link: whoever opens it first chooses name and password.
+
+    Example: midwatch person link --role approver
+    """
+    made = client.send("POST", "/people/links", {"role": role, "person": name})
+    address = client.get("/status")["pages"] + made["path"]
+    if as_json:
+        show_json({"url": address, "hours": made["hours"]})
+    else:
+        typer.echo(f"Open this once within {made['hours']:g} hours: {address}")
+
+
+@person.command("role")
+def set_role(name: str, role: str) -> None:
+    """Let a person do more, or less.
+
+    Example: midwatch person role ann operator
+    """
+    row = client.send("PATCH", f"/people/{client.part(name)}", {"role": role})
+    typer.echo(f"{row['name']} is {row['role']}.")
+
+
+@person.command()
+def remove(name: str) -> None:
+    """Let a person in no more; their logins and tokens end now.
+
+    Example: midwatch person remove ben
+    """
+    row = client.send("DELETE", f"/people/{client.part(name)}")
+    typer.echo(f"{row['name']} may enter no more. Back again: midwatch person link --role {row['role']}")
+
+
+@token.callback(invoke_without_command=True)
+def list_tokens(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
+    """List the tokens, or make one.
+
+    Example: midwatch token new dashboard --person ann --scope read
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    rows = client.get("/tokens")
+    if as_json:
+        show_json(rows)
+    elif not rows:
+        typer.echo("No tokens yet. Make one: midwatch token new NAME --person WHO")
+    else:
+        lines = [
+            (
+                row["number"],
+                row["name"],
+                " ".join(row["scopes"]),
+                "revoked" if row["revoked"] else f"until {day(row['expires_at'])}" if row["expires_at"] else "no end",
+            )
+            for row in rows
+        ]
+        table(lines, "token", "name", "scopes", "valid")
+
+
+@token.command("new")
+def new_token(
+    name: str,
+    person_: str = typer.Option(..., "--person", help="For whom it speaks."),
+    scope: list[str] = typer.Option(["read"], help="read, answer, operate, govern; may be repeated."),
+    days: int = typer.Option(90, help="How long it is valid; 0 means without end."),
+    *,
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Make a token for a program; its secret is shown once.
+
+    Example: midwatch token new dashboard --person ann --scope read
+    """
+    body = {"name": name, "person": person_, "scopes": scope, "days": days or None}
+    made = client.send("POST", "/tokens", body)
+    if as_json:
+        show_json(made)
+    else:
+        typer.echo(f"Token {made['number']} ({' '.join(made['scopes'])}). Keep its secret; it is shown only now:")
+        typer.echo(made["secret"])
+
+
+@token.command()
+def revoke(name: str) -> None:
+    """Make a token open nothing any more.
+
+    Example: midwatch token revoke 1
+    """
+    row = client.send("DELETE", f"/tokens/{client.part(name)}")
+    typer.echo(f"Token {row['number']} ({row['name']}) opens nothing any more.")
+
+
+VERBS = {"person": person, "token": token}

@@ -1,0 +1,177 @@
+"""`up` and `down`."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import typer
+
+from midwatch.errors import Broken, Corrupt, Exhausted, MidwatchError, Misuse, Refused
+from midwatch.surfaces.address import SOCKET
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.shell import client
+from midwatch.terms.counting import some
+
+UNIT = """\
+[Unit]
+Description=Midwatch, the night watch for coding agents
+
+[Service]
+ExecStart={python} -m midwatch up
+Environment=MIDWATCH_HOME={home}
+Restart=on-failure
+RestartSec=2
+
+[Install]
+WantedBy=default.target
+"""
+PATIENCE = 30.0
+PAGES = ("Pages: ", "Open this once ")
+"""How the lines begin that tell where a browser finds the house."""
+
+
+def up(
+    *,
+    detach: bool = typer.Option(False, "--detach", "-d", help="Run in the background."),
+    install: bool = typer.Option(False, "--install", help="Install a systemd user unit that starts it at login."),
+    worker: bool = typer.Option(False, "--worker", help="Loops and engine only, no API: one more worker (PostgreSQL)."),
+) -> None:
+    """Start the server: loops, engine, API on the socket.
+
+    Example: midwatch up --detach
+    """
+    if install:
+        _install()
+    elif detach:
+        _detach()
+    else:
+        _here(api=not worker)
+
+
+def _here(*, api: bool) -> None:
+    import asyncio  # noqa: PLC0415  only the server needs it
+    import logging  # noqa: PLC0415
+
+    from midwatch.compose import open_house  # noqa: PLC0415
+    from midwatch.gateway.redaction.logs import Discreet  # noqa: PLC0415
+    from midwatch.surfaces.server import refuse_long_path, serve  # noqa: PLC0415
+
+    if api:
+        refuse_long_path(client.home() / SOCKET)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    for noisy in ("alembic", "dbos", "aiosqlite"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+    async def run() -> None:
+        async with open_house(client.home(), extra_worker=not api) as house:
+            for handler in logging.getLogger().handlers:
+                handler.addFilter(Discreet(house.redactor))
+            where = client.home() / SOCKET if api else "worker only"
+            typer.echo(f"Midwatch is up ({where}). Stop it with Ctrl-C or: midwatch down", err=True)
+            await serve(house, api=api, say=lambda line: typer.echo(line, err=True))
+
+    asyncio.run(run())
+
+
+def _detach() -> None:
+    if client.server_answers():
+        raise Refused(f"Midwatch is already running on {client.home()}.", hint="See: midwatch status")
+    home = client.home()
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    log = home / "server.log"
+    with log.open("ab") as out:
+        begins = out.tell()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "midwatch", "up"],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            raise _why(log.read_bytes()[begins:].decode(errors="replace"), process.returncode, log)
+        if client.server_answers():
+            typer.echo(f"Midwatch is up (process {process.pid}). Its log: {log}")
+            said = log.read_bytes()[begins:].decode(errors="replace").splitlines()
+            typer.echo("\n".join(text for text in said if text.startswith(PAGES)))
+            return
+        time.sleep(0.05)
+    raise Broken(f"Midwatch did not answer within {PATIENCE:g} s.", hint=f"Its log: {log}")
+
+
+def _why(said: str, code: int, log: Path) -> MidwatchError:
+    """Tell what the process said before it ended, with its own exit code."""
+    lines = said.strip().splitlines()
+    begins = max((number for number, text in enumerate(lines) if text.startswith("midwatch: ")), default=None)
+    kind = next((one for one in (Misuse, Refused, Exhausted, Broken, Corrupt) if one.exit_code == code), Broken)
+    if begins is None:
+        spoken = [text.strip(" |+-") for text in lines if text.strip(" |+-")]  # an error in a group is framed
+        return kind(f"Midwatch did not start: {spoken[-1] if spoken else 'it said nothing'}.", hint=f"Its log: {log}")
+    hint = " ".join(text.strip() for text in lines[begins + 1 :]) or f"Its log: {log}"
+    return kind(lines[begins].removeprefix("midwatch: "), hint=hint)
+
+
+def _install() -> None:
+    folder = Path("~/.config/systemd/user").expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    unit = folder / "midwatch.service"
+    unit.write_text(UNIT.format(python=sys.executable, home=client.home()))
+    typer.echo(f"Wrote {unit}.")
+    if shutil.which("systemctl"):
+        typer.echo("Start it now and at every login: systemctl --user enable --now midwatch")
+        typer.echo("Keep it running when you log out: loginctl enable-linger")
+    else:
+        typer.echo("systemd is not here; start it by hand: midwatch up --detach")
+
+
+def down() -> None:
+    """Stop the server; what is under way is taken up at the next start.
+
+    Example: midwatch down
+    """
+    lock = client.home() / "server.lock"
+    pid = _owner(lock)
+    if pid is None:
+        raise Refused(f"Midwatch is not running on {client.home()}.", hint="Start it: midwatch up --detach")
+    os.kill(pid, signal.SIGTERM)
+    until = time.monotonic() + PATIENCE
+    while _owner(lock) == pid:
+        if time.monotonic() > until:
+            raise Broken(f"Process {pid} did not stop within {PATIENCE:g} s.", hint=f"Look at it: ps {pid}")
+        time.sleep(0.05)
+    typer.echo("Midwatch is down. What was under way goes on at the next start.")
+    if working := _still_at_work():
+        typer.echo(
+            f"{some(working, 'agent works', 'agents work')} on behind walls, without network, within the limits."
+        )
+        typer.echo("  midwatch up --detach takes them up again; then stop one with: midwatch job stop N")
+
+
+def _still_at_work() -> int:
+    from midwatch.workshop.holding.adoption import find_orphans  # noqa: PLC0415  heavy
+
+    return len(find_orphans(client.home() / "held", {}))
+
+
+def _owner(lock: Path) -> int | None:
+    """Who holds the folder's lock, if anybody does."""
+    import fcntl  # noqa: PLC0415
+
+    if not lock.exists():
+        return None
+    with lock.open("r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            text = file.read().strip()
+            return int(text) if text.isdigit() else None
+    return None
+
+
+VERBS = verbs(up=up, down=down)

@@ -1,0 +1,1 @@
+"""Verbs about jobs: one command, follow, inspect, enter."""

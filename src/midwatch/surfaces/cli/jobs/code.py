@@ -1,0 +1,142 @@
+"""`code`: one sentence to a pull request, now; with a server or without one."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from midwatch.errors import Misuse, Unknown
+from midwatch.surfaces.cli.jobs.follow import Following, outcome, tell_end
+from midwatch.surfaces.cli.jobs.interactive import refuse_without_a_terminal, sit_down
+from midwatch.surfaces.cli.jobs.temporary_server import Left, attended
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, line, show_json
+
+PATIENCE, LOOK_SECONDS = 30.0, 0.1
+SHELL = "shell"
+"""No agent at all; the housekeeper, who has no screen, stands for it."""
+LEFT = 130
+"""As a shell says it of whatever was left with Ctrl-C."""
+
+
+def code(  # noqa: PLR0913 - each is one plain word of one command
+    sentence: str = typer.Argument("", help="What is to be done."),
+    *,
+    project: list[str] = typer.Option(
+        [], "--project", "-p", help="Where; more than one for work that belongs together."
+    ),
+    agent: str = typer.Option("", "--agent", "-a", help="By whom; by default the first model-driven one there is."),
+    usd: float | None = typer.Option(None, "--usd", min=0, help="Spend at most so much on each job."),
+    minutes: int | None = typer.Option(None, "--minutes", min=1, help="Work at most so long on each job."),
+    check: list[str] = typer.Option([], "--check", help="Must pass; by default the project's own checks."),
+    path: list[str] = typer.Option([], "--path", help="Change nothing outside, such as 'src/**'."),
+    follow: bool = typer.Option(False, "--follow", "-f", help="Read along, and be asked here."),
+    interactive: bool = typer.Option(
+        False, "--interactive", "-i", help="Type into the agent's own program yourself; --agent shell for a shell."
+    ),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Approve a plan that stays inside the paths beforehand."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Have one thing done now: plan, your yes, work, checks, pull request. It is signed by being typed.
+
+    Example: midwatch code "fix the flaky test" --project api --follow
+    """
+    if interactive:
+        refuse_without_a_terminal()
+    alone = not client.server_answers()
+    begun: dict[str, Any] = {}
+
+    def work() -> int:
+        wanted: dict[str, Any] = {
+            "sentence": sentence,
+            "projects": project or [_here()],
+            "agent": "housekeeper" if agent == SHELL else agent,
+            "checks": check,
+        }
+        wanted |= {"paths": path, "usd": usd, "minutes": minutes, "yes": yes, "by_hand": interactive}
+        after = client.get("/status")["seq"]
+        begun.update(client.send("POST", "/code", wanted))
+        _tell_begun(begun, alone=alone, follow=follow or interactive, as_json=as_json)
+        if interactive:
+            sit_down(begun["jobs"][0]["id"])
+        return _followed(begun, after, as_json=as_json) if follow or alone or interactive else 0
+
+    try:
+        left = attended(work)
+    except Left:
+        _tell_left(begun, alone=alone)
+        left = LEFT
+    raise typer.Exit(left)
+
+
+def _here() -> str:
+    """Find the project whose repository this folder is in."""
+    here = Path.cwd().resolve()
+    rows = [row for row in client.get("/projects") if here.is_relative_to(Path(row["path"]).resolve())]
+    if not rows:
+        raise Misuse(
+            "No project is named, and no known repository is in this folder.",
+            hint="Name one with --project, or put this one on the books: midwatch project add .",
+        )
+    return str(max(rows, key=lambda row: len(row["path"]))["id"])
+
+
+def _tell_begun(begun: dict[str, Any], *, alone: bool, follow: bool, as_json: bool) -> None:
+    if as_json and not (follow or alone):
+        show_json(begun)
+        return
+    typer.echo(begun["allows"], err=as_json)
+    for job in begun["jobs"]:
+        typer.echo(f"Job {job['number']} in {job['project']} ({job['agent']}): {job['title']}", err=as_json)
+    if alone:
+        typer.echo("No server runs here, so this command serves it until it is over; leave with Ctrl-C.", err=as_json)
+    elif not follow:
+        number = begun["jobs"][0]["number"]
+        typer.echo(f"Watch it: midwatch job line {number} -f, midwatch asks; read along: midwatch job log {number} -f")
+
+
+def _followed(begun: dict[str, Any], after: int, *, as_json: bool) -> int:
+    def say(text: str) -> None:
+        typer.echo(text, err=True) if as_json else line(text)
+
+    rows = Following([job["id"] for job in begun["jobs"]], after=after, say=say).to_the_end()
+    _wait_for_the_brief(begun["session"])
+    told = [outcome(row, job["project"]) for row, job in zip(rows, begun["jobs"], strict=True)]
+    if as_json:
+        show_json({"session": begun["session"], "run": begun["run"], "jobs": told})
+    else:
+        for one in told:
+            tell_end(one)
+    return max(int(one["exit_code"]) for one in told)
+
+
+def _wait_for_the_brief(session: str) -> None:
+    """Let the house finish its books: without a server of its own it closes right after us."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        try:
+            client.get("/morning", night=session)
+        except Unknown:
+            time.sleep(LOOK_SECONDS)
+        else:
+            return
+
+
+def _tell_left(begun: dict[str, Any], *, alone: bool) -> None:
+    """Say what became of it, and how to go on."""
+    if not begun:
+        typer.echo("Left before anything began.", err=True)
+        return
+    sys.stdout.flush()
+    number = begun["jobs"][0]["number"]
+    if alone:
+        typer.echo(
+            f"Left. The work of job {number} is kept and goes on at the next start: midwatch up --detach", err=True
+        )
+    typer.echo(f"Read along: midwatch job log {number} -f; stop it: midwatch job stop {number}", err=True)
+
+
+VERBS = verbs(code=code)

@@ -1,0 +1,177 @@
+"""Following jobs stage by stage in a terminal, asking the person who is there, and telling how it ended (A9)."""
+
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import typer
+
+from midwatch.errors import Refused
+from midwatch.surfaces.cli.jobs.logs import OVER, said_in
+from midwatch.surfaces.cli.night.asks import show_ask
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import bad, clock, counted, good, line, wanted
+from midwatch.terms.money import dollars, many
+
+WAIT = 5
+"""Seconds one look at the journal may stay open."""
+UNTOLD = frozenset(
+    {
+        "job.claimed",
+        "model.called",
+        "connection.seen",
+        "agent.began",
+        "tool.called",
+        "evidence.found",
+        "artifact.kept",
+    }
+)
+"""Entries of a job that say nothing to somebody who reads along."""
+KEYS = {"approve": "a", "edit": "e", "reject": "r", "yes": "y", "no": "n", "go on": "g", "stop": "s"}
+WORDED = frozenset({"edit", "reject"})
+"""Answers that say more with a few words."""
+REFUSED, SPENT, BROKEN = 3, 4, 5
+CODES = {"budget": SPENT, "limit": SPENT, "logic": REFUSED}
+
+
+class Following:
+    """Reads along with some jobs until they are over."""
+
+    def __init__(self, jobs: list[str], *, after: int, say: Callable[[str], None]) -> None:
+        self._jobs = jobs
+        self._seq = after
+        self._say = say
+        self._places = dict.fromkeys(jobs, 0)
+        self._asked: set[str] = set()
+
+    def to_the_end(self) -> list[dict[str, Any]]:
+        """Go on until every job is over, and give them as they ended."""
+        while True:
+            rows = [client.get(f"/jobs/{job}") for job in self._jobs]
+            self._tell_entries()
+            self._tell_logs()
+            if all(row["state"] in OVER for row in rows):
+                return rows
+            self._answer_asks()
+            client.get("/entries", after=self._seq, wait=WAIT, limit=1)
+
+    def _tell_entries(self) -> None:
+        while entries := client.get("/entries", after=self._seq, limit=1000):
+            self._seq = entries[-1]["seq"]
+            for entry in entries:
+                if entry["job"] in self._jobs and entry["kind"] not in UNTOLD:
+                    self._say(f"{clock(entry['at'])}  {entry['text']}")
+
+    def _tell_logs(self) -> None:
+        for job, place in self._places.items():
+            told = client.read(f"/jobs/{job}/log", **{"from": place})
+            self._places[job] = int(told.headers["midwatch-next"])
+            for words in told.value.splitlines():
+                self._say(f"          {said_in(words)}")
+
+    def _answer_asks(self) -> None:
+        for row in client.get("/asks"):
+            if row["subject"] not in self._jobs or row["id"] in self._asked:
+                continue
+            self._asked.add(row["id"])
+            shown = client.get(f"/asks/{row['number']}")
+            if sys.stdin.isatty() and sys.stdout.isatty():
+                self._ask(shown)
+            else:
+                self._say(f"Ask {shown['number']} waits: {shown['what']}")
+                self._say(f"  answer: midwatch asks {shown['number']} {' | '.join(shown['options'])}")
+
+    def _ask(self, shown: dict[str, Any]) -> None:
+        show_ask(shown)
+        choice = choose(shown["options"])
+        if not choice:
+            typer.echo(f"  Later, then: midwatch asks {shown['number']} {' | '.join(shown['options'])}")
+            return
+        text = input("  In a few words, why or what: ").strip() if choice in WORDED else ""
+        body = {"answer": choice, "text": text, "shown_hash": shown["shown_hash"]}
+        try:
+            client.send("POST", f"/asks/{shown['number']}/answer", body)
+        except Refused as late:
+            typer.echo(f"  {late.message}")  # answered elsewhere, or silence was faster
+
+
+def choose(options: list[str]) -> str:
+    """Let a person press a key for one of the options; an empty line is none of them."""
+    keys = {KEYS.get(option, option[:1]): option for option in options}
+    offered = ", ".join(
+        f"[{key}]{option[len(key) :]}" if option.startswith(key) else f"[{key}] {option}"
+        for key, option in keys.items()
+    )
+    while True:
+        try:
+            pressed = input(wanted(f"  {offered}, or Enter for later: ")).strip().lower()
+        except EOFError:
+            return ""
+        if not pressed or pressed in options:
+            return pressed
+        if pressed[:1] in keys:
+            return keys[pressed[:1]]
+
+
+def outcome(row: dict[str, Any], project: str) -> dict[str, Any]:
+    """Tell how a job ended, for scripts: the pull request, the checks, what it cost."""
+    change, proof = row["change"] or {}, row["proof"] or {}
+    files = change.get("files", [])
+    opened = row["pull_requests"][-1] if row["pull_requests"] else None
+    return {
+        "job": row["number"],
+        "project": project,
+        "state": row["state"],
+        "why": row["why"],
+        "pull_request": opened["number"] if opened else None,
+        "title": opened["title"] if opened else "",
+        "branch": row["branch"],
+        "files": len(files),
+        "insertions": sum(one["insertions"] for one in files),
+        "deletions": sum(one["deletions"] for one in files),
+        "verdict": proof.get("verdict", ""),
+        "checks": [{"command": one["command"], "exit_code": one["exit_code"]} for one in proof.get("delivered", [])],
+        "usd_micros": row["usd_micros"],
+        "tokens": row["tokens"],
+        "requests": row["requests"],
+        "minutes": _minutes(row),
+        "exit_code": exit_code(row),
+    }
+
+
+def _minutes(row: dict[str, Any]) -> float:
+    """Tell how long it took from the first hand on it to its end."""
+    if not row["started_at"] or not row["ended_at"]:
+        return 0.0
+    took = datetime.fromisoformat(row["ended_at"]) - datetime.fromisoformat(row["started_at"])
+    return round(took.total_seconds() / 60, 1)
+
+
+def exit_code(row: dict[str, Any]) -> int:
+    """Give 0 for work that is done, 3 for refused or declined, 4 for a spent budget, 5 for what broke outside."""
+    if row["state"] == "done":
+        return 0
+    if row["state"] in {"declined", "stopped"}:
+        return REFUSED
+    return CODES.get(row["cause"], BROKEN)
+
+
+def tell_end(told: dict[str, Any]) -> None:
+    """Print the completion message (A9)."""
+    number = told["job"]
+    if told["state"] != "done":
+        line(f"Job {number} in {told['project']} is {told['state']}. {told['why']}", first=bad("  "))
+        line(f"What it did so far is kept: midwatch job show {number}; go on with midwatch job resume {number}")
+        return
+    if told["pull_request"] is None:
+        line(f"Job {number} in {told['project']} is done: {told['why']}", first=good("  "))
+        return
+    cost = f"{dollars(told['usd_micros'])}, {many(told['tokens'])} tokens, {counted(told['requests'], 'request')}"
+    size = f"{counted(told['files'], 'file')}, +{told['insertions']} -{told['deletions']}"
+    line(
+        f"Pull request {told['pull_request']} in {told['project']}: {told['title']} ({told['branch']})",
+        first=good("  "),
+    )
+    line(f"{size}; checks {told['verdict'].replace('_', ' ')}; {cost}, {told['minutes']:g} min", first="    ")
+    line(f"midwatch job diff {number}, then midwatch job merge {number}", first="    ")

@@ -1,0 +1,140 @@
+"""`job log`, `job line` and `job attach`: what an agent writes, as it writes it."""
+
+import json
+import shutil
+import sys
+import time
+from typing import Any
+
+import typer
+
+from midwatch.errors import MidwatchError, Misuse, Unknown
+from midwatch.surfaces.cli.night.status import job_line
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import bad, line
+
+WAIT = 20
+"""Seconds one look at a log may stay open."""
+OVER = frozenset({"done", "failed", "stopped", "declined"})
+PAUSE = 1.0
+"""Between two looks without a server."""
+
+
+def log(
+    name: str,
+    *,
+    follow: bool = typer.Option(False, "--follow", "-f", help="Go on until the job is over; leave with Ctrl-C."),
+    raw: bool = typer.Option(False, "--raw", help="As the agent wrote it, one JSON object a line."),
+) -> None:
+    """Print the agent's own log.
+
+    Example: midwatch job log 1 -f
+    """
+    if follow:
+        _follow(name, raw=raw)
+        return
+    text = client.get(f"/jobs/{client.part(name)}/log")
+    if text:
+        _print(text, raw=raw)
+    elif not raw:
+        typer.echo("Nothing is in its log yet.")
+
+
+def _print(text: str, *, raw: bool) -> None:
+    if raw:
+        typer.echo(text, nl=False)
+        return
+    for told in text.splitlines():
+        line(said_in(told), indent="")
+
+
+def said_in(told: str) -> str:
+    """Take the words out of one line of a log; what is no such line is shown as it is."""
+    try:
+        return str(json.loads(told)["text"])
+    except (ValueError, KeyError, TypeError):
+        return told
+
+
+def _follow(name: str, *, raw: bool) -> None:
+    """Read on from where we are, whoever answers: the server, the next one, or the files themselves."""
+    place, begun, away = 0, False, False
+    try:
+        while True:
+            try:
+                told = client.read(f"/jobs/{client.part(name)}/log", **{"from": place, "wait": WAIT})
+            except MidwatchError as error:
+                if not begun or isinstance(error, Misuse | Unknown):
+                    raise
+                if not away:
+                    typer.echo(bad("midwatch: ") + "The server went away; waiting for the next one.", err=True)
+                away = True
+                time.sleep(PAUSE)
+                continue
+            begun, away = True, False
+            _print(told.value, raw=raw)
+            upto = int(told.headers["midwatch-next"])
+            if told.headers["midwatch-over"] == "yes":
+                return
+            place = upto
+    except KeyboardInterrupt:
+        typer.echo("")
+
+
+def live_line(
+    name: str,
+    *,
+    follow: bool = typer.Option(False, "--follow", "-f", help="Draw it again whenever it changes, until it is over."),
+) -> None:
+    """Say in one line where a job stands.
+
+    Example: midwatch job line 1 -f
+    """
+    before = ""
+    try:
+        while True:
+            row, said = _standing(name)
+            if said != before:
+                typer.echo(said)
+                before = said
+            if not follow or row.get("over"):
+                return
+            time.sleep(PAUSE)
+    except KeyboardInterrupt:
+        typer.echo("")
+
+
+def _standing(name: str) -> tuple[dict[str, Any], str]:
+    try:
+        row: dict[str, Any] = client.get(f"/jobs/{client.part(name)}")
+    except Unknown:
+        raise
+    except MidwatchError as error:
+        return {}, error.message
+    row["isolation"] = row["isolation"] if row["worker"] else ""
+    row["over"] = row["state"] in OVER
+    return row, job_line(row) + (f": {row['why']}" if row["why"] else "")
+
+
+def attach(
+    name: str,
+    *,
+    no_tmux: bool = typer.Option(False, "--no-tmux", help="Only follow the log, here."),
+) -> None:
+    """Watch a job: its open shell if it has one, else its log, in tmux where there is one.
+
+    Leave a shell running with Ctrl-]. Example: midwatch job attach 2
+    """
+    row = client.get(f"/jobs/{client.part(name)}")
+    from midwatch.surfaces.cli.jobs import terminals  # noqa: PLC0415  heavy
+
+    if terminals.attach_living(row):
+        return
+    if not no_tmux and sys.stdout.isatty():
+        if shutil.which("tmux"):
+            from midwatch.surfaces.cli.jobs.tmux import view  # noqa: PLC0415
+
+            view(row["number"])
+            return
+        typer.echo("tmux is not installed, so the log is followed here.", err=True)
+    _follow(name, raw=False)

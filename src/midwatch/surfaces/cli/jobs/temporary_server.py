@@ -1,0 +1,79 @@
+"""Doing something with a server: the one that runs, or one in this very process until it is done."""
+
+import asyncio
+import contextlib
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from midwatch.surfaces.cli.shell import client
+
+T = TypeVar("T")
+LOOK_SECONDS = 0.02
+LOG = "server.log"
+
+
+class Left(Exception):
+    """The person left before it was over."""
+
+
+def attended(work: Callable[[], T]) -> T:
+    """Do it; without a server one is opened here for as long as it takes. A person who leaves is told by `Left`."""
+    if client.server_answers():
+        try:
+            return work()
+        except KeyboardInterrupt:
+            raise Left from None
+    return asyncio.run(_attended(work))
+
+
+async def _attended(work: Callable[[], T]) -> T:
+    from midwatch.compose import open_house  # noqa: PLC0415  heavy, and only without a server
+    from midwatch.gateway.redaction.logs import Discreet  # noqa: PLC0415
+    from midwatch.surfaces.address import SOCKET  # noqa: PLC0415
+    from midwatch.surfaces.server import refuse_long_path, serve  # noqa: PLC0415
+
+    refuse_long_path(client.home() / SOCKET)
+    stop = asyncio.Event()
+    async with open_house(client.home(), flags={"server.port": 0}) as house:
+        kept = logging.FileHandler(client.home() / LOG)
+        kept.addFilter(Discreet(house.redactor))
+        logging.getLogger().addHandler(kept)
+        async with asyncio.TaskGroup() as tasks:
+            serving = tasks.create_task(serve(house, say=lambda _: None, stop=stop))
+            working = _in_a_thread(work)
+            await asyncio.wait((serving, working), return_when=asyncio.FIRST_COMPLETED)
+            signalled = stop.is_set()
+            stop.set()
+        logging.getLogger().removeHandler(kept)
+    # Once a signal has come, what broke for whoever was served is only that nobody serves any more.
+    if working.done() and (not signalled or working.exception() is None):
+        return working.result()
+    raise Left
+
+
+def _in_a_thread(work: Callable[[], T]) -> "asyncio.Future[T]":
+    """Run it beside the loop. Nobody waits for the thread at the end: it may stand at a question in the terminal."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            while not client.server_answers():
+                time.sleep(LOOK_SECONDS)
+            told: Any = work()
+        except BaseException as error:  # noqa: BLE001  whatever it is, it belongs to whoever waits
+            _call(loop, future.set_exception, error)
+        else:
+            _call(loop, future.set_result, told)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+def _call(loop: asyncio.AbstractEventLoop, told: Callable[[Any], None], what: Any) -> None:
+    with contextlib.suppress(RuntimeError, asyncio.InvalidStateError):  # the loop is gone: the person left
+        loop.call_soon_threadsafe(lambda: None if sys.is_finalizing() else told(what))

@@ -1,0 +1,166 @@
+"""A person's terminal on a held shell: raw keys there, raw output here, and Ctrl-] to leave it running."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from midwatch.compose import House
+from midwatch.errors import MidwatchError, Misuse, Refused
+from midwatch.surfaces.cli.shell import client
+from midwatch.terms.jobs import JobState
+from midwatch.views.pages.walls import WALLS
+from midwatch.workshop.holding.ending import Ending
+from midwatch.workshop.holding.held import Held
+from midwatch.workshop.rooms import shells
+
+LEAVE = b"\x1d"
+"""Ctrl-], as in telnet: no program in wide use wants it."""
+KEYS = 4096
+
+
+def attach_living(row: dict[str, Any]) -> bool:
+    """Attach to a job's open shell; tell whether there was one."""
+    return asyncio.run(_attach_living(row))
+
+
+async def _attach_living(row: dict[str, Any]) -> bool:
+    held = await shells.living(client.home(), row["id"])
+    if held is None and row["by_hand"] and row["stage"] == "execute":
+        held = await shells.seated(client.home(), row["id"], row["epoch"])
+    if held is not None:
+        await _stay(held, row["number"])
+    return held is not None
+
+
+def sit(row: dict[str, Any]) -> bool:
+    """Stay with the program a person types into; tell whether it has ended, or False where none is there yet."""
+    return asyncio.run(_sit(row))
+
+
+async def _sit(row: dict[str, Any]) -> bool:
+    held = await shells.seated(client.home(), row["id"], row["epoch"])
+    if held is None:
+        return False
+    with raw():
+        ending = await bridge(held, sys.stdin.fileno(), sys.stdout.fileno())
+    if ending is None:
+        raise KeyboardInterrupt  # Ctrl-]: it goes on without us
+    typer.echo(ending.sentence(), err=True)
+    return True
+
+
+def open_shell(row: dict[str, Any], argv: tuple[str, ...]) -> None:
+    """Open a shell in a job's newest checkout, behind the walls its agent had, and attach to it."""
+    if not JobState(row["state"]).over:
+        raise Refused(
+            f"Job {row['number']} is {row['state']}: its checkout is its agent's.",
+            hint=f"Watch it with midwatch job attach {row['number']}, or stop it first.",
+        )
+    if not sys.stdin.isatty():
+        raise Misuse("A shell needs a terminal.", hint="Run it from one, without a pipe.")
+    asyncio.run(_open_shell(row, argv))
+
+
+async def _open_shell(row: dict[str, Any], argv: tuple[str, ...]) -> None:
+    house = House(client.home())
+    try:
+        await house.reload_settings()
+        columns, rows = shutil.get_terminal_size()
+        visit = shells.Visit(
+            job=row["id"],
+            project=row["project"],
+            setup_key=row["setup_key"],
+            argv=argv or shells.usual(os.environ),
+            rows=rows,
+            columns=columns,
+        )
+        walls = WALLS[house.bench.isolation]
+        typer.echo(f"A shell in the checkout of job {row['number']}, {walls.mark} ({walls.kind}).", err=True)
+        await _stay(await shells.enter(client.home(), house.bench, visit), row["number"])
+    finally:
+        await house.dispose()
+
+
+async def _stay(held: Held, number: int) -> None:
+    """Stay until the shell ends or the person leaves."""
+    with raw():
+        # Said only now: becoming raw throws away what was typed before it, and a raw screen wants its own return.
+        typer.echo("Leave it running with Ctrl-]; it ends by itself after an hour of silence.\r", err=True)
+        ending = await bridge(held, sys.stdin.fileno(), sys.stdout.fileno())
+    if ending is None:
+        typer.echo(f"Left it running. Come back: midwatch job attach {number}", err=True)
+    else:
+        typer.echo(ending.sentence(), err=True)
+
+
+@contextlib.contextmanager
+def raw() -> Iterator[None]:
+    """Have every key as it is pressed, and the terminal as it was afterwards."""
+    terminal = sys.stdin.fileno()
+    if not os.isatty(terminal):
+        raise Misuse("A shell needs a terminal.", hint="Run it from one, without a pipe.")
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setraw(terminal)
+        yield
+    finally:
+        # What was typed and not read belongs to the shell, not to the one the person comes back to.
+        termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
+
+
+async def bridge(held: Held, keys: int, screen: int) -> Ending | None:
+    """Carry keys in and words out; None when the person left and it goes on."""
+    loop, pressed, left = asyncio.get_running_loop(), asyncio.Queue[bytes](), asyncio.Event()
+
+    def press() -> None:
+        data = os.read(keys, KEYS)
+        pressed.put_nowait(data.partition(LEAVE)[0])
+        if not data or LEAVE in data:
+            loop.remove_reader(keys)
+            left.set()
+
+    loop.add_reader(keys, press)
+    with contextlib.suppress(ValueError, RuntimeError):  # beside a server of our own, signals are the server's
+        loop.add_signal_handler(signal.SIGWINCH, lambda: pressed.put_nowait(b""))
+    pressed.put_nowait(b"")  # the first thing to tell is how large this screen is
+    try:
+        async with asyncio.TaskGroup() as group:
+            showing = group.create_task(_show(held, screen))
+            others = [group.create_task(_press(held, pressed)), group.create_task(left.wait())]
+            await asyncio.wait((showing, others[1]), return_when=asyncio.FIRST_COMPLETED)
+            over = showing.done()
+            for task in (showing, *others):
+                task.cancel()
+        return await held.wait() if over else None
+    finally:
+        loop.remove_reader(keys)
+        with contextlib.suppress(ValueError, RuntimeError):
+            loop.remove_signal_handler(signal.SIGWINCH)
+
+
+async def _show(held: Held, screen: int) -> None:
+    async for piece in held.follow(await asyncio.to_thread(shells.since, held)):
+        data = piece.data
+        while data:
+            data = data[os.write(screen, data) :]
+
+
+async def _press(held: Held, pressed: "asyncio.Queue[bytes]") -> None:
+    while True:
+        data = await pressed.get()
+        with contextlib.suppress(MidwatchError):  # it ends just now; who shows its words learns of that
+            if data:
+                await held.say(data)
+            else:
+                columns, rows = os.get_terminal_size(sys.stdout.fileno())
+                if columns and rows:  # a terminal that does not know its size says nothing of it
+                    await held.resize(rows, columns)

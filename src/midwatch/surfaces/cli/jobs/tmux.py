@@ -1,0 +1,71 @@
+"""A window onto one job in tmux: its log in one pane, where it stands in another."""
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from midwatch.errors import Broken
+from midwatch.surfaces.cli.shell import client
+
+VARIABLE = "MIDWATCH_HOME"
+
+
+def view(number: int) -> None:
+    """Go to the job's session, made anew if there is none."""
+    name = session(number)
+    if not _has(name):
+        make(number, name)
+    verb = "switch-client" if os.environ.get("TMUX") else "attach-session"
+    _tmux(verb, "-t", f"={name}", shown=True)
+
+
+def session(number: int) -> str:
+    """Name the job's session; one of that name that belongs to another house is left alone."""
+    name = f"midwatch-job-{number}"
+    if not _has(name) or _home_of(name) == str(client.home()):
+        return name
+    return f"{name}-{hashlib.sha256(os.fsencode(client.home())).hexdigest()[:6]}"
+
+
+def make(number: int, name: str) -> None:
+    """Make the session, without going there."""
+    log, line = _ours("job", "log", str(number), "-f"), _ours("job", "line", str(number), "-f")
+    _tmux("new-session", "-d", "-s", name, "-e", f"{VARIABLE}={client.home()}", log)
+    # The last words stay readable when the job is over; the person closes the window.
+    _tmux("set-option", "-w", "-t", f"={name}:", "remain-on-exit", "on")
+    _tmux("split-window", "-v", "-l", "3", "-d", "-t", f"={name}:", line)
+
+
+def _ours(*words: str) -> str:
+    """Write one of our own commands for a shell that may have another environment than this one."""
+    house = f"{VARIABLE}={client.home()}"
+    return shlex.join(["env", house, *_path(), sys.executable, "-m", "midwatch", *words])
+
+
+def _path() -> list[str]:
+    known = os.environ.get("PYTHONPATH")
+    return [f"PYTHONPATH={known}"] if known else []
+
+
+def _has(name: str) -> bool:
+    return _asked("has-session", "-t", f"={name}").returncode == 0
+
+
+def _home_of(name: str) -> str:
+    return _asked("show-environment", "-t", f"={name}", VARIABLE).stdout.strip().partition("=")[2]
+
+
+def _asked(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["tmux", *words], capture_output=True, text=True, check=False)
+
+
+def _tmux(*words: str, shown: bool = False) -> None:
+    done = subprocess.run(["tmux", *words], capture_output=not shown, text=True, check=False, cwd=Path.home())
+    if done.returncode:
+        said = (done.stderr or "").strip() or f"exit code {done.returncode}"
+        raise Broken(
+            f"tmux did not do it: {said}.", hint="Follow the log here instead: midwatch job attach N --no-tmux"
+        )

@@ -1,0 +1,1 @@
+"""Verbs of the morning: the brief, the review, stacks, replay."""

@@ -1,0 +1,146 @@
+"""`replay`, `why`, `rehearse`."""
+
+from typing import Any
+
+import typer
+
+from midwatch.errors import Unknown
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, clock, counted, day, exactly, head, line, show_json, table
+
+FOLDED = 3
+"""So many lines of what an agent was told are shown, unless somebody wants them all."""
+TOLD = " " * 17
+
+
+def replay(
+    night: str = typer.Option("", help="A night's number; everything by default."),
+    tag: str = typer.Option("", help="Only: writes, errors, assumptions, evidence or decisions."),
+    *,
+    prompts: bool = typer.Option(False, "--prompts", help="With every word the agents were told."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Go through the night, entry by entry.
+
+    Example: midwatch replay --night 1 --tag decisions
+    """
+    rows = client.get("/replay", night=night, tag=tag)
+    if as_json:
+        show_json(rows)
+        return
+    if not rows:
+        typer.echo("Nothing to show.")
+    today = ""
+    for row in rows:
+        if "seconds" in row:
+            quiet = counted(round(row["seconds"] / 60), "quiet minute")
+            typer.echo(typer.style(f"          ... {quiet}", dim=True))
+            continue
+        if day(row["at"]) != today:
+            today = day(row["at"])
+            head(today)
+        line(row["text"], first=f"{clock(row['at'])}  {row['seq']:>5}  {row['phase']:<8} ")
+        if row["told"]:
+            _show_told(row["told"], prompts=prompts)
+
+
+def _show_told(told: dict[str, Any], *, prompts: bool) -> None:
+    """Print what an agent was told: its first lines, or every word."""
+    lines = told["text"].splitlines()
+    line(f"told by template {told['template']} ({told['version']}):", indent=TOLD)
+    exactly("\n".join(lines if prompts else lines[:FOLDED]), indent=f"{TOLD}| ")
+    if not prompts and len(lines) > FOLDED:
+        line(f"{counted(len(lines) - FOLDED, 'more line')}: midwatch replay --prompts", indent=TOLD)
+
+
+def why(
+    name: str = typer.Argument(
+        ..., help="A recommendation's place in the brief (1, 2, 3) or id, or an entry's number."
+    ),
+    *,
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Ask why something happened, or why we recommend it.
+
+    Example: midwatch why 42
+    """
+    told = client.get(f"/why/{client.part(_meant(name))}")
+    if as_json:
+        show_json(told)
+    elif "causes" in told:
+        _show_entry(told)
+    else:
+        _show_advice(told)
+
+
+def _meant(name: str) -> str:
+    """Take 1, 2 and 3 for the newest brief's recommendations, if there are that many; else for entries."""
+    if not name.isdigit() or not 1 <= int(name) <= 3:
+        return name
+    try:
+        known = client.get("/morning")["recommendations"]
+    except Unknown:
+        return name
+    return str(known[int(name) - 1]["id"]) if int(name) <= len(known) else name
+
+
+def _show_entry(told: dict[str, Any]) -> None:
+    head(f"{told['seq']}  {told['text']}")
+    for step in told["causes"]:
+        line(step["text"], first=f"  because {step['seq']:>5}  ")
+    for step in told["consequences"]:
+        line(step["text"], first=f"  led to  {step['seq']:>5}  ")
+
+
+def _show_advice(told: dict[str, Any]) -> None:
+    head(told["text"])
+    typer.echo(f"  {told['confidence']:.0%} sure{' (hypothesis)' if told['hypothesis'] else ''}: {told['rests_on']}")
+    for one in told["evidence"]:
+        line(f"{one['citation']} {one['notes']}".rstrip(), first="  evidence   ")
+    for one in told["tradeoffs"]:
+        line(one, first="  tradeoff   ")
+    line(told["work_item"], first="  work item  ")
+    for goal in told["goals"]:
+        line(goal, first="  goal       ")
+    for part in ("plan", "approved", "signed"):
+        line(told[part], first=f"  {part:<9}  ")
+    for reason in told["reasons"]:
+        line(f"{told['outcome']}: {reason}", first="  gate       ")
+
+
+def rehearse(
+    level: str = typer.Option(..., help="observe, cautious, moderate or full"),
+    night: str = typer.Option("", help="A night's number; all nights by default."),
+    *,
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """See what another level would have done with the recorded proposals.
+
+    Example: midwatch rehearse --level full
+    """
+    told = client.get("/rehearse", level=level, night=night)
+    if as_json:
+        show_json(told)
+        return
+    head(f"{counted(len(told['rows']), 'recorded proposal')} at level {level}")
+    if not told["rows"]:
+        return
+    lines = [
+        (
+            row["kind"],
+            f"{_plain(row['then']['outcome'])} at {row['level']}",
+            _plain(row["would"]["outcome"]),
+            row["would"]["reason"],
+        )
+        for row in told["rows"]
+    ]
+    table(lines, "act", "then", "would", "because")
+    typer.echo(f"{told['more']} would go further, {told['less']} less far.")
+
+
+def _plain(outcome: str) -> str:
+    return outcome.replace("_", " ")
+
+
+VERBS = verbs(replay=replay, why=why, rehearse=rehearse)

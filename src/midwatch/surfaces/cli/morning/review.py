@@ -1,0 +1,173 @@
+"""`morning`, `review`, `authority`."""
+
+import sys
+from typing import Any
+
+import typer
+
+from midwatch.errors import Misuse
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, counted, good, head, line, show_json, wanted
+
+KEYS = {"a": "accepted", "e": "modified", "r": "rejected", "d": "deferred"}
+
+
+def morning(
+    night: str = typer.Option("", help="A night's number; the newest by default."), *, as_json: bool = JSON_FLAG
+) -> None:
+    """Read the brief.
+
+    Example: midwatch morning
+    """
+    told = client.get("/morning", night=night)
+    if as_json:
+        show_json(told)
+        return
+    show_brief(told)
+    if told["state"] == "debrief":
+        typer.echo(wanted("Your verdicts: midwatch review"))
+
+
+def show_brief(told: dict[str, Any]) -> None:
+    """Print the brief as it was written."""
+    brief = told["brief"]
+    head(brief["headline"])
+    for section in brief["sections"]:
+        typer.echo(typer.style(f"\n{section['title']}", bold=True))
+        for text in section["lines"]:
+            line(text)
+    scores = ", ".join(f"run {run['number']}: {_score(run['score_pre'])}" for run in told["runs"])
+    cut = f"; {counted(brief['cut'], 'line')} left out" if brief["cut"] else ""
+    typer.echo(typer.style(f"\n{brief['words']} words{cut}. Score before review: {scores or 'none'}.", dim=True))
+
+
+def _score(score: float | None) -> str:
+    return "-" if score is None else f"{score:.2f}"
+
+
+def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
+    night: str = typer.Option("", help="A night's number; the newest by default."),
+    usefulness: int = typer.Option(0, min=0, max=5, help="1 to 5."),
+    trust: int = typer.Option(0, min=0, max=5, help="1 to 5."),
+    brevity: int = typer.Option(0, min=0, max=5, help="1 to 5."),
+    accept: list[str] = typer.Option([], help="Recommendations by their place (1, 2, 3)."),
+    modify: list[str] = typer.Option([], help="Taken, but changed."),
+    reject: list[str] = typer.Option([], help="Not taken."),
+    defer: list[str] = typer.Option([], help="Later."),
+    flag: list[str] = typer.Option([], help="wrong_fact or unsafe"),
+    note: str = typer.Option("", help="Anything else."),
+    *,
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """Give your verdicts: by keys, or all at once by flags. A second review replaces the first.
+
+    Example: midwatch review --usefulness 4 --trust 4 --brevity 5 --accept 1 --reject 2
+    """
+    told = client.get("/morning", night=night)
+    by_flags = any((usefulness, trust, brevity, accept, modify, reject, defer, flag))
+    if by_flags:
+        groups = {"accepted": accept, "modified": modify, "rejected": reject, "deferred": defer}
+        given = _from_flags(told, groups, (usefulness, trust, brevity))
+    elif sys.stdin.isatty():
+        given = _by_keys(told)
+    else:
+        raise Misuse(
+            "A review without a terminal needs flags.",
+            hint="midwatch review --usefulness 4 --trust 4 --brevity 4 --accept 1",
+        )
+    answer = client.send(
+        "POST", "/morning/review", given | {"flags": flag, "notes": note or given.get("notes", "")}, night=night
+    )
+    if as_json:
+        show_json(answer)
+        return
+    for row in answer["scores"]:
+        typer.echo(
+            good(f"Run {row['run']}: ") + f"score {_score(row['pre'])} before, {_score(row['post'])} after your review."
+        )
+    typer.echo(f"Night {answer['night']} is {answer['state']}. Thank you.")
+
+
+def _from_flags(told: dict[str, Any], groups: dict[str, list[str]], ratings: tuple[int, int, int]) -> dict[str, Any]:
+    missing = [name for name, value in zip(("usefulness", "trust", "brevity"), ratings, strict=True) if not value]
+    if missing:
+        raise Misuse(f"A review needs all three ratings; missing: {', '.join(missing)}.", hint="Each from 1 to 5.")
+    outcomes = []
+    for outcome, places in groups.items():
+        outcomes += [{"recommendation": _id(told, place), "outcome": outcome} for place in places]
+    named = [one["recommendation"] for one in outcomes]
+    if len(set(named)) < len(named):
+        raise Misuse("A recommendation has two verdicts.", hint="Name each one once: --accept 1 --reject 2")
+    return dict(zip(("usefulness", "trust", "brevity"), ratings, strict=True)) | {"outcomes": outcomes}
+
+
+def _id(told: dict[str, Any], place: str) -> str:
+    known = told["recommendations"]
+    if place.isdigit() and 1 <= int(place) <= len(known):
+        return str(known[int(place) - 1]["id"])
+    if any(one["id"] == place for one in known):
+        return place
+    raise Misuse(f"There is no recommendation {place}.", hint=f"The brief has {len(known)}: midwatch morning")
+
+
+def _by_keys(told: dict[str, Any]) -> dict[str, Any]:
+    """One item at a time: A accept, E edit, R reject, D defer, K back."""
+    show_brief(told)
+    known = told["recommendations"]
+    outcomes: dict[str, dict[str, str]] = {}
+    at = 0
+    while at < len(known):
+        one = known[at]
+        typer.echo(wanted(f"\n{at + 1} of {len(known)}"))
+        line(one["text"])
+        for tradeoff in one["tradeoffs"]:
+            line(tradeoff, first="  tradeoff: ")
+        typer.echo("  [a]ccept  [e]dited  [r]eject  [d]efer  [k] back  [j] skip ", nl=False)
+        key = typer.getchar().lower()
+        typer.echo(key)
+        if key in {"\x03", "q"}:
+            raise typer.Abort
+        if key == "k":
+            at = max(0, at - 1)
+        elif key in KEYS:
+            reason = typer.prompt("  why", default="", show_default=False) if key in {"e", "r"} else ""
+            outcomes[one["id"]] = {"recommendation": one["id"], "outcome": KEYS[key], "reason": reason}
+            at += 1
+        elif key == "j":
+            at += 1
+    ratings = {name: _rating(name) for name in ("usefulness", "trust", "brevity")}
+    return ratings | {"outcomes": list(outcomes.values())}
+
+
+def _rating(name: str) -> int:
+    while True:
+        typer.echo(f"{name} [1-5] ", nl=False)
+        key = typer.getchar()
+        typer.echo(key)
+        if key in "12345" and key:
+            return int(key)
+        if key in {"\x03", "q"}:
+            raise typer.Abort
+
+
+def authority(*, as_json: bool = JSON_FLAG) -> None:
+    """Show how firmly each domain may speak, as its newest run's contract says.
+
+    Example: midwatch authority
+    """
+    standing = {
+        domain: run["contract"]["authority_policy"]["start_level"]
+        for run in client.get("/runs")
+        for domain in run["contract"]["domain_scope"]
+    }
+    if as_json:
+        show_json([{"domain": domain, "authority": level} for domain, level in standing.items()])
+        return
+    for domain, level in standing.items():
+        typer.echo(f"{domain}: {level}")
+    if not standing:
+        typer.echo("No run has spoken yet. Every domain begins with suggestions.")
+
+
+VERBS = verbs(morning=morning, review=review, authority=authority)

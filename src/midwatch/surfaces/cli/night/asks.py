@@ -1,0 +1,84 @@
+"""`asks`: what needs you, and your answers."""
+
+from typing import Any
+
+import typer
+
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, clock, exactly, head, line, show_json, wanted
+
+
+def asks(
+    number: str = typer.Argument("", help="Show this one."),
+    answer: str = typer.Argument("", help="Answer it."),
+    text: str = typer.Option("", help="A word with the answer."),
+    *,
+    all_of_them: bool = typer.Option(False, "--all", help="Settled ones too."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """List what needs you, show one, or answer it.
+
+    Example: midwatch asks 3 approve
+    """
+    if answer:
+        shown = client.get(f"/asks/{client.part(number)}")
+        body = {"answer": answer, "text": text, "shown_hash": shown["shown_hash"]}
+        row = client.send("POST", f"/asks/{client.part(number)}/answer", body)
+        show_json(row) if as_json else typer.echo(f"Ask {row['number']}: {row['answer']}. Thank you.")
+    elif number:
+        row = client.get(f"/asks/{client.part(number)}")
+        show_json(row) if as_json else show_ask(row)
+    else:
+        rows = client.get("/asks", all=str(all_of_them).lower())
+        if as_json:
+            show_json(rows)
+            return
+        for row in rows:
+            typer.echo(wanted(f"Ask {row['number']}") + f" · {_plain(row['kind'])} · {row['state']}")
+            show_question(row)
+        if not rows:
+            typer.echo("Nothing needs you.")
+
+
+def show_ask(row: dict[str, Any]) -> None:
+    """Print one ask with everything the answer rests on."""
+    head(f"Ask {row['number']} · {_plain(row['kind'])} · {row['state']}")
+    show_question(row, indent="")
+    plan = row.get("plan")
+    if plan:
+        _show_plan(plan)
+    elif row["rationale"]:
+        line(row["rationale"], first="  why: ")
+    if row["state"] == "open":
+        due = f" until {clock(row['due_at'])}" if row["due_at"] else ""
+        typer.echo(f"  we would say {row['recommendation']}; answer {' or '.join(row['options'])}{due}")
+        if "edit" in row["options"]:
+            line(f'midwatch asks {row["number"]} edit --text "..." sends it back with what you want instead')
+    else:
+        typer.echo(f"  {_plain(row['answer'])} by {row['answered_by'] or 'silence'} {row['answer_text']}".rstrip())
+
+
+def show_question(row: dict[str, Any], *, indent: str = "  ") -> None:
+    """Print what is asked, and whole, line by line, what would run: an answer covers all of it."""
+    line(row["what"], indent=indent)
+    exactly(row["exactly"], indent=indent + "  | ")
+
+
+def _show_plan(plan: dict[str, Any]) -> None:
+    for step in plan["approach"]:
+        line(step, first="  plan: ")
+    more = f" and {len(plan['files']) - 10} more" if len(plan["files"]) > 10 else ""
+    line(f"{', '.join(plan['files'][:10])}{more}", first="  files: ")
+    for risk in plan["risks"]:
+        line(risk, first="  risk: ")
+    for name in ("blast_radius", "undo"):
+        if plan[name]:
+            line(plan[name], first=f"  {_plain(name)}: ")
+
+
+def _plain(word: str) -> str:
+    return word.replace("_", " ")
+
+
+VERBS = verbs(asks=asks)

@@ -1,0 +1,136 @@
+"""`status` and `watch`."""
+
+from typing import Any
+
+import typer
+
+from midwatch.errors import Unavailable
+from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.night.asks import show_question
+from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import (
+    JSON_FLAG,
+    bad,
+    clock,
+    counted,
+    good,
+    head,
+    line,
+    moment,
+    show_json,
+    until,
+    wanted,
+)
+from midwatch.views.text.sizes import MARKS
+
+WAIT = 20
+"""Seconds one look at the journal may stay open."""
+NEXT = {
+    "briefing": "The orders wait for your signature: midwatch brief, then midwatch start",
+    "debrief": "The brief waits: midwatch morning, then midwatch review",
+}
+MOVING = ("job.", "agent.", "model.")
+"""Entries after which a job may stand elsewhere, or have cost more."""
+
+
+def status(*, as_json: bool = JSON_FLAG) -> None:
+    """Say how things stand.
+
+    Example: midwatch status --json
+    """
+    now = client.get("/status")
+    if as_json:
+        show_json(now)
+        return
+    show_status(now)
+
+
+def show_status(now: dict[str, Any]) -> None:
+    """Print a status in a few lines, what needs the person first."""
+    for ask in now["asks"]:
+        typer.echo(wanted(f"Ask {ask['number']} is for you ({silence(ask, now['now'])}):"))
+        show_question(ask)
+        typer.echo(f"  answer: midwatch asks {ask['number']} {' | '.join(ask['options']) or '...'}")
+    night = now["night"]
+    if night is None:
+        typer.echo(f"No night yet; {counted(now['projects'], 'project')}.")
+        begin = "midwatch brief --example > orders.toml" if now["projects"] else "midwatch project add PATH"
+        typer.echo(f"  Begin: {begin}")
+    else:
+        _show_night(night)
+    for job in now["jobs"]:
+        line(job_line(job))
+    for fuel in now["fuel"]:
+        line(fuel_line(fuel))
+    for pr in now["pull_requests"]:
+        typer.echo(good(f"  pull request {pr['number']} ") + pr["title"])
+        typer.echo(f"    on {pr['branch']}")
+    if now["headline"]:
+        line(now["headline"])
+    if night and night["state"] in NEXT:
+        typer.echo(wanted(f"  {NEXT[night['state']]}"))
+
+
+def _show_night(night: dict[str, Any]) -> None:
+    mode = "paused: " + night["why_paused"] if night["paused"] else night["state"]
+    head(f"Night {night['number']} · {mode} · level {night['level']}")
+    typer.echo(
+        f"  {night['minutes']:g} of {night['max_minutes']} min · round {night['rounds']} · "
+        f"{counted(night['decisions'], 'decision')}, {night['actions']} done"
+    )
+    typer.echo(f"  {night['spent']}")
+
+
+def job_line(job: dict[str, Any]) -> str:
+    """Say where one job stands, in a line; a short mark says how it is kept apart."""
+    walls = [MARKS[job["isolation"]]] if job["isolation"] else []
+    return f"job {job['number']} {job['title']}: {job['line']['said']} ({', '.join([job['agent'], *walls])})"
+
+
+def fuel_line(fuel: dict[str, Any]) -> str:
+    """Say what is left of one limit of a provider, and when it begins anew."""
+    said = bad(fuel["said"]) if fuel["refused"] else fuel["said"]
+    resets = f", resets {moment(fuel['resets_at'])}" if fuel["resets_at"] else ""
+    return f"{fuel['provider']}, {fuel['limit']} limit: {said}{resets}"
+
+
+def silence(ask: dict[str, Any], now: str) -> str:
+    """Say what happens to an ask nobody answers, and when."""
+    if not ask["due_at"] or ask["silence"] == "waits":
+        return "it waits for you"
+    return f"silence means {ask['silence'].replace('_', ' ')} {until(ask['due_at'], now)}"
+
+
+def watch(after: int = typer.Option(-1, help="Begin after this entry; by default with the newest 20.")) -> None:
+    """Follow the night as it happens; leave with Ctrl-C.
+
+    Example: midwatch watch
+    """
+    seq = after if after >= 0 else max(0, client.get("/status")["seq"] - 20)
+    told: dict[str, list[Any]] = {}
+    try:
+        while True:
+            here = client.server_answers()
+            entries = client.get("/entries", after=seq, wait=WAIT if here else "")
+            for entry in entries:
+                seq = entry["seq"]
+                line(entry["text"], first=f"{clock(entry['at'])}  {entry['seq']:>5}  ")
+            if any(entry["kind"].startswith(MOVING) for entry in entries):
+                told = _lines_that_moved(told)
+            if not here:
+                raise Unavailable("Midwatch is not running: nothing more will come.", hint="midwatch up --detach")
+    except KeyboardInterrupt:
+        typer.echo("")
+
+
+def _lines_that_moved(told: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Say again how the jobs at work stand, those of which that has changed."""
+    jobs = client.get("/status")["jobs"]
+    now = {job["id"]: [job["line"][part] for part in ("phase", "requests", "usd_micros")] for job in jobs}
+    for job in jobs:
+        if told.get(job["id"]) != now[job["id"]]:
+            line(job_line(job), first=" " * 10 + "now    ")
+    return now
+
+
+VERBS = verbs(status=status, watch=watch)

@@ -1,0 +1,1 @@
+"""What every verb uses: the client, the reader without a server, the terminal."""

@@ -1,0 +1,174 @@
+"""Talking to the server through its socket; without one, reading verbs look into the database themselves."""
+
+import http.client
+import json
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, NoReturn
+from urllib.parse import quote, urlencode
+
+from midwatch import errors
+from midwatch.settings.folder import data_folder
+from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
+from midwatch.views.text.plain import harmless
+
+API = "/api/v1"
+NOBODY = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
+"""What it looks like when no server is at the socket."""
+BY_CODE = {
+    kind.code: kind
+    for kind in (
+        errors.Misuse,
+        errors.Unknown,
+        errors.Refused,
+        errors.Stranger,
+        errors.Stale,
+        errors.Exhausted,
+        errors.Hasty,
+        errors.Unavailable,
+        errors.Broken,
+        errors.Corrupt,
+    )
+}
+
+
+class SocketConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        """Connect to the file instead of a host."""
+        if len(bytes(self._path)) > LONGEST_SOCKET_PATH:
+            raise FileNotFoundError(self._path)  # no server can be there: the kernel would not let it in
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
+
+
+def home() -> Path:
+    """Tell the data folder."""
+    return data_folder()
+
+
+def server_answers(timeout: float = 5.0) -> bool:
+    """Whether somebody is at the socket."""
+    try:
+        _over_socket("GET", "/healthz", None, timeout)
+    except (OSError, http.client.HTTPException):
+        return False
+    return True
+
+
+def get(path: str, **query: Any) -> Any:
+    """Read something; works without a server too."""
+    asked = {name: value for name, value in query.items() if value not in ("", None)}
+    target = API + path + (f"?{urlencode(asked)}" if asked else "")
+    told = _page(target)
+    while isinstance(told.value, list) and told.next:
+        more = _page(told.next)
+        told = Told(told.value + more.value, more.next)
+    return told.value
+
+
+class Told(NamedTuple):
+    """What was answered, where a long list goes on, and what the headers said beside it."""
+
+    value: Any
+    next: str = ""
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+def read(path: str, **query: Any) -> Told:
+    """Read something together with its headers; works without a server too."""
+    return _page(API + path + (f"?{urlencode(query)}" if query else ""))
+
+
+def _page(target: str) -> Told:
+    try:
+        status, headers, body = _over_socket("GET", target, None, 60)
+    except NOBODY:
+        from midwatch.surfaces.cli.shell.offline import read_offline  # noqa: PLC0415  heavy, and rarely needed
+
+        status, headers, body = read_offline(home(), target)
+    except (OSError, http.client.HTTPException) as error:
+        raise _unanswered(error) from error
+    link = headers.get("link", "")
+    onward = link[1 : link.index(">")] if 'rel="next"' in link else ""
+    return Told(_understood(status, headers.get("content-type", ""), body), onward, headers)
+
+
+def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
+    """Change something; needs the server."""
+    asked = {name: value for name, value in query.items() if value not in ("", None)}
+    target = API + path + (f"?{urlencode(asked)}" if asked else "")
+    try:
+        status, headers, answer = _over_socket(method, target, {} if body is None else body, 120)
+    except NOBODY:
+        raise errors.Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise _unanswered(error) from error
+    return _understood(status, headers.get("content-type", ""), answer)
+
+
+def _unanswered(error: Exception) -> errors.MidwatchError:
+    """Say why a server that is there gave no answer."""
+    if isinstance(error, PermissionError | ConnectionResetError):
+        return errors.Refused(
+            f"Midwatch in {home()} answers only its owner.",
+            hint="Use your own: set MIDWATCH_HOME to a folder of yours.",
+        )
+    return errors.Unavailable(
+        f"Midwatch did not answer: {str(error) or type(error).__name__}.", hint="See what it does: midwatch doctor"
+    )
+
+
+def part(name: object) -> str:
+    """Make a name safe inside a path."""
+    return quote(str(name), safe="")
+
+
+def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[int, dict[str, str], bytes]:
+    connection = SocketConnection(home() / SOCKET, timeout)
+    try:
+        payload = None if body is None else json.dumps(body)
+        connection.request(method, target, payload, {"Content-Type": "application/json"} if payload else {})
+        answer = connection.getresponse()
+        return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
+    finally:
+        connection.close()
+
+
+def _understood(status: int, kind: str, body: bytes) -> Any:
+    if status >= 400:
+        _raise(status, body)
+    told = json.loads(body) if kind.startswith("application/json") else body.decode(errors="replace")
+    return _for_eyes(told) if sys.stdout.isatty() else told
+
+
+def _for_eyes(told: Any) -> Any:
+    """Before a terminal: agents and repositories wrote some of this, and escape codes are commands there."""
+    if isinstance(told, str):
+        return harmless(told)
+    if isinstance(told, list):
+        return [_for_eyes(one) for one in told]
+    if isinstance(told, dict):
+        return {name: _for_eyes(one) for name, one in told.items()}
+    return told
+
+
+def _raise(status: int, body: bytes) -> NoReturn:
+    try:
+        told = _for_eyes(json.loads(body)["error"])  # it may quote the name of a file that an agent made
+    except (ValueError, KeyError, TypeError):
+        raise errors.Broken(
+            f"The server answered {status} without saying why.", hint="Its log: midwatch doctor"
+        ) from None
+    raise BY_CODE.get(told["code"], errors.MidwatchError)(
+        told["message"], hint=told["hint"], because=tuple(told["because"])
+    )

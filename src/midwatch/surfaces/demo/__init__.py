@@ -1,0 +1,1 @@
+"""One compressed night on a sample repository."""

@@ -1,0 +1,1 @@
+"""What more than one surface reads: agents, channels, preflights, job lines and stories, logs, the audit."""

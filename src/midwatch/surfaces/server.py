@@ -1,0 +1,170 @@
+"""The server: loops, engine, the API on a socket that only its owner can reach, and the pages on a port."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import signal
+import socket
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from midwatch.compose import House
+from midwatch.errors import Misuse
+from midwatch.evening.people import anybody, invite
+from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
+from midwatch.surfaces.api.app import make_app
+from midwatch.surfaces.web.site.app import Site
+from midwatch.terms.people import Role
+
+NEIGHBOURS = 20
+"""How many ports are tried from the wanted one on: two houses on one machine, or a forgotten server."""
+
+
+class OwnersOnly(H11Protocol):
+    """Hangs up on anybody but the owner, even where the file's mode would let him in."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Look at who is calling."""
+        peer: socket.socket = transport.get_extra_info("socket")
+        if hasattr(socket, "SO_PEERCRED"):
+            packed = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+            _, uid, _ = struct.unpack("3i", packed)
+            if uid not in {os.geteuid(), 0}:
+                transport.abort()
+                return
+        super().connection_made(transport)
+
+
+class QuietServer(uvicorn.Server):
+    """Leaves signals to us, who have more to put in order, and ticks once a second instead of ten times."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._bell = asyncio.Event()
+
+    def leave(self) -> None:
+        """Stop serving, now."""
+        self.should_exit = True
+        self._bell.set()
+
+    async def main_loop(self) -> None:
+        """Keep uvicorn's own clock going, at a tenth of its pace."""
+        tenths = 0
+        while not await self.on_tick(tenths):
+            tenths = (tenths + 10) % 864_000
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await self._bell.wait()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take none."""
+        yield
+
+
+def refuse_long_path(path: Path) -> None:
+    """Say it before anything is opened: a socket's path has a limit."""
+    if len(bytes(path)) > LONGEST_SOCKET_PATH:
+        raise Misuse(
+            f"The data folder's path is too long for a socket ({path}).", hint="Choose a shorter MIDWATCH_HOME."
+        )
+
+
+def open_socket(home: Path) -> socket.socket:
+    """Bind the socket for its owner only."""
+    path = home / SOCKET
+    refuse_long_path(path)
+    path.unlink(missing_ok=True)
+    listening = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o177)
+    try:
+        listening.bind(str(path))
+    finally:
+        os.umask(before)
+    return listening
+
+
+def open_port(host: str, port: int) -> socket.socket:
+    """Bind the pages' port; where it is taken, the next free one of a few."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for candidate in range(port, min(port + NEIGHBOURS, 65536)):
+        listening = socket.socket(family)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, candidate))
+            listening.listen()  # two that begin at once may both bind; only one of them can listen
+        except OSError as error:
+            listening.close()
+            if error.errno != errno.EADDRINUSE:
+                raise Misuse(
+                    f"The pages cannot be served on {host}:{candidate}: {error.strerror}.",
+                    hint="Choose another: midwatch settings set server.host ... server.port ...",
+                ) from error
+        else:
+            return listening
+    raise Misuse(
+        f"The ports {port} to {port + NEIGHBOURS - 1} are all taken.", hint="Choose another: MIDWATCH_SERVER__PORT=9000"
+    )
+
+
+async def serve(
+    house: House, *, api: bool = True, say: Callable[[str], None] = print, stop: asyncio.Event | None = None
+) -> None:
+    """Serve until told to stop, by a signal or by `stop`: the API on the socket, the pages on their port."""
+    stop = stop or asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if not api:
+        await stop.wait()
+        return
+    listening = open_socket(house.home)
+    servers = [(_server(make_app(house), http=OwnersOnly), listening)]
+    settings = house.loaded.settings
+    site = None
+    if settings.server.port:
+        door = open_port(settings.server.host, settings.server.port)
+        site = Site(house, port=door.getsockname()[1])
+        house.pages = f"http://{_named(settings.server.host)}:{site.port}"
+        servers.append((_server(site.guarded), door))
+        await _announce(house, say)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for server, line in servers:
+                tasks.create_task(server.serve(sockets=[line]))
+            following = tasks.create_task(site.feed.run()) if site else None
+            await stop.wait()
+            if site and following:
+                site.feed.close()
+                following.cancel()
+            for server, _ in servers:
+                server.leave()
+    finally:
+        (house.home / SOCKET).unlink(missing_ok=True)
+
+
+def _server(app: ASGIApp, **more: Any) -> QuietServer:
+    options: dict[str, Any] = {"log_level": "warning", "lifespan": "off", "timeout_graceful_shutdown": 2, **more}
+    return QuietServer(uvicorn.Config(app, server_header=False, proxy_headers=False, **options))
+
+
+def _named(host: str) -> str:
+    """Name the address as a browser on this machine writes it."""
+    if host in {"0.0.0.0", "::"}:  # noqa: S104  everywhere is also here
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+async def _announce(house: House, say: Callable[[str], None]) -> None:
+    if await anybody(house.entrance):
+        say(f"Pages: {house.pages}")
+        return
+    key = await invite(house.entrance, Role.OWNER, by="midwatch")
+    say(f"Open this once to make your login: {house.pages}/welcome?key={key}")

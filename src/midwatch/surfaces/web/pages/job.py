@@ -1,0 +1,166 @@
+"""The page of one job: where it stands, what it planned, what it changed so far, and its log as it grows."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import HTMLResponse, StreamingResponse
+from markupsafe import Markup
+
+from midwatch.compose import House
+from midwatch.errors import MidwatchError
+from midwatch.journal.entry import Entry
+from midwatch.night.commands import steering
+from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.night import NAMING
+from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.queries.job_lines import lines_of
+from midwatch.surfaces.web.pages.job_agent import errands
+from midwatch.surfaces.web.pages.job_log import follow, read_tail
+from midwatch.surfaces.web.site.diffs import diff_html
+from midwatch.surfaces.web.site.page import fragment, page
+from midwatch.terms.records import ActRow, ConnectionRow, JobRow, PlanRow, ProjectRow, PullRequestRow, RunRow, StepRow
+from midwatch.views.entries.tags import PHASES
+from midwatch.views.pages.job_story import STORY
+from midwatch.views.pages.live import feed_rows, job_shown
+from midwatch.views.pages.morning_items import pull_of
+from midwatch.views.pages.open_asks import plan_shown
+from midwatch.views.pages.plan_versions import versions_shown
+from midwatch.views.pages.steps import steps_shown
+from midwatch.views.pages.walls import connections_shown, reach_of
+from midwatch.views.text.names import names_after
+from midwatch.views.text.plain import clean
+from midwatch.views.text.proof import told
+
+router = APIRouter()
+APART = ("connection.seen", "model.called", "tool_call.decided", "fuel.read")
+"""Have a part of a page to themselves; among the milestones a thousand of them would hide the rest."""
+ABOUT = tuple(sorted({kind for kind, phase in PHASES.items() if phase in {"job", "ask"}} - {*NAMING, *APART}))
+WATCHED = ("connection.seen", *STORY)
+MOST_STONES = 200
+STREAMED = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+@router.get("/jobs/{name}", dependencies=[Reads])
+async def one_job(request: Request, house: TheHouse, name: str) -> HTMLResponse:
+    """Show one job whole."""
+    row = await house.records.get(JobRow, name)
+    place, tail = read_tail(house.bench.log(row.id, "agent"))
+    return page(request, "job.html", here="Live", log=tail, place=place, **await _shown(house, row))
+
+
+@router.get("/jobs/{name}/now", dependencies=[Reads])
+async def job_now(house: TheHouse, name: str) -> HTMLResponse:
+    """Draw everything but the log again."""
+    row = await house.records.get(JobRow, name)
+    return HTMLResponse(fragment("_job.html", **await _shown(house, row)))
+
+
+@router.post("/jobs/{name}/stop", dependencies=[Operates])
+async def stop(house: TheHouse, person: Person, name: str) -> HTMLResponse:
+    """Stop a job; its work is kept."""
+    row = await house.records.get(JobRow, name)
+    await steering.stop_job(house.night, row, by=person, why=f"stopped by {person}")
+    return await job_now(house, row.id)
+
+
+@router.get("/jobs/{name}/log/stream", dependencies=[Reads])
+async def log_stream(
+    house: TheHouse,
+    name: str,
+    after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    last_event_id: Annotated[str, Header()] = "",
+) -> StreamingResponse:
+    """Follow the agent's log from a place on, until the job ends."""
+    row = await house.records.get(JobRow, name)
+    resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
+
+    seen = Doings(house, row.id, await house.records.head())
+
+    async def standing() -> tuple[str, bool]:
+        now = await house.records.get(JobRow, row.id)
+        at = await house.bench.head_so_far(row.id, now.epoch)
+        did = await seen.count()
+        return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at} {did}", now.state.over
+
+    path = house.bench.log(row.id, "agent")
+    return StreamingResponse(follow(path, resumed, standing), media_type="text/event-stream", headers=STREAMED)
+
+
+class Doings:
+    """Counts what a job's agents do as it comes, reading each entry once."""
+
+    def __init__(self, house: House, job: str, after: int) -> None:
+        self._house, self._job, self._after = house, job, after
+        self._many = 0
+
+    async def count(self) -> int:
+        """Tell how many were seen since we began to look."""
+        while page := await self._house.journal.entries(after=self._after, limit=1000, kinds=WATCHED):
+            self._after = page[-1].seq
+            self._many += sum(getattr(one.event, "job", "") == self._job for one in page)
+        return self._many
+
+
+async def _shown(house: House, row: JobRow) -> dict[str, Any]:
+    project = await house.records.find(ProjectRow, id=row.project)
+    runs = await house.records.find(RunRow, id=row.run)
+    delivered = await house.records.find(PullRequestRow, job=row.id)
+    lines = await lines_of(house, [row])
+    return {
+        "job": job_shown(row, project[0] if project else None, house.clock.now(), lines[row.id]),
+        "row": row,
+        "approved_by": clean(row.approved_by, 60),
+        "plan": plan_shown(row),
+        "proof": told(row.proof) if row.proof else (),
+        "versions": versions_shown(await house.records.find(PlanRow, job=row.id)),
+        "steps": steps_shown(await house.records.find(StepRow, job=row.id), house.clock.now()),
+        "delivered": [pull_of(one, row) for one in delivered],
+        "stones": await _milestones(house, row),
+        "diff": await _diff(house, row),
+        "errands": await errands(house, row),
+        "reach": reach_of(row, runs[0].contract if runs else None, house.loaded.settings.sandbox.domains),
+        "tried": connections_shown(await house.records.find(ConnectionRow, job=row.id)),
+    }
+
+
+async def _diff(house: House, row: JobRow) -> Markup:
+    if row.diff_blob:
+        return diff_html((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
+    so_far = "" if row.state.over else await _so_far(house, row)
+    return diff_html(so_far) if so_far else Markup()
+
+
+async def _so_far(house: House, row: JobRow) -> str:
+    """Show what is committed while the agent still works; nothing, where there is nothing yet."""
+    try:
+        diff = await house.bench.diff_so_far(row.id, row.epoch, row.repository.head) if row.repository else ""
+        return house.redactor.redact(diff)
+    except MidwatchError:
+        return ""
+
+
+async def _milestones(house: House, row: JobRow) -> tuple[Any, ...]:
+    """Tell the job's own entries, newest first."""
+    named = await every_entry(house, kinds=NAMING)
+    acts = await house.records.find(ActRow, id=row.act) if row.act else ()
+    found, after = list(named), acts[0].judged_seq - 1 if acts else 0
+    while part := await house.journal.entries(after=after, limit=1000, kinds=ABOUT):
+        found += part
+        after = part[-1].seq
+    own = about(sorted(found, key=lambda entry: entry.seq), row)
+    return feed_rows(own[-MOST_STONES:], names_after(named))
+
+
+def about(entries: Iterable[Entry], row: JobRow) -> list[Entry]:
+    """Pick the entries that name the job, its act, its asks or its pull requests."""
+    own = {row.id, row.act} - {""}
+    picked: list[Entry] = []
+    for entry in entries:
+        event = entry.event
+        subject = getattr(getattr(event, "draft", None), "subject", "")
+        named = {str(getattr(event, field, "")) for field in ("job", "act", "ask", "pull_request")}
+        if subject in own or named & own:
+            picked.append(entry)
+            own |= {str(getattr(event, field, "")) for field in ("ask", "pull_request")} - {""}
+    return picked

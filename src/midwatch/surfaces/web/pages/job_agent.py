@@ -1,0 +1,65 @@
+"""What a job's agents did, on its page: each errand with its cost, its tool calls, and what it was told on demand."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Path
+from fastapi.responses import HTMLResponse
+
+from midwatch.compose import House
+from midwatch.surfaces.api.access import Reads, TheHouse
+from midwatch.surfaces.queries.job_stories import prompt_of, story_of
+from midwatch.surfaces.web.site.page import fragment
+from midwatch.surfaces.web.site.safe import marked
+from midwatch.terms.records import JobRow
+from midwatch.terms.term import Term
+from midwatch.views.pages.job_story import Call, ErrandDone
+
+router = APIRouter(include_in_schema=False)
+FIRST: Final = 10
+MOST: Final = 100
+"""So many calls of one errand are on the page; `midwatch job show` has all of them."""
+LONGEST: Final = 3000
+
+
+class CallShown(Term):
+    """One call as the page shows it; what is not shown of it is counted."""
+
+    call: Call
+    text: str
+    left_out: int
+
+
+class ErrandShown(Term):
+    """One errand with its newest calls first."""
+
+    done: ErrandDone
+    first: tuple[CallShown, ...]
+    more: tuple[CallShown, ...]
+    left_out: int
+
+
+@router.get("/jobs/{name}/told/{epoch}", dependencies=[Reads])
+async def told(house: TheHouse, name: str, epoch: Annotated[int, Path(ge=0, le=2**31)]) -> HTMLResponse:
+    """Show what an agent was told; the page asks for it when somebody unfolds it."""
+    row = await house.records.get(JobRow, name)
+    return HTMLResponse(fragment("_told.html", text=await prompt_of(house, row, epoch)))
+
+
+async def errands(house: House, row: JobRow) -> tuple[ErrandShown, ...]:
+    """Show a job's errands, the newest first."""
+    return tuple(_shown(one) for one in reversed(await story_of(house, row)))
+
+
+def _shown(done: ErrandDone) -> ErrandShown:
+    calls = tuple(_call(one) for one in reversed(done.calls[-MOST:]))
+    return ErrandShown(
+        done=done.model_copy(update={"calls": ()}),
+        first=calls[:FIRST],
+        more=calls[FIRST:],
+        left_out=max(0, len(done.calls) - MOST),
+    )
+
+
+def _call(call: Call) -> CallShown:
+    text = call.shown[:LONGEST]
+    return CallShown(call=call, text=marked(text), left_out=len(call.shown) - len(text))

@@ -1,0 +1,139 @@
+"""The Live page, what a person can do on it, and `why?`."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.journal.events import Event
+from midwatch.journal.events.crew import ToolCallDecided
+from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
+from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.queries.job_stories import prompt_text
+from midwatch.surfaces.web.pages import job, job_agent, job_checkouts, job_steps
+from midwatch.surfaces.web.site.page import page
+from midwatch.surfaces.web.site.safe import marked
+from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter
+from midwatch.terms.house import SessionState
+from midwatch.terms.records import AskRow, SessionRow
+from midwatch.views.entries import why as reasons
+from midwatch.views.entries.replay import told_by
+from midwatch.views.text.plain import clean
+
+router = APIRouter(include_in_schema=False)
+LONGEST_WORDS = 4000
+
+
+def _painter(request: Request, house: TheHouse) -> Painter:
+    """One for the whole application: it remembers what it has read."""
+    state = request.app.state
+    if not hasattr(state, "painter"):
+        state.painter = Painter(house)
+    painter: Painter = state.painter
+    return painter
+
+
+ThePainter = Annotated[Painter, Depends(_painter)]
+
+
+@router.get("/", dependencies=[Reads])
+async def first(house: TheHouse) -> RedirectResponse:
+    """Go to the page that fits the hour: the night under way, the report that waits, or tonight."""
+    for state, there in ((SessionState.AUTONOMOUS, "/live"), (SessionState.DEBRIEF, "/morning")):
+        if await house.records.find(SessionRow, state=state, ad_hoc=False):
+            return RedirectResponse(there, status_code=303)
+    return RedirectResponse("/tonight", status_code=303)
+
+
+@router.get("/live", dependencies=[Reads])
+async def live(request: Request, painter: ThePainter) -> HTMLResponse:
+    """Show the night as it is now; the stream brings what comes after."""
+    seq, rows = await painter.newest()
+    return page(request, "live.html", here="Live", seq=seq, rows=rows, drawn=await painter.draw())
+
+
+@router.get("/why/{seq}", dependencies=[Reads])
+async def why(request: Request, house: TheHouse, seq: str) -> HTMLResponse:
+    """Tell what led to an entry and what came of it."""
+    entries = await every_entry(house)
+    here = {one.seq: one for one in entries}
+    number = int(seq) if seq.isdecimal() and len(seq) < 20 else 0
+    asked = here.get(number)
+    if asked is None:
+        raise Unknown(f"The journal has no entry {clean(seq, 20)}.", hint="Follow a `why?` on the Live page.")
+    told, prompt = reasons.why(here.get, number, entries), told_by(asked.event)
+    words = await prompt_text(house, prompt.prompt_blob) if prompt else ""
+    shown: dict[str, Any] = {"prompt": prompt, "words": words, "exactly": _exactly(asked.event)}
+    return page(request, "why.html", here="Live", told=told, at=asked.at, actor=clean(asked.actor, 60), **shown)
+
+
+def _exactly(event: Event) -> str:
+    """Show what a tool call would have run, whole: the sentence above it is short."""
+    return marked(event.shown) if isinstance(event, ToolCallDecided) else ""
+
+
+@router.post("/asks/{name}/answer", dependencies=[Answers])
+async def answer(request: Request, house: TheHouse, person: Person, painter: ThePainter, name: str) -> HTMLResponse:
+    """Take an answer to what was shown; the first one wins."""
+    given = await _form(request)
+    said, text = given.get("answer", ""), given.get("text", "")
+    if not said:
+        raise Misuse("There is no answer in this.", hint="Press one of the ask's buttons.")
+    ask = await house.records.get(AskRow, name)
+    said = next((one for one in ask.options if clean(one) == said), said)  # a button says an option as it is shown
+    await settlement.answer(house.night, ask.id, said, by=person, text=text, shown=given.get("shown_hash", ""))
+    return HTMLResponse(await painter.regions())
+
+
+@router.post("/live/pause", dependencies=[Operates])
+async def pause(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
+    """Hold the loop."""
+    await steering.pause(house.night, await _current(house), by=person, why=f"paused by {person}")
+    return HTMLResponse(await painter.regions(("banner", "controls")))
+
+
+@router.post("/live/resume", dependencies=[Operates])
+async def resume(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
+    """Let the loop go on."""
+    await steering.resume(house.night, await _current(house), by=person)
+    return HTMLResponse(await painter.regions(("banner", "controls")))
+
+
+@router.post("/live/stop", dependencies=[Operates])
+async def stop(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
+    """End the night now; its work is kept and the brief is written."""
+    session = await _current(house)
+    await settlement.debrief(house.night, session.id, f"stopped by {person}", actor=person)
+    return HTMLResponse(await painter.regions(REGIONS))
+
+
+@router.post("/live/say", dependencies=[Answers])
+async def say(request: Request, house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
+    """Put a message to the night; it pauses to read it."""
+    text = (await _form(request)).get("text", "")
+    await steering.say(house.night, await _current(house), text, by=person)
+    return HTMLResponse(await painter.regions(("banner", "controls")))
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Read a form's text fields; a page of ours never sends more than this."""
+    fields = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+    if any(len(value) > LONGEST_WORDS for value in fields.values()):
+        raise Misuse(f"That is longer than {LONGEST_WORDS:,} characters.", hint="Say it shorter.")
+    return fields
+
+
+async def _current(house: TheHouse) -> SessionRow:
+    under_way = await house.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=False)
+    if not under_way:
+        raise Refused("No night is under way.", hint="Begin one on the Tonight page.")
+    return under_way[-1]
+
+
+router.include_router(job.router)
+router.include_router(job_checkouts.router)
+router.include_router(job_agent.router)
+router.include_router(job_steps.router)

@@ -1,0 +1,140 @@
+"""The morning's page: the verdict, the review one item at a time, the merge, and what a review changed."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from midwatch.compose import House
+from midwatch.errors import Unknown
+from midwatch.journal.entry import Entry
+from midwatch.morning import review as verdicts
+from midwatch.night.commands import steering
+from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.night import NAMING
+from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.web.site.diffs import diff_html
+from midwatch.surfaces.web.site.page import fragment, page
+from midwatch.terms import records as rec
+from midwatch.views.pages.morning_items import NightRows, pull_of
+from midwatch.views.pages.morning_page import MorningPage, asked, morning_page
+from midwatch.views.pages.review_form import review_of
+
+router = APIRouter(include_in_schema=False)
+MOST_INLINE = 60_000
+"""A longer diff comes when it is asked for: the page itself stays small."""
+KINDS = (
+    *NAMING,
+    "ask.expired",
+    "job.executed",
+    "job.verified",
+    "review.submitted",
+    "run.scored",
+    "session.ended",
+)
+"""What gives things their names, what was decided, and what a review wrote."""
+
+
+@router.get("/morning", dependencies=[Reads])
+async def morning(request: Request, house: TheHouse, night: str = "") -> HTMLResponse:
+    """Show the newest night that has a report, or the one that is asked for."""
+    if not night and not await house.records.find(rec.ReportRow):
+        sessions = await house.records.find(rec.SessionRow)
+        return page(request, "morning.html", here="Morning", morning=None, under_way=_under_way(sessions))
+    shown = await _shown(house, night)
+    return page(request, "morning.html", here="Morning", under_way=False, fresh=False, **shown)
+
+
+def _under_way(sessions: tuple[rec.SessionRow, ...]) -> bool:
+    return any(one.started_at and not one.ended_at for one in sessions)
+
+
+@router.post("/morning/review", dependencies=[Answers])
+async def hand_in(request: Request, house: TheHouse, person: Person) -> HTMLResponse:
+    """Take all verdicts at once and show what they changed."""
+    form = await request.form()
+    said = {name: value for name, value in form.items() if isinstance(value, str)}
+    flags = [value for value in form.getlist("flag") if isinstance(value, str)]
+    night = said.get("night", "")
+    before, _ = await _page(house, night)
+    await verdicts.submit(house.morning, review_of(said, flags, before), by=person, night=night)
+    return HTMLResponse(fragment("_morning.html", fresh=True, **await _shown(house, night)))
+
+
+@router.post("/morning/merge/{name}", dependencies=[Operates])
+async def merge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
+    """Merge a job's pull request, on a person's word, and show how to undo it."""
+    job = await house.records.get(rec.JobRow, name)
+    merged = await steering.merge(house.night, job, by=person)
+    return HTMLResponse(fragment("_pull.html", pull=pull_of(merged, job)))
+
+
+@router.get("/morning/diff/{name}", dependencies=[Reads])
+async def diff(house: TheHouse, name: str) -> HTMLResponse:
+    """Show what a job changed."""
+    job = await house.records.get(rec.JobRow, name)
+    if not job.diff_blob:
+        raise Unknown(f"Job {job.number} has no diff: {job.why or job.stage.value}.")
+    text = (await house.blobs.fetch(job.diff_blob)).decode(errors="replace")
+    return HTMLResponse(diff_html(text, command=f"midwatch job diff {job.number}"))
+
+
+async def _shown(house: House, night: str) -> dict[str, Any]:
+    """Gather everything the templates need."""
+    shown, nights = await _page(house, night)
+    return {
+        "morning": shown,
+        "asked": asked(shown.night),
+        "nights": nights,
+        "diffs": {item.id: await _diff(house, item.diff_blob, item.job) for item in shown.items},
+    }
+
+
+async def _diff(house: House, blob: str, job: int) -> Markup | None:
+    """Draw a diff, or nothing where it is too long to come with the page."""
+    if not blob:
+        return Markup("")
+    raw = await house.blobs.fetch(blob)
+    if len(raw) > MOST_INLINE:
+        return None
+    return diff_html(raw.decode(errors="replace"), command=f"midwatch job diff {job}")
+
+
+async def _page(house: House, night: str) -> tuple[MorningPage, tuple[int, ...]]:
+    rows = await night_rows(house, night)
+    sessions = {one.id: one.number for one in await house.records.find(rec.SessionRow)}
+    nights = tuple(sorted({sessions[one.session] for one in await house.records.find(rec.ReportRow)}))
+    return morning_page(rows, await _entries(house)), nights
+
+
+async def page_of(house: House, night: str) -> MorningPage:
+    """Put one night's page together."""
+    return (await _page(house, night))[0]
+
+
+async def _entries(house: House) -> tuple[Entry, ...]:
+    return await every_entry(house, kinds=KINDS)
+
+
+async def night_rows(house: House, night: str = "") -> NightRows:
+    """Fetch what one night left behind."""
+    find = house.records.find
+    session, report = await verdicts.last_report(house.morning, night)
+    runs = await find(rec.RunRow, session=session.id)
+    mine = tuple(run.id for run in runs)
+    return NightRows(
+        session=session,
+        report=report,
+        projects=await find(rec.ProjectRow),
+        runs=runs,
+        jobs=await find(rec.JobRow, session=session.id),
+        acts=await find(rec.ActRow, session=session.id),
+        asks=await find(rec.AskRow, session=session.id),
+        pull_requests=await find(rec.PullRequestRow, run=mine),
+        evidence=await find(rec.EvidenceRow, run=mine),
+        assumptions=await find(rec.AssumptionRow, run=mine),
+        evaluations=await find(rec.EvaluationRow, session=session.id),
+        outcomes=await find(rec.OutcomeRow, session=session.id),
+        stacks=await find(rec.StackRow, session=session.id),
+    )

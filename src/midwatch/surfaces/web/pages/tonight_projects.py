@@ -1,0 +1,149 @@
+"""Routes of Tonight's projects: add one, pin flags, state goals, write work down; and the level that stands."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from pydantic import ValidationError
+from starlette.datastructures import FormData
+
+from midwatch.errors import MidwatchError, Misuse
+from midwatch.evening import house as by_day
+from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.day import FlagEdit, LevelEdit, NewGoal, NewProject, NewWork, ProjectEdit
+from midwatch.surfaces.web.pages.tonight_forms import FIELD_OF, Form, kept, lines, text
+from midwatch.surfaces.web.pages.tonight_regions import FOLLOWING, answer
+from midwatch.terms.records import ProjectRow
+from midwatch.terms.sources import is_url
+
+router = APIRouter(include_in_schema=False)
+CHANGED = ("projects", *FOLLOWING)
+
+
+def _said(error: MidwatchError | ValidationError) -> tuple[str, int]:
+    """Say in one line what is wrong, without words that only the command line understands."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{str(first['loc'][0]).replace('_', ' ').capitalize()}: {first['msg']}.", Misuse.status
+    return " ".join((error.message, "" if "--" in error.hint or "midwatch " in error.hint else error.hint)).strip(), (
+        error.status
+    )
+
+
+@router.post("/tonight/projects", dependencies=[Operates])
+async def add_project(house: TheHouse, person: Person, request: Request) -> HTMLResponse:
+    """Put a repository on the books."""
+    sent = await request.form()
+    try:
+        if not text(sent, "path").startswith("/") and not is_url(text(sent, "path")):
+            raise Misuse("Name a git repository: the whole path of a folder from / on, or an https or ssh URL.")
+        new = NewProject(
+            path=text(sent, "path"),
+            name=text(sent, "name"),
+            purpose=text(sent, "purpose"),
+            checks=lines(sent, "checks"),
+            setup=text(sent, "setup"),
+        )
+        given = new.model_dump(exclude={"path"})
+        await by_day.add_project(house.evening, new.path, by=person, **given)
+    except (MidwatchError, ValidationError) as error:
+        said, status = _said(error)
+        first = not await house.records.find(ProjectRow, removed=False)
+        field = "name" if "name" in said and text(sent, "name") else FIELD_OF["project"]
+        form = Form("project", kept(sent), {field: said})
+        return await answer(house, "body" if first else "projects", form=form, status=status)
+    first = len(await house.records.find(ProjectRow, removed=False)) == 1
+    return await answer(house, *(("body",) if first else CHANGED))
+
+
+@router.post("/tonight/projects/{name}", dependencies=[Operates])
+async def change_project(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
+    """Change what a project is for, how it is checked and how much it matters."""
+    sent = await request.form()
+    try:
+        edit = ProjectEdit.model_validate(
+            {
+                "purpose": text(sent, "purpose"),
+                "checks": lines(sent, "checks"),
+                "priority": text(sent, "priority") or None,
+                "setup": text(sent, "setup"),
+            }
+        )
+    except ValidationError as error:
+        return await _wrong(house, "change", name, sent, error)
+    await by_day.change_project(house.evening, name, by=person, **edit.model_dump())
+    return await answer(house, *CHANGED)
+
+
+async def _wrong(
+    house: TheHouse, part: str, name: str, sent: FormData, error: MidwatchError | ValidationError
+) -> HTMLResponse:
+    said, status = _said(error)
+    return await answer(house, "projects", form=Form(part, kept(sent), {"": said}, item=name), status=status)
+
+
+@router.post("/tonight/projects/{name}/flags", dependencies=[Operates])
+async def flag_project(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
+    """Protect, block or skip a project, or undo that."""
+    sent = await request.form()
+    try:
+        edit = FlagEdit.model_validate({"flag": text(sent, "flag"), "on": text(sent, "on")})
+    except ValidationError as error:
+        raise Misuse(_said(error)[0], hint="Load the page again.") from error
+    await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person)
+    return await answer(house, *CHANGED, form=Form("flag", {"flag": edit.flag.value}, item=name))
+
+
+@router.post("/tonight/projects/{name}/goals", dependencies=[Operates])
+async def set_goal(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
+    """State a goal of a project."""
+    sent = await request.form()
+    try:
+        new = NewGoal.model_validate(
+            {"project": name, "statement": text(sent, "statement"), "horizon": text(sent, "horizon") or "short"}
+        )
+        await by_day.set_goal(house.evening, name, new.statement, by=person, horizon=new.horizon)
+    except (MidwatchError, ValidationError) as error:
+        return await _wrong(house, "goal", name, sent, error)
+    return await answer(house, "projects")
+
+
+@router.post("/tonight/projects/{name}/work", dependencies=[Operates])
+async def add_work(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
+    """Write a work item down."""
+    sent = await request.form()
+    try:
+        new = NewWork.model_validate(
+            {"project": name, "title": text(sent, "title"), "priority": text(sent, "priority") or 3}
+        )
+        await by_day.add_work(house.evening, name, new.title, by=person, priority=new.priority)
+    except (MidwatchError, ValidationError) as error:
+        return await _wrong(house, "work-item", name, sent, error)
+    return await answer(house, "projects")
+
+
+@router.get("/tonight/level", dependencies=[Reads])
+async def show_level(house: TheHouse) -> HTMLResponse:
+    """Show the level that stands."""
+    return await answer(house, "level")
+
+
+@router.get("/tonight/level/edit", dependencies=[Governs])
+async def edit_level(house: TheHouse) -> HTMLResponse:
+    """Open the form that grants more or less."""
+    level = await by_day.current_level(house.evening)
+    return await answer(house, "level", form=Form("level", {"level": level.value, "reason": ""}))
+
+
+@router.post("/tonight/level", dependencies=[Governs])
+async def set_level(house: TheHouse, person: Person, request: Request) -> HTMLResponse:
+    """Grant more or less; more than was earned needs a reason."""
+    sent = await request.form()
+    try:
+        edit = LevelEdit.model_validate(
+            {"level": text(sent, "level"), "force": bool(text(sent, "reason")), "reason": text(sent, "reason")}
+        )
+        await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)
+    except (MidwatchError, ValidationError) as error:
+        said, status = _said(error)
+        field = "reason" if isinstance(error, MidwatchError) else "level"
+        return await answer(house, "level", form=Form("level", kept(sent), {field: said}), status=status)
+    return await answer(house, "level", *FOLLOWING)

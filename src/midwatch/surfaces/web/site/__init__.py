@@ -1,0 +1,1 @@
+"""The application around the pages: access, login, templates, text made harmless."""

@@ -1,0 +1,65 @@
+"""The site: the API and the pages in one application, behind the guard."""
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from midwatch.compose import House
+from midwatch.errors import MidwatchError
+from midwatch.surfaces.api.app import PREFIX, fit
+from midwatch.surfaces.api.ascii_json import AsciiJson
+from midwatch.surfaces.api.idempotency import OnlyOnce
+from midwatch.surfaces.api.problems import problem
+from midwatch.surfaces.web.pages import live, morning, stacks, tonight
+from midwatch.surfaces.web.site import login, webhooks
+from midwatch.surfaces.web.site.guard import Guard
+from midwatch.surfaces.web.site.page import STATIC, fragment, page
+from midwatch.surfaces.web.stream import feed
+from midwatch.surfaces.web.stream.feed import Feed
+from midwatch.surfaces.web.stream.live_regions import Painter
+
+
+class Site:
+    """What the browser sees of a house."""
+
+    def __init__(self, house: House, *, port: int) -> None:
+        self._house = house
+        self.port = port
+        painter = Painter(house)
+        self.feed = Feed(house.journal, painter, house.records.head)
+        app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
+        fit(app, house, told)
+        app.state.feed, app.state.painter = self.feed, painter
+        for part in (login, tonight, live, morning, stacks, feed, webhooks):
+            app.include_router(part.router)
+        app.mount("/static", StaticFiles(directory=STATIC))
+        app.add_api_route("/favicon.ico", _favicon, include_in_schema=False)
+        app.add_middleware(GZipMiddleware, minimum_size=600)
+        self.app = app
+        self.guarded: ASGIApp = Guard(OnlyOnce(app, house), house.entrance, self.hosts)
+
+    def hosts(self) -> frozenset[str]:
+        """Name the house as a browser may call it."""
+        settings = self._house.loaded.settings
+        allowed = settings.server.allowed_hosts
+        here = {"127.0.0.1", "localhost", "[::1]", settings.server.host} - {"0.0.0.0", "::"}  # noqa: S104  no names
+        return frozenset({f"{name}:{self.port}" for name in (*here, *allowed)} | set(allowed))
+
+
+def told(request: Request, error: MidwatchError) -> Response:
+    """Tell an error in the reader's way: a program in JSON, a page as a page, a part of a page as a part."""
+    if request.url.path.startswith(PREFIX) or "text/html" not in request.headers.get("accept", "text/html"):
+        return AsciiJson(problem(error), status_code=error.status)
+    if "hx-request" in request.headers:
+        text = fragment("_problem.html", message=error.message, hint=error.hint)
+        return HTMLResponse(
+            text, status_code=error.status, headers={"hx-retarget": "#problem", "hx-reswap": "innerHTML"}
+        )
+    return page(request, "problem.html", status=error.status, message=error.message, hint=error.hint)
+
+
+async def _favicon() -> Response:
+    return RedirectResponse("/static/favicon.svg", status_code=308)

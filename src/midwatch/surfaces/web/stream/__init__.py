@@ -1,0 +1,1 @@
+"""The live stream: each entry encoded and rendered once for every viewer."""

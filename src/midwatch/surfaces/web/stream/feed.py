@@ -1,0 +1,246 @@
+"""The event stream: every entry encoded once, the same bytes for every reader, resumed by the journal's own numbers."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from midwatch.engine.loops import going_on
+from midwatch.journal.entry import Entry
+from midwatch.store.journal import SqlJournal
+from midwatch.surfaces.api.access import Reads
+from midwatch.surfaces.web.stream.encoder import PINGS, Encoder, Painter
+from midwatch.surfaces.web.stream.reader import Reader
+
+PAGE = 200
+BURST_SECONDS = 0.01
+"""How long a batch waits for company."""
+OTHERS_SECONDS = 0.05
+"""How late we may hear of another process's entry; our own we hear at once."""
+PING_SECONDS = 30.0
+HEADERS = ((b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no"))
+LONGEST_SECONDS = 900.0
+"""After this long a reader must come back through the door: its login may be over."""
+SHUTTING = frozenset({"person.changed", "person.removed", "person.left", "token.revoked"})
+"""After these somebody may do less than when they came."""
+Say = Callable[[bytes], Awaitable[None]]
+
+
+class Feed:
+    """Follows the journal while anybody looks, and tells all readers."""
+
+    def __init__(
+        self,
+        journal: SqlJournal,
+        painter: Painter,
+        head: Callable[[], Awaitable[int]],
+        *,
+        ping_seconds: float = PING_SECONDS,
+        longest_seconds: float = LONGEST_SECONDS,
+    ) -> None:
+        self._journal = journal
+        self._encoder = Encoder(journal, painter)
+        self._head = head
+        self._ping_seconds = ping_seconds
+        self._longest_seconds = longest_seconds
+        self._open: set[Reader] = set()
+        self._readers: set[Reader] = set()
+        """Those of the open ones that are caught up and hear each batch."""
+        self._told = self._known = 0
+        self._pending: list[Entry] = []
+        self._closed = False
+        self._wanted, self._deserted, self._ready, self._bell, self._turn = (asyncio.Event() for _ in range(5))
+
+    async def run(self) -> None:
+        """Follow the journal whenever somebody looks; after trouble go on where it was."""
+        await going_on(self._watch)
+
+    async def _watch(self) -> None:
+        await self._wanted.wait()  # nobody looks: not even a poll
+        try:
+            await self._begin()
+            async with asyncio.TaskGroup() as group:
+                parts = [group.create_task(part()) for part in (self._follow, self._tell, self._ping)]
+                await self._deserted.wait()
+                for part in parts:
+                    part.cancel()
+        finally:
+            self._ready.clear()
+
+    def close(self) -> None:
+        """Let every stream end now; whoever comes later is sent away."""
+        self._closed = True
+        for reader in self._open:
+            reader.end()
+        self._ready.set()
+        self._turn.set()
+
+    async def serve(self, reader: Reader, after: int | None, say: Say) -> None:
+        """Tell a reader all that came after a place and then all that comes, until it is over."""
+        if self._closed:
+            return
+        self._open.add(reader)
+        self._deserted.clear()
+        self._wanted.set()
+        try:
+            await self._ready.wait()
+            place = await self._place(after)
+            await say(self._encoder.greeting(place, html=reader.html))
+            await self._catch_up(reader, place, say)
+            while chunk := await reader.take():
+                await say(chunk)
+        finally:
+            self._readers.discard(reader)
+            self._open.discard(reader)
+            if not self._open:
+                self._wanted.clear()
+                self._deserted.set()
+
+    async def _begin(self) -> None:
+        if not self._readers:  # somebody who is being told already must not lose what came meanwhile
+            self._reach(await self._head())
+        self._known = self._told
+        self._pending.clear()
+        await self._encoder.recall()
+        self._ready.set()
+
+    async def _follow(self) -> None:
+        self._journal.listeners.append(self._heard)
+        try:
+            async for entry in self._journal.tail(after=self._known, gather=OTHERS_SECONDS):
+                if entry.seq > self._known:
+                    self._take(entry)
+        finally:
+            self._journal.listeners.remove(self._heard)
+
+    def _heard(self, entries: tuple[Entry, ...]) -> None:
+        """Take what this process wrote, unless another wrote before it: then the tail brings both, in order."""
+        for entry in entries:
+            if entry.seq == self._known + 1:
+                self._take(entry)
+
+    def _take(self, entry: Entry) -> None:
+        self._known = entry.seq
+        self._pending.append(entry)
+        self._bell.set()
+
+    async def _tell(self) -> None:
+        while True:
+            await self._bell.wait()
+            await asyncio.sleep(BURST_SECONDS)
+            self._bell.clear()
+            while batch := tuple(self._pending[:PAGE]):
+                await self._publish(batch)
+                del self._pending[: len(batch)]
+
+    async def _publish(self, batch: tuple[Entry, ...]) -> None:
+        self._encoder.learn(batch)
+        chunks: dict[bool, bytes] = {}
+        while missing := {reader.html for reader in self._readers} - chunks.keys():  # some may come while we paint
+            for html in missing:
+                chunks[html] = await self._encoder.encoded(batch, html=html)
+        for reader in tuple(self._readers):
+            self._put(reader, chunks[reader.html])
+        self._reach(batch[-1].seq)
+        if any(entry.event.kind in SHUTTING for entry in batch):
+            self._send_round(self._open)
+
+    def _reach(self, seq: int) -> None:
+        self._told = seq
+        turn, self._turn = self._turn, asyncio.Event()
+        turn.set()
+
+    def _put(self, reader: Reader, chunk: bytes) -> None:
+        if not reader.put(chunk):
+            self._readers.discard(reader)
+
+    def _send_round(self, readers: Iterable[Reader]) -> None:
+        """Let these come in again by the door, which knows who still may; nothing is lost to those who do."""
+        for reader in tuple(readers):
+            reader.end()
+            self._readers.discard(reader)
+
+    async def _ping(self) -> None:
+        while True:
+            await asyncio.sleep(self._ping_seconds)
+            for reader in tuple(self._readers):
+                self._put(reader, PINGS[reader.html])
+            longest = time.monotonic() - self._longest_seconds
+            self._send_round(reader for reader in self._open if reader.since < longest)
+
+    async def _place(self, after: int | None) -> int:
+        """Find where a reader begins."""
+        if after is None or (after > self._told and after > await self._head()):
+            return self._told  # a number the journal never gave belongs to another database
+        while after > self._told and not self._closed:
+            await self._turn.wait()  # its page was read a moment before we told what is on it
+        return after
+
+    async def _catch_up(self, reader: Reader, place: int, say: Say) -> None:
+        while not reader.over:
+            upto = self._told
+            if place >= upto:
+                self._readers.add(reader)  # nothing was awaited since we looked: no gap, no duplicate
+                return
+            page = await self._journal.entries(after=place, limit=PAGE)
+            page = tuple(entry for entry in page if entry.seq <= upto)
+            if page:
+                await say(await self._encoder.encoded(page, html=reader.html))
+            place = page[-1].seq if len(page) == PAGE else upto
+
+
+class Stream(Response):
+    """A response that lasts; written by hand because each delivery passes here."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, feed: Feed, *, after: int | None, html: bool) -> None:
+        super().__init__()
+        self._feed = feed
+        self._after = after
+        self._html = html
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  the shape of ASGI
+        """Serve until the reader goes, falls behind, or the house closes."""
+        await send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
+
+        async def say(chunk: bytes) -> None:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+        async with asyncio.TaskGroup() as group:
+            serving = group.create_task(self._feed.serve(Reader(html=self._html), self._after, say))
+            going = group.create_task(_gone(receive))
+            await asyncio.wait((serving, going), return_when=asyncio.FIRST_COMPLETED)
+            serving.cancel()
+            going.cancel()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def wants_html(accept: Iterable[str]) -> bool:
+    """Tell a page (hx-sse sends `text/html, text/event-stream`) from a program."""
+    kinds = {kind.partition(";")[0].strip().lower() for line in accept for kind in line.split(",")}
+    return "text/html" in kinds and "application/json" not in kinds
+
+
+router = APIRouter()
+
+
+@router.get("/events", dependencies=[Reads], include_in_schema=False)
+async def events(
+    request: Request,
+    after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+    last_event_id: Annotated[str, Header()] = "",
+) -> Stream:
+    """Stream the journal from a place on, or from now on."""
+    feed: Feed = request.app.state.feed
+    resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
+    return Stream(feed, after=resumed, html=wants_html(request.headers.getlist("accept")))
