@@ -9,7 +9,7 @@ from midwatch.compose import House, Parts, open_house
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.evening.signing import orders_hash
-from midwatch.journal.events.house import LevelChanged, ProjectAdded
+from midwatch.journal.events.projects import LevelChanged, ProjectAdded
 from midwatch.journal.events.session import OrderedItem, OrdersSigned, SessionOpened, SessionStarted
 from midwatch.night.rounds.world import look
 from midwatch.rules.gate import council

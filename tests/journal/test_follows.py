@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from midwatch.journal.events import Event, runs, stack
+from midwatch.journal.events import Event, stack
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events import session as night
-from midwatch.journal.events.boxes import JobBoxed
+from midwatch.journal.events.jobs import JobBoxed
 from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.events.preflight import PreflightBegun
 from midwatch.journal.follows import follows
@@ -42,7 +42,7 @@ OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
     (night.SessionDebriefing, {"session": "s"}, Work("debrief", {"session": "s"})),
     (stack.StackBegun, {"stack": "k"}, Work("stack", {"stack": "k"})),
     (stack.StackMade, {"session": "s"}, Work("debrief", {"session": "s"})),
-    (runs.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
+    (ev.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
     (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
     (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),
     (JobBoxed, {"job": "j"}, Work("halt", {"job": "j"})),

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from midwatch.journal.events import Event, runs
+from midwatch.journal.events import Event
 from midwatch.journal.events import jobs as ev
 from midwatch.night.asks import settlement
 from midwatch.night.rooms import Assignment
@@ -160,8 +160,8 @@ def delivered(
     """The entries of a job that was planned, executed, checked and delivered."""
     night, project, item = where
     job, run = job_of(title), f"run_{job_of(title)}"
-    started = sample(runs.RunStarted, run=run, session=night, mission="", project=project)
-    assert isinstance(started, runs.RunStarted)
+    started = sample(ev.RunStarted, run=run, session=night, mission="", project=project)
+    assert isinstance(started, ev.RunStarted)
     contract = started.contract.model_copy(update={"checks": checks, "paths": (), "parts": ()})
     plan = Plan(summary=title, files=("a.txt",))
     found = "doubted" if title == "Doubted" else "green"

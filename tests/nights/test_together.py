@@ -8,7 +8,7 @@ import pytest
 from midwatch.evening import house as by_day
 from midwatch.evening.orders_file import read_orders
 from midwatch.evening.signing import orders_hash
-from midwatch.journal.events.forges import PullRequestReworded
+from midwatch.journal.events.jobs import PullRequestReworded
 from midwatch.night.rooms import Assignment
 from midwatch.rules.gate.contract import part_of
 from midwatch.terms.house import Flag

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from midwatch.journal.entry import Entry
-from midwatch.journal.events import Event, runs
+from midwatch.journal.events import Event
 from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
 from midwatch.rules.invariants.invariants import RULES, check
@@ -163,7 +163,7 @@ CORRUPTIONS: list[tuple[str, Callable[[Entries], Entries]]] = [
     ("one_end", dropping(ev.ActJudged)),
     ("one_end", twice(ev.AskExpired)),
     ("one_end", twice(work.JobEnded)),
-    ("one_end", twice(runs.RunFinished)),
+    ("one_end", twice(work.RunFinished)),
     ("runs_end_together", dropping(work.JobEnded)),
     ("tools_finished", dropping(ev.ToolFinished)),
     ("nothing_above_the_level", altering(ev.SessionStarted, level=Level.OBSERVE)),

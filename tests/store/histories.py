@@ -7,7 +7,7 @@ from typing import Any
 
 from midwatch.errors import MidwatchError
 from midwatch.evening.signing import orders_hash
-from midwatch.journal.events import Event, boxes, jobs, morning, session
+from midwatch.journal.events import Event, jobs, morning, session
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, SessionRow
@@ -101,7 +101,7 @@ class Walk:
         if job.stage is not Stage.APPROVE and (job.state is not JobState.RUNNING or self._dice.random() < 0.2):
             attempt, worker = job.attempt, f"w{job.epoch + 1}"
             return jobs.JobClaimed(job=job.id, stage=job.stage, attempt=attempt, epoch=job.epoch + 1, worker=worker)
-        held_up = (jobs.JobStumbled, jobs.JobWaits, boxes.JobBoxOpened)
+        held_up = (jobs.JobStumbled, jobs.JobWaits, jobs.JobBoxOpened)
         kind = self._dice.choice(held_up) if self._dice.random() < 0.2 else FOR_STAGE[job.stage]
         given: dict[str, Any] = {"job": job.id, "epoch": job.epoch, "stage": job.stage, "plan_hash": "shown"}
         given |= {"repair": self._dice.random() < 0.4, "pull_request": self._new("pr")}

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from midwatch.evening.signing import orders_hash
-from midwatch.journal.events import Event, house, jobs, session
+from midwatch.journal.events import Event, jobs, projects, session
 from midwatch.terms.asks import AskDraft, AskKind
 from midwatch.terms.house import Project
 from midwatch.terms.jobs import Done, Plan, Proof, RepositoryFacts, Stage
@@ -18,8 +18,8 @@ FACTS = RepositoryFacts(path="/src", branch="main", head="abc")
 DONE = Done(summary="done", base="abc", head="def")
 
 
-def project(name: str = "sample", id_: str = "prj_1") -> house.ProjectAdded:
-    return house.ProjectAdded(project=Project(id=id_, name=name, path="/src", branch="main"))
+def project(name: str = "sample", id_: str = "prj_1") -> projects.ProjectAdded:
+    return projects.ProjectAdded(project=Project(id=id_, name=name, path="/src", branch="main"))
 
 
 def said(text: str, id_: str = "") -> session.MessageSaid:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from midwatch.journal.events.crew import ModelCalled
-from midwatch.journal.events.runs import RunStarted
+from midwatch.journal.events.jobs import RunStarted
 from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
 from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from midwatch.store.ids import Ulids

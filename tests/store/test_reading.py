@@ -3,7 +3,7 @@
 import pytest
 
 from midwatch.errors import Unknown
-from midwatch.journal.events import house, session
+from midwatch.journal.events import projects, session
 from midwatch.store.ids import Ulids
 from midwatch.store.schema.columns import EPOCH, from_micros, to_micros
 from midwatch.terms.asks import AskState
@@ -40,7 +40,7 @@ async def test_a_number_goes_before_a_name_that_looks_like_one(store: Store) -> 
 
 
 async def test_a_removed_project_is_found_by_find_but_not_by_name(store: Store) -> None:
-    await store.journal.record(scenes.project(), house.ProjectRemoved(project="prj_1"))
+    await store.journal.record(scenes.project(), projects.ProjectRemoved(project="prj_1"))
     with pytest.raises(Unknown):
         await store.records.get(ProjectRow, "sample")
     assert [row.removed for row in await store.records.find(ProjectRow)] == [True]
@@ -71,7 +71,7 @@ async def test_numbers_count_up_and_give_the_order(store: Store) -> None:
 async def test_rows_come_back_as_they_were_written(store: Store) -> None:
     odd = "Überraschung \U0001f319 'quoted' \\ %s"
     await store.journal.record(scenes.project())
-    change = house.ProjectChanged(project="prj_1", purpose=odd, checks=(odd, ""), flags=(Flag.BLOCKED,))
+    change = projects.ProjectChanged(project="prj_1", purpose=odd, checks=(odd, ""), flags=(Flag.BLOCKED,))
     (entry,) = await store.journal.record(change)
     row = await store.records.get(ProjectRow, "prj_1")
     assert (row.purpose, row.checks, row.flags, row.updated_at) == (odd, (odd, ""), (Flag.BLOCKED,), entry.at)

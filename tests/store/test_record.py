@@ -5,7 +5,7 @@ import sqlalchemy as sa
 
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
-from midwatch.journal.events import Event, house
+from midwatch.journal.events import Event, projects
 from midwatch.journal.port import Work
 from midwatch.store.projectors.rows import PROJECTORS
 from midwatch.store.schema.tables import journal
@@ -79,10 +79,10 @@ async def test_the_same_key_for_something_else_is_refused(store: Store, subtests
 
 
 async def test_two_kinds_that_look_alike_inside_are_not_the_same(store: Store) -> None:
-    await store.journal.record(house.SettingsProposed(proposal="set_1", changes={"a": 1}))
-    await store.journal.record(house.SettingsApplied(proposal="set_1"), key="k")
+    await store.journal.record(projects.SettingsProposed(proposal="set_1", changes={"a": 1}))
+    await store.journal.record(projects.SettingsApplied(proposal="set_1"), key="k")
     with pytest.raises(Stale):
-        await store.journal.record(house.SettingsDiscarded(proposal="set_1"), key="k")
+        await store.journal.record(projects.SettingsDiscarded(proposal="set_1"), key="k")
     assert (await store.records.find(SettingsRow))[0].state == "applied"
 
 

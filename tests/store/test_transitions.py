@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from midwatch.errors import MidwatchError, Refused, Stale, Unknown
-from midwatch.journal.events import Event, house, jobs, morning, runs, session
+from midwatch.journal.events import Event, jobs, morning, projects, session
 from midwatch.journal.follows import follows
 from midwatch.journal.upcasts import read_event, write_event
 from midwatch.terms.jobs import JobState, Stage
@@ -25,9 +25,9 @@ EXPIRED = of(session.AskExpired, ask="ask_1")
 TOLD = of(session.NoticeRaised, notice="ntc_1")
 SENT = session.NoticeSent(notice="ntc_1", channel="log")
 CALLED, OVER = of(session.ToolCalled, invocation="inv_1"), of(session.ToolFinished, invocation="inv_1")
-PROPOSED, APPLIED = of(house.SettingsProposed, proposal="set_1"), house.SettingsApplied(proposal="set_1")
-GOAL, REACHED = of(house.GoalSet, goal="gol_1"), house.GoalClosed(goal="gol_1", status="reached")
-RUN, FINISHED = of(runs.RunStarted, run="run_1"), of(runs.RunFinished, run="run_1")
+PROPOSED, APPLIED = of(projects.SettingsProposed, proposal="set_1"), projects.SettingsApplied(proposal="set_1")
+GOAL, REACHED = of(projects.GoalSet, goal="gol_1"), projects.GoalClosed(goal="gol_1", status="reached")
+RUN, FINISHED = of(jobs.RunStarted, run="run_1"), of(jobs.RunFinished, run="run_1")
 STOP = jobs.JobStopRequested(job="job_1", by="ann", why="enough")
 MERGED, CLOSED = (of(kind, pull_request="pr_1") for kind in (jobs.PullRequestMerged, jobs.PullRequestClosed))
 DELIVERED = (*AT_WORK, scenes.delivered(2))
@@ -38,15 +38,20 @@ REVIEW = Review.model_validate({"usefulness": 3, "trust": 3, "brevity": 3, "outc
 CASES: dict[str, Case] = {
     "a second project of that name": ([scenes.project()], scenes.project(id_="prj_2"), Refused, "sample"),
     "changing a removed project": (
-        [scenes.project(), house.ProjectRemoved(project="prj_1")],
-        house.ProjectChanged(project="prj_1", priority=1),
+        [scenes.project(), projects.ProjectRemoved(project="prj_1")],
+        projects.ProjectChanged(project="prj_1", priority=1),
         Stale,
         "projects",
     ),
-    "changing work nobody wrote down": ([], house.WorkChanged(item="wrk_1", priority=1), Stale, "work_items"),
+    "changing work nobody wrote down": ([], projects.WorkChanged(item="wrk_1", priority=1), Stale, "work_items"),
     "closing a goal twice": ([GOAL, REACHED], REACHED, Stale, "goals"),
     "applying settings twice": ([PROPOSED, APPLIED], APPLIED, Stale, "settings"),
-    "discarding applied settings": ([PROPOSED, APPLIED], house.SettingsDiscarded(proposal="set_1"), Stale, "settings"),
+    "discarding applied settings": (
+        [PROPOSED, APPLIED],
+        projects.SettingsDiscarded(proposal="set_1"),
+        Stale,
+        "settings",
+    ),
     "a briefing during a night": (UNDER_WAY, scenes.brief("ses_2"), Refused, "Night 1 is under way"),
     "the same briefing twice": ([scenes.brief()], scenes.brief(), Stale, "ses_1 is there already"),
     "starting unsigned": ([scenes.brief()], scenes.begin(), Stale, "not signed"),
@@ -199,7 +204,7 @@ async def test_a_newer_briefing_replaces_an_older_one(store: Store) -> None:
 
 
 async def test_the_name_of_a_removed_project_is_free_again(store: Store) -> None:
-    await store.journal.record(scenes.project(), house.ProjectRemoved(project="prj_1"), scenes.project(id_="prj_2"))
+    await store.journal.record(scenes.project(), projects.ProjectRemoved(project="prj_1"), scenes.project(id_="prj_2"))
     assert (await store.records.get(ProjectRow, "sample")).id == "prj_2"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from midwatch.errors import MidwatchError
 from midwatch.evening.signing import orders_hash
 from midwatch.journal.entry import Entry
-from midwatch.journal.events import Event, crew, house, jobs, morning, people, runs, session, workshop
+from midwatch.journal.events import Event, crew, jobs, morning, people, projects, session, workshop
 from midwatch.terms.asks import AskDraft, AskKind
 from midwatch.terms.jobs import Stage
 from midwatch.terms.orders import Orders
@@ -99,7 +99,7 @@ class Day:
 
     def ids(self) -> dict[str, str]:
         """Names that any later event may use."""
-        job, run = self.first(jobs.JobCreated), self.first(runs.RunStarted)
+        job, run = self.first(jobs.JobCreated), self.first(jobs.RunStarted)
         return {
             "session": job.session,
             "job": job.job,
@@ -135,12 +135,12 @@ def beside_a_night(day: Day) -> Sequence[Event]:
         rationale="It is shorter",
         project=ids["project"],
     )
-    of_house = (house.ProjectChanged, house.GoalSet, house.SettingsProposed, house.LevelChanged)
+    of_house = (projects.ProjectChanged, projects.GoalSet, projects.SettingsProposed, projects.LevelChanged)
     of_night = (session.CheckInMade, session.MessageSaid, session.SessionPaused, session.NoticeRaised)
     due = day.entries[-1].at + timedelta(days=9)
     return (
         *(_made(kind, ids) for kind in of_house),
-        house.WorkAdded(item="work_extra", project=ids["project"], title="Another thing", next_step="Look"),
+        projects.WorkAdded(item="work_extra", project=ids["project"], title="Another thing", next_step="Look"),
         session.AskOpened(ask="ask_extra", session=ids["session"], draft=question, due_at=due),
         *(_made(kind, ids) for kind in of_night),
         *_reached_out(ids["job"]),
@@ -172,8 +172,8 @@ def at_work(day: Day) -> Sequence[Event]:
         session.AskOpened(ask="ask_extra", session=ids["session"], draft=draft, due_at=None),
         session.AskWithdrawn(ask="ask_extra", why="Not needed"),
         session.AskOpened(ask="ask_left", session=ids["session"], draft=draft, due_at=None),
-        *(_made(kind, ids) for kind in (house.GoalSet, house.GoalClosed, house.SettingsProposed)),
-        _made(house.SettingsDiscarded, ids),
+        *(_made(kind, ids) for kind in (projects.GoalSet, projects.GoalClosed, projects.SettingsProposed)),
+        _made(projects.SettingsDiscarded, ids),
     )
 
 
@@ -182,7 +182,7 @@ def after_a_night(day: Day) -> Sequence[Event]:
     ids = day.ids()
     told = {one.event.kind for one in day.entries}
     rest = [kind for name, kind in KINDS.items() if name not in told and not name.startswith(("person", "token"))]
-    later = {morning.ReviewSubmitted, morning.ReviewTimedOut, session.SessionEnded, house.ProjectRemoved}
+    later = {morning.ReviewSubmitted, morning.ReviewTimedOut, session.SessionEnded, projects.ProjectRemoved}
     return (
         *beside_a_night(day),
         *(_made(kind, ids) for kind in rest if kind not in later),
@@ -248,9 +248,9 @@ def _at_the_door() -> Sequence[Event]:
 def _made(kind: type[Event], ids: dict[str, str]) -> Event:
     known = {"ask": "ask_extra", "goal": "goal_x", "proposal": "set_x", "message": "msg_x", "notice": "ntc_x"}
     given = {name: value for name, value in (known | ids).items() if name in kind.model_fields}
-    if kind is house.SettingsProposed:
+    if kind is projects.SettingsProposed:
         given["changes"] = {"rounds.interval_seconds": 400, "owner.name": "A name"}  # type: ignore[assignment]
-    if kind is house.ProjectChanged:
+    if kind is projects.ProjectChanged:
         given |= {"flags": ()}  # type: ignore[dict-item]
     return sample(kind, **given)
 

@@ -7,7 +7,7 @@ import pytest
 
 from midwatch.compose import House, Parts, open_house
 from midwatch.engine.inline import InlineEngine
-from midwatch.journal.events.house import SettingsApplied
+from midwatch.journal.events.projects import SettingsApplied
 from midwatch.terms.records import SettingsRow
 from tests.agents.model import Fault, Model, Say, scripted_model
 from tests.surfaces.visitor import Visitor, visiting, welcome

@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.house import ProjectAdded
 from midwatch.journal.events.jobs import JobApproved, JobCreated, JobEnded, JobPlanned
+from midwatch.journal.events.projects import ProjectAdded
 from midwatch.journal.events.session import ActJudged, AskExpired, SessionPaused, ToolFinished
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.asks import Silence

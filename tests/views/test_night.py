@@ -14,9 +14,9 @@ from midwatch.journal.events.jobs import (
     JobStumbled,
     PullRequestClosed,
     PullRequestOpened,
+    RunStarted,
 )
 from midwatch.journal.events.morning import EvidenceFound
-from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import ActEnded, ActJudged, AskOpened, NoticeRaised, NoticeSent
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import ActRow, AskRow, JobRow, NoticeRow, PullRequestRow, RunRow, SessionRow

@@ -30,9 +30,8 @@ from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.room_network import Doorkeeper
 from midwatch.gateway.vault import Vault
 from midwatch.journal.entry import Entry
-from midwatch.journal.events.boxes import JobBoxed, JobWarned
-from midwatch.journal.events.house import SettingsApplied
-from midwatch.journal.events.jobs import JobStopRequested
+from midwatch.journal.events.jobs import JobBoxed, JobStopRequested, JobWarned
+from midwatch.journal.events.projects import SettingsApplied
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
 from midwatch.morning import brief, receipts, stacking
 from midwatch.morning.roles import Morning

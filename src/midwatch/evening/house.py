@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.evening.roles import Evening
-from midwatch.journal.events.house import (
+from midwatch.journal.events.projects import (
     GoalClosed,
     GoalSet,
     LevelChanged,

@@ -10,8 +10,8 @@ from midwatch.evening.house import current_level
 from midwatch.evening.roles import Evening
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
-from midwatch.journal.events.house import LevelChanged, WorkAdded
 from midwatch.journal.events.morning import ReviewTimedOut
+from midwatch.journal.events.projects import LevelChanged, WorkAdded
 from midwatch.journal.events.session import (
     OrderedItem,
     OrdersChanged,

@@ -1,4 +1,4 @@
-"""A journal that remembers why it is being written to."""
+"""A journal view that adds a cause to what it records."""
 
 from collections.abc import AsyncIterator, Iterable
 
@@ -8,7 +8,7 @@ from midwatch.journal.port import Journal
 
 
 class CausedJournal:
-    """Passes everything on, naming one entry as the cause of whatever has no cause of its own."""
+    """Names one entry as the cause of everything recorded without a cause of its own."""
 
     def __init__(self, journal: Journal, cause: int) -> None:
         self._journal = journal

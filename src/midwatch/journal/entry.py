@@ -1,4 +1,4 @@
-"""One line of the journal: what happened, when, by whom, because of which lines, chained to the line before."""
+"""One line of the journal: what happened, when, by whom and why, chained to the line before."""
 
 import hashlib
 import json
@@ -10,11 +10,11 @@ from pydantic import JsonValue
 from midwatch.journal.events import Event
 
 FIRST_CHAIN = "0" * 64
-"""What the first entry is chained to."""
+"""The chain value before the first entry."""
 
 
 def canonical(value: JsonValue) -> str:
-    """Write JSON so that equal values give equal bytes."""
+    """Equal values give equal JSON text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -25,7 +25,7 @@ def digest(*parts: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event with its place."""
+    """An event with its place in the journal."""
 
     seq: int
     at: datetime

@@ -1,9 +1,9 @@
-"""Which work an event asks for. Derived, so that nobody can record the one and forget the other."""
+"""The work that follows an event. It is derived from the event, so recording cannot forget it."""
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.boxes import JobBoxed
 from midwatch.journal.events.jobs import (
     JobApproved,
+    JobBoxed,
     JobBundled,
     JobCreated,
     JobDelivered,
@@ -19,10 +19,10 @@ from midwatch.journal.events.jobs import (
     JobWoken,
     PlanReturned,
     PullRequestOpened,
+    RunFinished,
 )
 from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.events.preflight import PreflightBegun
-from midwatch.journal.events.runs import RunFinished
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
 from midwatch.journal.events.stack import StackBegun, StackMade
 from midwatch.journal.port import Work
@@ -31,12 +31,12 @@ from midwatch.terms.jobs import Stage
 
 
 def stage_work(job: str, stage: Stage, attempt: int = 1) -> Work:
-    """One attempt at one stage of one job."""
+    """One attempt at one stage of a job."""
     return Work("stage", {"job": job, "stage": stage.value, "attempt": attempt})
 
 
 def follows(event: Event) -> tuple[Work, ...]:
-    """List the work that comes after an event, by the event alone."""
+    """The work that follows an event, from the event alone."""
     match event:
         case RoundCalled(session=session, number=number):
             return (Work("round", {"session": session, "number": number}),)
@@ -72,7 +72,7 @@ NEXT_STAGE: dict[type[Event], Stage] = {
     JobDelivered: Stage.PULL_REQUEST,
     PullRequestOpened: Stage.NOTICE,
 }
-"""What comes after a stage that went well; a plan waits for its approval."""
+"""The stage after one that succeeded; a plan waits for approval first."""
 
 
 def _after_job(event: Event) -> tuple[Work, ...]:

@@ -1,4 +1,4 @@
-"""Old shapes of events, lifted to today's when read. Events are forever: meaning is added here, never edited there."""
+"""Old shapes of events, upgraded when they are read. Stored entries are never edited."""
 
 from collections.abc import Callable
 
@@ -9,16 +9,16 @@ from midwatch.journal.events import Event, TaggedEvent
 Shape = dict[str, JsonValue]
 
 UPCASTS: dict[str, Callable[[Shape], Shape]] = {}
-"""By kind as it was written. Each has a golden file under tests/journal/golden."""
+"""By stored kind. Each has a golden file under tests/journal/golden."""
 
 
 def read_event(kind: str, payload: Shape) -> Event:
-    """Turn a stored payload, of whatever age, into today's event."""
+    """Read a stored payload of any age as today's event."""
     lift = UPCASTS.get(kind)
     return TaggedEvent.validate_python({"kind": kind} | (lift(payload) if lift else payload))
 
 
 def write_event(event: Event) -> Shape:
-    """Turn an event into the payload that is stored; the kind has its own column."""
+    """The payload to store; the kind has its own column."""
     body: Shape = event.model_dump(mode="json", exclude={"kind"})
     return body

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.runs import RunFinished
+from midwatch.journal.events.jobs import RunFinished
 from midwatch.journal.events.session import SessionDebriefing
 from midwatch.morning.roles import Morning
 from midwatch.terms.house import SessionState

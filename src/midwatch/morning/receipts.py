@@ -2,8 +2,8 @@
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
-from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.morning import ArtifactKept, AssumptionMade, ClaimMade, EvidenceFound
+from midwatch.journal.events.projects import WorkChanged
 from midwatch.morning.finishing import finish
 from midwatch.morning.roles import Morning
 from midwatch.rules.morning.scores import SourceRank, item_quality

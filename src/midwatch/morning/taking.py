@@ -2,8 +2,8 @@
 
 from midwatch.errors import Refused, Stale, Unavailable, Unknown
 from midwatch.journal.events import Event
-from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import PullRequestMerged
+from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.stack import StackCommented, StackMerged, StackUndone
 from midwatch.morning.roles import Advance, Commenter, Morning
 from midwatch.terms.door import Effect

@@ -4,10 +4,8 @@ from typing import assert_never
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
-from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
-from midwatch.journal.events.house import HouseEvent, LevelChanged
-from midwatch.journal.events.jobs import JobEvent
+from midwatch.journal.events.jobs import BoxEvent, JobEvent
 from midwatch.journal.events.morning import (
     ArtifactKept,
     AssumptionMade,
@@ -22,6 +20,7 @@ from midwatch.journal.events.morning import (
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.preflight import PreflightEvent
+from midwatch.journal.events.projects import LevelChanged, ProjectEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.stack import StackEvent, StackUndone
@@ -55,7 +54,7 @@ def apply(view: NightView, entry: Entry) -> NightView:
 
 
 def _happened(view: NightView, entry: Entry, event: Event) -> NightView:
-    if isinstance(event, HouseEvent):
+    if isinstance(event, ProjectEvent):
         return _house(view, event)
     if isinstance(event, SessionEvent):
         return night_course.happened(view, entry, event)
@@ -79,7 +78,7 @@ def _around(
     assert_never(event)
 
 
-def _house(view: NightView, event: HouseEvent) -> NightView:
+def _house(view: NightView, event: ProjectEvent) -> NightView:
     """Of the house only the level shows; a night under way follows it at once, a finished one keeps its own."""
     if isinstance(event, LevelChanged) and view.state in {None, SessionState.AUTONOMOUS}:
         return altered(view, level=event.level)

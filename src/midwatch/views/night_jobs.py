@@ -2,10 +2,10 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.boxes import BoxEvent, JobBoxed
-from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.jobs import (
+    BoxEvent,
     JobApproved,
+    JobBoxed,
     JobBundled,
     JobClaimed,
     JobCreated,
@@ -23,12 +23,16 @@ from midwatch.journal.events.jobs import (
     JobStumbled,
     JobVerified,
     JobWoken,
+    MissionCreated,
     PlanReturned,
+    PullRequestChanged,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
+    PullRequestReworded,
+    RunFinished,
+    RunStarted,
 )
-from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.journal.follows import NEXT_STAGE
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Setting

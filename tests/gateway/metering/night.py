@@ -17,7 +17,7 @@ from midwatch.gateway.metering import Prices, Upstream
 from midwatch.gateway.model_access import ModelDoors
 from midwatch.gateway.vault import Vault
 from midwatch.journal.events import Event, session
-from midwatch.journal.events.runs import RunStarted
+from midwatch.journal.events.jobs import RunStarted
 from midwatch.rules.budget.reservation import Held
 from midwatch.rules.invariants.records_seen import RecordsSeen
 from midwatch.rules.invariants.spending import within_ceilings

@@ -1,23 +1,22 @@
-"""Everything that can happen, as one tagged union: reading a log is one keyed lookup."""
+"""All events as one tagged union."""
 
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
-from midwatch.journal.events.house import HouseEvent
-from midwatch.journal.events.jobs import JobEvent
+from midwatch.journal.events.jobs import BoxEvent, JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.preflight import PreflightEvent
+from midwatch.journal.events.projects import ProjectEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 
 Event = (
-    HouseEvent
+    ProjectEvent
     | SessionEvent
     | JobEvent
     | MorningEvent
@@ -31,4 +30,4 @@ Event = (
 )
 
 TaggedEvent: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
-"""Reads an event by its tag. `Event` itself stays plain so that `match` can be exhaustive."""
+"""Reads an event by its tag. `Event` itself stays a plain union so that `match` can be exhaustive."""

@@ -1,4 +1,4 @@
-"""What model-driven agents do and cost: each settled request, each decided tool call, each limit met."""
+"""What agents that use a model do and cost: settled requests, decided tool calls, limits."""
 
 from datetime import datetime
 from typing import Literal
@@ -8,7 +8,7 @@ from midwatch.terms.agents import Errand, Outcome, Tokens
 
 
 class ModelCalled(Happening):
-    """A request to a model has ended and is paid for; what was set aside for it is given back in the same moment."""
+    """A model request was settled; its reservation is released in the same transaction."""
 
     kind: Literal["model.called"] = "model.called"
     reservation: str
@@ -18,18 +18,18 @@ class ModelCalled(Happening):
     model: str
     api: str
     status: int
-    """What the provider answered; 0 when it did not."""
+    """The provider's HTTP status; 0 without an answer."""
     tokens: Tokens
     usd_micros: int
     estimated: bool = False
-    """Whether some of it is our guess because the provider had not told."""
+    """Some counts are estimates because the provider did not report them."""
     cut: bool = False
     ms: int = 0
     why: str = ""
 
 
 class AgentBegan(Happening):
-    """An agent's program is there, and this is what it was told."""
+    """An agent's program started with this prompt."""
 
     kind: Literal["agent.began"] = "agent.began"
     job: str
@@ -39,14 +39,14 @@ class AgentBegan(Happening):
     model: str
     errand: Errand
     conversation: str
-    """The agent's own name for it, by which it can be resumed."""
+    """The agent's own id of the conversation, for resuming it."""
     template: str
     template_version: str
     prompt_blob: str
 
 
 class ToolCallDecided(Happening):
-    """An agent wanted to use a tool, and this is what was decided."""
+    """A tool call of an agent was decided."""
 
     kind: Literal["tool_call.decided"] = "tool_call.decided"
     job: str
@@ -54,18 +54,18 @@ class ToolCallDecided(Happening):
     call: str
     tool: str
     shown: str
-    """Exactly what would run or be written."""
+    """What would run or be written, exactly."""
     verdict: Literal["allow", "deny", "ask"]
     code: str
     why: str
     by: str = ""
-    """Who said so where a person was asked."""
+    """Who decided, where a person was asked."""
     taints: bool = False
-    """From here on the run has read strangers' text."""
+    """From here on the run has read untrusted text."""
 
 
 class AgentLimited(Happening):
-    """The provider's usage limit was met; the work waits until it ends."""
+    """The provider's usage limit was reached; the job waits for its reset."""
 
     kind: Literal["agent.limited"] = "agent.limited"
     job: str
@@ -76,7 +76,7 @@ class AgentLimited(Happening):
 
 
 class AgentEnded(Happening):
-    """An agent's run is over, told by what it said and never by its exit code."""
+    """An agent's run ended. The outcome comes from its messages, never from its exit code."""
 
     kind: Literal["agent.ended"] = "agent.ended"
     job: str
@@ -87,13 +87,13 @@ class AgentEnded(Happening):
 
 
 class FuelRead(Happening):
-    """What a provider says is left of one of its limits; written when it moved."""
+    """A provider reported what is left of a limit; recorded when it changed."""
 
     kind: Literal["fuel.read"] = "fuel.read"
     provider: str
     limit: str
     remaining: float | None = None
-    """The share that is left, 0 to 1."""
+    """The share left, 0 to 1."""
     resets_at: datetime | None = None
     rejected: bool = False
 

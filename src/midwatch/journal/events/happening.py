@@ -1,9 +1,9 @@
-"""What every event has in common. Past tense, frozen, tagged by `kind`; once written its meaning never changes."""
+"""The base of every event: past tense, frozen, tagged by `kind`. The meaning of a kind never changes."""
 
 from midwatch.terms.term import Term
 
 
 class Happening(Term):
-    """Something that happened, said in the past tense."""
+    """Something that happened."""
 
     kind: str

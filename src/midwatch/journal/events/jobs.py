@@ -1,18 +1,50 @@
-"""What happens to jobs and their pull requests. Events of a running job carry the epoch that may speak for it."""
+"""Missions, runs, jobs and pull requests. Events of a running job carry its epoch; only the newest epoch counts."""
 
 from datetime import datetime
 from typing import Literal
 
-from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.happening import Happening
-from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
+from midwatch.terms.contract import RunContract
 from midwatch.terms.forges import Checks
 from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.trust import Isolation
 
 
+class MissionCreated(Happening):
+    """A mission was made from an ordered piece of work."""
+
+    kind: Literal["mission.created"] = "mission.created"
+    mission: str
+    session: str
+    project: str
+    title: str
+    objective: str
+    work_items: tuple[str, ...]
+
+
+class RunStarted(Happening):
+    """A run began under its contract."""
+
+    kind: Literal["run.started"] = "run.started"
+    run: str
+    session: str
+    mission: str
+    project: str
+    contract: RunContract
+
+
+class RunFinished(Happening):
+    """A run ended."""
+
+    kind: Literal["run.finished"] = "run.finished"
+    run: str
+    session: str
+    status: Literal["completed", "partial", "failed", "stopped"]
+    summary: str
+
+
 class JobCreated(Happening):
-    """A job was given to an agent; by hand, where a person types into its program and nobody plans."""
+    """A job was given to an agent. `by_hand`: a person types into the agent's program, and there is no plan."""
 
     kind: Literal["job.created"] = "job.created"
     job: str
@@ -25,12 +57,12 @@ class JobCreated(Happening):
     act: str = ""
     retry_of: str = ""
     stage: Stage = Stage.MIRROR
-    """Later than the first when it goes on where the job it follows ended, in the checkout that was kept."""
+    """A later stage than the first when it resumes an ended job in its kept checkout."""
     by_hand: bool = False
 
 
 class JobClaimed(Happening):
-    """A worker, with its walls, took the job; from now on only this epoch may speak for it."""
+    """A worker claimed the job's stage. From now on only this epoch may record for the job."""
 
     kind: Literal["job.claimed"] = "job.claimed"
     job: str
@@ -42,7 +74,7 @@ class JobClaimed(Happening):
 
 
 class JobMirrored(Happening):
-    """Our mirror is up to date and what the work will stand on is pinned."""
+    """The mirror was updated and the base commit was pinned."""
 
     kind: Literal["job.mirrored"] = "job.mirrored"
     job: str
@@ -51,7 +83,7 @@ class JobMirrored(Happening):
 
 
 class JobPrepared(Happening):
-    """Everything an agent needs stands ready: the mirror, the pinned base, what the project's setup makes."""
+    """The mirror, the pinned base and the project's setup are ready."""
 
     kind: Literal["job.prepared"] = "job.prepared"
     job: str
@@ -60,7 +92,7 @@ class JobPrepared(Happening):
 
 
 class JobPlanned(Happening):
-    """The agent said what it would do."""
+    """The agent returned a plan."""
 
     kind: Literal["job.planned"] = "job.planned"
     job: str
@@ -71,18 +103,18 @@ class JobPlanned(Happening):
 
 
 class PlanReturned(Happening):
-    """A plan goes back to its agent, with what is wanted of it instead."""
+    """A plan was sent back to its agent with the changes wanted."""
 
     kind: Literal["plan.returned"] = "plan.returned"
     job: str
     by: str
-    """A person, or `the orders` where the plan leaves what was signed."""
+    """A person, or `the orders` where the plan goes beyond what was signed."""
     plan_hash: str
     wish: str
 
 
 class JobApproved(Happening):
-    """The plan may be carried out."""
+    """The plan was approved."""
 
     kind: Literal["job.approved"] = "job.approved"
     job: str
@@ -91,7 +123,7 @@ class JobApproved(Happening):
 
 
 class JobExecuted(Happening):
-    """The agent says it is done; the work lies in the checkout of `work_epoch`, or of its own where that is 0."""
+    """The agent reported it is done. The work is in the checkout of `work_epoch`, or of `epoch` where that is 0."""
 
     kind: Literal["job.executed"] = "job.executed"
     job: str
@@ -101,7 +133,7 @@ class JobExecuted(Happening):
 
 
 class JobBundled(Happening):
-    """The agent's commits were packed, inside its walls."""
+    """The agent's commits were bundled inside the sandbox."""
 
     kind: Literal["job.bundled"] = "job.bundled"
     job: str
@@ -110,7 +142,7 @@ class JobBundled(Happening):
 
 
 class JobQuarantined(Happening):
-    """What arrived passed quarantine."""
+    """The bundle passed quarantine."""
 
     kind: Literal["job.quarantined"] = "job.quarantined"
     job: str
@@ -120,7 +152,7 @@ class JobQuarantined(Happening):
 
 
 class JobVerified(Happening):
-    """Fresh checkouts were asked; `repair` says whether another repair round follows."""
+    """The checks ran on fresh checkouts. `repair`: another repair round follows."""
 
     kind: Literal["job.verified"] = "job.verified"
     job: str
@@ -130,7 +162,7 @@ class JobVerified(Happening):
 
 
 class JobRepaired(Happening):
-    """The agent tried to mend what the checks found."""
+    """The agent tried to fix what the checks found."""
 
     kind: Literal["job.repaired"] = "job.repaired"
     job: str
@@ -141,7 +173,7 @@ class JobRepaired(Happening):
 
 
 class JobDelivered(Happening):
-    """The work lies on a branch where the person keeps the code; nobody is asked to look at it yet."""
+    """The work was pushed to a branch of the person's repository; there is no pull request yet."""
 
     kind: Literal["job.delivered"] = "job.delivered"
     job: str
@@ -151,7 +183,7 @@ class JobDelivered(Happening):
 
 
 class JobStumbled(Happening):
-    """An attempt at a stage failed; another follows."""
+    """An attempt at a stage failed; it is retried."""
 
     kind: Literal["job.stumbled"] = "job.stumbled"
     job: str
@@ -161,25 +193,25 @@ class JobStumbled(Happening):
     cause: str
     error: str
     output_blob: str = ""
-    """The last words of whoever worked, if any were kept."""
+    """The end of the agent's output, if any was kept."""
 
 
 class JobWaits(Happening):
-    """Nothing can be done for a while: `until` an hour such as a limit's reset, or until a person has answered."""
+    """The job waits, `until` a time such as a limit's reset, or until a person answers."""
 
     kind: Literal["job.waits"] = "job.waits"
     job: str
     epoch: int
     stage: Stage
     attempt: int
-    """The attempt that follows: another one where this one failed, the same where nothing did."""
+    """The next attempt: one more than this one if this one failed, else the same."""
     cause: str
     why: str
     until: datetime | None = None
 
 
 class JobWoken(Happening):
-    """What a job waited for is over: it goes on where it was."""
+    """The wait is over; the job continues where it was."""
 
     kind: Literal["job.woken"] = "job.woken"
     job: str
@@ -190,7 +222,7 @@ class JobWoken(Happening):
 
 
 class JobGranted(Happening):
-    """A person lets a job spend more than it was given."""
+    """A person raised a job's budget."""
 
     kind: Literal["job.granted"] = "job.granted"
     job: str
@@ -201,7 +233,7 @@ class JobGranted(Happening):
 
 
 class JobStopRequested(Happening):
-    """Somebody wants the job to stop; its work is kept."""
+    """A stop of the job was requested; its work is kept."""
 
     kind: Literal["job.stop_requested"] = "job.stop_requested"
     job: str
@@ -210,7 +242,7 @@ class JobStopRequested(Happening):
 
 
 class JobEnded(Happening):
-    """The job is over, one way or another."""
+    """The job ended."""
 
     kind: Literal["job.ended"] = "job.ended"
     job: str
@@ -219,13 +251,45 @@ class JobEnded(Happening):
     why: str
     cause: str = ""
     output_blob: str = ""
-    """The last words of whoever worked, where it failed or was stopped."""
+    """The end of the agent's output, where it failed or was stopped."""
     head: str = ""
-    """The commit its checkout was at."""
+    """The commit of its checkout."""
+
+
+class JobBoxOpened(Happening):
+    """A time box for the job began."""
+
+    kind: Literal["job.box_opened"] = "job.box_opened"
+    job: str
+    epoch: int
+    number: int
+    """Counted over all jobs that continued this work."""
+    due_at: datetime
+    """When the job is warned, or stopped if it was warned before."""
+
+
+class JobWarned(Happening):
+    """The job's time box is nearly over."""
+
+    kind: Literal["job.warned"] = "job.warned"
+    job: str
+    epoch: int
+    minutes: float
+    stop_at: datetime
+
+
+class JobBoxed(Happening):
+    """The time box ended: the job stops, its work is kept, and the brain decides whether it continues."""
+
+    kind: Literal["job.boxed"] = "job.boxed"
+    job: str
+    epoch: int
+    minutes: float
+    why: str
 
 
 class PullRequestOpened(Happening):
-    """The work is delivered and waits for a person."""
+    """A pull request was opened and waits for a person."""
 
     kind: Literal["pull_request.opened"] = "pull_request.opened"
     pull_request: str
@@ -241,17 +305,17 @@ class PullRequestOpened(Happening):
     body: str
     forge: str = "local"
     draft: bool = False
-    """Its checks stayed red, and it says so."""
+    """Its checks failed; the text says so."""
     url: str = ""
     there: int = 0
-    """What the forge calls it."""
+    """Its number at the forge."""
     checks: Checks = "none"
     remarks: tuple[str, ...] = ()
-    """What the forge would not do, such as a reviewer it refused."""
+    """What the forge refused, such as a reviewer."""
 
 
 class PullRequestMerged(Happening):
-    """A person merged it."""
+    """A person merged the pull request."""
 
     kind: Literal["pull_request.merged"] = "pull_request.merged"
     pull_request: str
@@ -261,12 +325,32 @@ class PullRequestMerged(Happening):
 
 
 class PullRequestClosed(Happening):
-    """A person closed it without merging."""
+    """A person closed the pull request without merging."""
 
     kind: Literal["pull_request.closed"] = "pull_request.closed"
     pull_request: str
     by: str
     why: str = ""
+
+
+class PullRequestChanged(Happening):
+    """The forge reports a new state of an open pull request."""
+
+    kind: Literal["pull_request.changed"] = "pull_request.changed"
+    pull_request: str
+    forge: str
+    url: str
+    there: int
+    draft: bool
+    checks: Checks
+
+
+class PullRequestReworded(Happening):
+    """The text of a pull request changed because its linked pull requests did."""
+
+    kind: Literal["pull_request.reworded"] = "pull_request.reworded"
+    pull_request: str
+    body: str
 
 
 JobEvent = (
@@ -298,3 +382,6 @@ JobEvent = (
     | PullRequestClosed
     | PullRequestChanged
 )
+
+BoxEvent = JobBoxOpened | JobWarned | JobBoxed
+"""Time boxes: jobs that a brain started."""

@@ -1,4 +1,4 @@
-"""What the morning is made of: evidence, claims, the report, the verdicts, the scores."""
+"""Evidence, claims, the brief, verdicts and scores."""
 
 from datetime import datetime
 from typing import Literal
@@ -9,7 +9,7 @@ from midwatch.terms.report import Assumption, Brief, Claim, Evidence, Recommenda
 
 
 class EvidenceFound(Happening):
-    """Something was seen that can be looked up again."""
+    """A piece of evidence was recorded; it can be looked up again."""
 
     kind: Literal["evidence.found"] = "evidence.found"
     run: str
@@ -19,7 +19,7 @@ class EvidenceFound(Happening):
 
 
 class ClaimMade(Happening):
-    """Something was claimed, on evidence or as hypothesis."""
+    """A claim was made, on evidence or as a hypothesis."""
 
     kind: Literal["claim.made"] = "claim.made"
     run: str
@@ -28,7 +28,7 @@ class ClaimMade(Happening):
 
 
 class ArtifactKept(Happening):
-    """Something durable came out of a run."""
+    """An artifact of a run was stored."""
 
     kind: Literal["artifact.kept"] = "artifact.kept"
     artifact: str
@@ -43,7 +43,7 @@ class ArtifactKept(Happening):
 
 
 class AssumptionMade(Happening):
-    """Something was taken for granted while nobody could be asked."""
+    """An assumption was made because no person could be asked."""
 
     kind: Literal["assumption.made"] = "assumption.made"
     run: str
@@ -60,12 +60,12 @@ class ReportWritten(Happening):
     brief: Brief
     recommendations: tuple[Recommendation, ...]
     decisions: tuple[str, ...]
-    """Asks that wait for the person."""
+    """Open asks for the person."""
     review_due_at: datetime
 
 
 class RunScored(Happening):
-    """A run was scored by the formulas."""
+    """A run was scored."""
 
     kind: Literal["run.scored"] = "run.scored"
     run: str
@@ -75,7 +75,7 @@ class RunScored(Happening):
 
 
 class ReviewSubmitted(Happening):
-    """The person gave verdicts."""
+    """A person submitted the review."""
 
     kind: Literal["review.submitted"] = "review.submitted"
     session: str
@@ -84,7 +84,7 @@ class ReviewSubmitted(Happening):
 
 
 class ReviewTimedOut(Happening):
-    """No verdict came in time; the night counts for nothing."""
+    """The review was not given in time; the night is not scored."""
 
     kind: Literal["review.timed_out"] = "review.timed_out"
     session: str

@@ -1,4 +1,4 @@
-"""How notices leave the house: which channel takes which and when, and what became of each message."""
+"""How notices reach the person: by which channel, when, and whether each message arrived."""
 
 from datetime import datetime
 from typing import Literal
@@ -8,7 +8,7 @@ from midwatch.terms.notices import Delivery
 
 
 class NoticeRouted(Happening):
-    """A notice waits for a channel until its time has come, or stays in the log for good."""
+    """A notice was scheduled for a channel, or stays in the log only."""
 
     kind: Literal["notice.routed"] = "notice.routed"
     notice: str
@@ -18,24 +18,24 @@ class NoticeRouted(Happening):
 
 
 class PushBegun(Happening):
-    """One message with these notices is being handed to a channel."""
+    """A message with these notices is being sent to a channel."""
 
     kind: Literal["push.begun"] = "push.begun"
     push: str
     channel: str
     notices: tuple[str, ...]
     day: str
-    """Which day it is for the person; budgets are counted by it."""
+    """The person's local day, for the daily budget."""
     counts: bool
-    """Whether it is one of the day's budget; the digest is not."""
+    """Whether it counts against the day's budget; the digest does not."""
     note: str = ""
-    """What else the message says, such as that the day's budget is nearly used."""
+    """An extra line, such as that the day's budget is nearly used."""
     until: datetime
-    """If nobody has said by then what became of it, it is sent again."""
+    """Without a result by then it is sent again."""
 
 
 class PushFailed(Happening):
-    """The channel did not take the message; it is tried again, or no more."""
+    """The channel refused the message; it is retried or given up."""
 
     kind: Literal["push.failed"] = "push.failed"
     push: str
@@ -43,16 +43,16 @@ class PushFailed(Happening):
     error: str
     again_at: datetime
     given_up: tuple[str, ...] = ()
-    """Notices in it that were tried often enough."""
+    """Notices that reached their last retry."""
 
 
 class AskPostponed(Happening):
-    """An ask's clock started later than the ask, or stops: silence may not decide it any more, and it waits."""
+    """An ask's deadline moved, or was removed: then silence no longer decides it."""
 
     kind: Literal["ask.postponed"] = "ask.postponed"
     ask: str
     due_at: datetime | None
-    """None: it waits for a person."""
+    """None: it waits for a person without a deadline."""
     why: str
 
 

@@ -1,4 +1,4 @@
-"""What happens at the door of the house: who was let in, who was not, and what tokens are about."""
+"""Logins, refused logins, people and tokens."""
 
 from datetime import datetime
 from typing import Literal
@@ -8,7 +8,7 @@ from midwatch.terms.people import Role, Scope
 
 
 class PersonAdded(Happening):
-    """Somebody may enter from now on."""
+    """A person was given access."""
 
     kind: Literal["person.added"] = "person.added"
     person: str
@@ -17,7 +17,7 @@ class PersonAdded(Happening):
 
 
 class PersonChanged(Happening):
-    """Somebody may do more, or less."""
+    """A person's role was changed."""
 
     kind: Literal["person.changed"] = "person.changed"
     person: str
@@ -25,24 +25,24 @@ class PersonChanged(Happening):
 
 
 class PersonRemoved(Happening):
-    """Somebody may enter no more; what they did stays written."""
+    """A person's access was removed; what they did stays recorded."""
 
     kind: Literal["person.removed"] = "person.removed"
     person: str
 
 
 class PersonInvited(Happening):
-    """A one-time link was made; whoever opens it first sets name and password."""
+    """A one-time link was made; the first to open it sets name and password."""
 
     kind: Literal["person.invited"] = "person.invited"
     role: Role
     person: str = ""
-    """Whose password it sets anew; empty for somebody new."""
+    """Whose password it resets; empty for a new person."""
     expires_at: datetime
 
 
 class PersonEntered(Happening):
-    """Somebody signed in."""
+    """A person logged in."""
 
     kind: Literal["person.entered"] = "person.entered"
     person: str
@@ -50,7 +50,7 @@ class PersonEntered(Happening):
 
 
 class PersonLeft(Happening):
-    """Somebody signed out, everywhere or here."""
+    """A person logged out, here or everywhere."""
 
     kind: Literal["person.left"] = "person.left"
     person: str
@@ -58,7 +58,7 @@ class PersonLeft(Happening):
 
 
 class PersonRefused(Happening):
-    """Somebody tried to enter and was turned away; after some attempts they are no longer counted one by one."""
+    """A login failed. After some attempts further ones are no longer recorded one by one."""
 
     kind: Literal["person.refused"] = "person.refused"
     name: str
@@ -66,7 +66,7 @@ class PersonRefused(Happening):
 
 
 class TokenIssued(Happening):
-    """A program may act for somebody, within some of their scopes."""
+    """A token was issued: a program may act for a person within these scopes."""
 
     kind: Literal["token.issued"] = "token.issued"
     token: str
@@ -77,7 +77,7 @@ class TokenIssued(Happening):
 
 
 class TokenRevoked(Happening):
-    """A token opens nothing any more."""
+    """A token was revoked."""
 
     kind: Literal["token.revoked"] = "token.revoked"
     token: str

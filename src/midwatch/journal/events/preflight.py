@@ -1,4 +1,4 @@
-"""What was found before a night was signed: a look at all it will need, line by line."""
+"""A preflight: everything the night needs is tried before the orders are signed."""
 
 from typing import Literal
 
@@ -7,18 +7,18 @@ from midwatch.terms.preflight import LineState, PreflightPlan, What
 
 
 class PreflightBegun(Happening):
-    """Somebody wants to know whether everything is ready."""
+    """A preflight began."""
 
     kind: Literal["preflight.begun"] = "preflight.begun"
     preflight: str
     session: str
-    """The draft it is for; nothing where one project is looked at by itself."""
+    """The draft it is for; empty for a single project."""
     orders_hash: str
     plan: PreflightPlan
 
 
 class PreflightChecked(Happening):
-    """One thing the night will need was tried."""
+    """One line of a preflight was checked."""
 
     kind: Literal["preflight.checked"] = "preflight.checked"
     preflight: str
@@ -30,11 +30,11 @@ class PreflightChecked(Happening):
     fix: str = ""
     seconds: float = 0.0
     commit: str = ""
-    """Where work would begin."""
+    """The base commit."""
 
 
 class PreflightEnded(Happening):
-    """Everything was looked at, or something broke the looking off."""
+    """A preflight ended, or failed with `error`."""
 
     kind: Literal["preflight.ended"] = "preflight.ended"
     preflight: str

@@ -16,7 +16,7 @@ from midwatch.terms.trust import Level, Verdict
 
 
 class SessionOpened(Happening):
-    """A briefing began; ad hoc for one command of a person, which stands beside any night."""
+    """A briefing began. `ad_hoc` is a session for one command, beside any night."""
 
     kind: Literal["session.opened"] = "session.opened"
     session: str
@@ -34,7 +34,7 @@ class OrdersChanged(Happening):
 
 
 class OrderedItem(Term):
-    """One ordered piece of work with the work item it stands for."""
+    """One ordered piece of work and its work item."""
 
     work_item: str
     project: str
@@ -42,7 +42,7 @@ class OrderedItem(Term):
 
 
 class OrdersSigned(Happening):
-    """The person confirmed the orders: the one consent the night rests on."""
+    """A person signed the orders. This is the one consent the night needs."""
 
     kind: Literal["orders.signed"] = "orders.signed"
     session: str
@@ -63,7 +63,7 @@ class SessionStarted(Happening):
 
 
 class SessionPaused(Happening):
-    """The loop holds: nothing new starts; what runs already goes on."""
+    """The loop paused: nothing new starts, running jobs continue."""
 
     kind: Literal["session.paused"] = "session.paused"
     session: str
@@ -71,14 +71,14 @@ class SessionPaused(Happening):
 
 
 class SessionResumed(Happening):
-    """The loop goes on."""
+    """The loop continued."""
 
     kind: Literal["session.resumed"] = "session.resumed"
     session: str
 
 
 class SessionDebriefing(Happening):
-    """The autonomous part is over; what is left is to tell."""
+    """The autonomous part ended; the brief is next."""
 
     kind: Literal["session.debriefing"] = "session.debriefing"
     session: str
@@ -94,7 +94,7 @@ class SessionEnded(Happening):
 
 
 class MessageSaid(Happening):
-    """A person said something."""
+    """A person sent a message."""
 
     kind: Literal["message.said"] = "message.said"
     message: str
@@ -104,7 +104,7 @@ class MessageSaid(Happening):
 
 
 class CheckInMade(Happening):
-    """The night told how it stands."""
+    """The night reported its progress."""
 
     kind: Literal["checkin.made"] = "checkin.made"
     session: str
@@ -114,7 +114,7 @@ class CheckInMade(Happening):
 
 
 class RoundCalled(Happening):
-    """It is time to think."""
+    """A round is due."""
 
     kind: Literal["round.called"] = "round.called"
     session: str
@@ -123,14 +123,14 @@ class RoundCalled(Happening):
 
 
 class Proposed(Term):
-    """A proposal with the name it will be known by."""
+    """A proposal and its act's id."""
 
     act: str
     proposal: Proposal
 
 
 class RoundPlanned(Happening):
-    """The brain looked at the world and proposed."""
+    """The brain made its proposals."""
 
     kind: Literal["round.planned"] = "round.planned"
     session: str
@@ -143,7 +143,7 @@ class RoundPlanned(Happening):
 
 
 class Opinion(Term):
-    """What one voice of the council said."""
+    """The opinion of one council voice."""
 
     voice: str
     stance: Literal["support", "object", "silent"]
@@ -151,7 +151,7 @@ class Opinion(Term):
 
 
 class CouncilSpoke(Happening):
-    """The four voices spoke on one proposal."""
+    """The council gave its opinions on one proposal."""
 
     kind: Literal["council.spoke"] = "council.spoke"
     session: str
@@ -162,7 +162,7 @@ class CouncilSpoke(Happening):
 
 
 class ActJudged(Happening):
-    """The gate gave its verdict; the facts are kept so that it can be judged again."""
+    """The gate gave its verdict. The facts are kept, so it can be judged again."""
 
     kind: Literal["act.judged"] = "act.judged"
     act: str
@@ -174,18 +174,18 @@ class ActJudged(Happening):
 
 
 class ActEnded(Happening):
-    """An act came to its one end; `code` is the reason's, where it was decided later than the verdict."""
+    """An act ended. `code` is the reason, where it was decided after the verdict."""
 
     kind: Literal["act.ended"] = "act.ended"
     act: str
     end: Literal["done", "said", "refused", "dropped", "failed"]
     text: str
-    code: str = ""  # of the reason, where the end was decided later than the verdict
+    code: str = ""
     result: str = ""
 
 
 class RoundEnded(Happening):
-    """The round is over; when to think next."""
+    """A round ended; `next_at` is when the next is due."""
 
     kind: Literal["round.ended"] = "round.ended"
     session: str
@@ -195,7 +195,7 @@ class RoundEnded(Happening):
 
 
 class AskOpened(Happening):
-    """A person is wanted."""
+    """A question for a person was opened."""
 
     kind: Literal["ask.opened"] = "ask.opened"
     ask: str
@@ -205,7 +205,7 @@ class AskOpened(Happening):
 
 
 class AskAnswered(Happening):
-    """A person answered, first."""
+    """A person answered; the first answer counts."""
 
     kind: Literal["ask.answered"] = "ask.answered"
     ask: str
@@ -215,7 +215,7 @@ class AskAnswered(Happening):
 
 
 class AskExpired(Happening):
-    """Nobody answered; what silence meant is carried out."""
+    """The deadline passed without an answer; the stated default applies."""
 
     kind: Literal["ask.expired"] = "ask.expired"
     ask: str
@@ -223,7 +223,7 @@ class AskExpired(Happening):
 
 
 class AskWithdrawn(Happening):
-    """The ask is not needed any more."""
+    """The ask is no longer needed."""
 
     kind: Literal["ask.withdrawn"] = "ask.withdrawn"
     ask: str
@@ -231,7 +231,7 @@ class AskWithdrawn(Happening):
 
 
 class NoticeRaised(Happening):
-    """There is something to tell a person."""
+    """A notice for a person was created."""
 
     kind: Literal["notice.raised"] = "notice.raised"
     notice: str
@@ -242,16 +242,16 @@ class NoticeRaised(Happening):
 
 
 class NoticeSent(Happening):
-    """A channel took the notice."""
+    """A channel accepted the notice."""
 
     kind: Literal["notice.sent"] = "notice.sent"
     notice: str
     channel: str
-    push: str = ""  # in which message; nothing for the log, which takes each by itself
+    push: str = ""  # the message it was part of; empty for the log, which takes each notice by itself
 
 
 class ToolCalled(Happening):
-    """The door let an effect begin."""
+    """The door allowed an effect and it began."""
 
     kind: Literal["tool.called"] = "tool.called"
     invocation: str
@@ -263,7 +263,7 @@ class ToolCalled(Happening):
 
 
 class ToolFinished(Happening):
-    """The effect is over, or was denied before it began."""
+    """The effect ended, or was denied before it began."""
 
     kind: Literal["tool.finished"] = "tool.finished"
     invocation: str

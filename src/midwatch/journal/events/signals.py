@@ -1,4 +1,4 @@
-"""What agents tell us while they work, what they are told back, and how far they have come."""
+"""Signals from agents, their answers, and milestones."""
 
 from typing import Literal
 
@@ -7,32 +7,32 @@ from midwatch.terms.signals import SignalKind
 
 
 class SignalSeen(Happening):
-    """An agent wrote a signal; it is out of the agent's folder now, and these are its words."""
+    """An agent wrote a signal; the file was moved out of the agent's reach and read."""
 
     kind: Literal["signal.seen"] = "signal.seen"
     signal: str
     job: str
     epoch: int
     room: int
-    """Whose room it was written in; older than the epoch where the agent was at work since before a restart."""
+    """The epoch whose sandbox it was written in; older than `epoch` if the agent has run since before a restart."""
     number: int
-    """Counted within the job."""
+    """Its number within the job."""
     says: SignalKind
     text: str
     detail: str = ""
     options: tuple[str, ...] = ()
     refused: str = ""
-    """Why it was not taken; then there are no words."""
+    """Why it was refused; then the other fields are empty."""
     cause: str = ""
-    """What kind of trouble an error is, by our rules."""
+    """The failure class of an error, by our rules."""
     ask: str = ""
-    """The question to a person that it became."""
+    """The ask it became."""
     blob: str = ""
-    """All of the file, where it was taken."""
+    """The whole file, if it was accepted."""
 
 
 class SignalAnswered(Happening):
-    """A job's question has its answer."""
+    """An agent's question was answered."""
 
     kind: Literal["signal.answered"] = "signal.answered"
     signal: str
@@ -40,28 +40,28 @@ class SignalAnswered(Happening):
     answer: str
     by: str
     why: str = ""
-    """Where the answer stands, where no person was asked."""
+    """Where the answer was found, if no person was asked."""
     code: str = ""
-    """The gate's first reason, where it was asked."""
+    """The gate's first reason, if it was asked."""
 
 
 class SignalPassed(Happening):
-    """An agent has the answers to its questions, or was told how much time it has left."""
+    """An agent received answers, or a warning about its time."""
 
     kind: Literal["signal.passed"] = "signal.passed"
     job: str
     epoch: int
     signals: tuple[str, ...]
-    """What it had asked; nothing where it was only told about its time."""
+    """The questions answered; empty for a warning about time."""
     how: Literal["turn", "file", "prompt", "call"]
     turn: int = 0
-    """After which of its turns it was told so."""
+    """The turn after which it was delivered."""
     text: str = ""
-    """What was said, word for word."""
+    """The delivered text."""
 
 
 class MilestoneReached(Happening):
-    """A job came a visible piece further."""
+    """A job made visible progress."""
 
     kind: Literal["milestone.reached"] = "milestone.reached"
     job: str
@@ -69,7 +69,7 @@ class MilestoneReached(Happening):
     stone: Literal["commits", "planned", "checks", "repair", "pushing", "remark"]
     text: str
     commits: int = 0
-    """How many there are since the work began."""
+    """Commits since the work began."""
     head: str = ""
 
 

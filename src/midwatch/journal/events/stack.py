@@ -1,4 +1,4 @@
-"""What happens to a stack: the branches of a night, merged one upon the other and checked together."""
+"""Stacks: the branches of a night, merged in order and checked together."""
 
 from datetime import datetime
 from typing import Literal
@@ -9,7 +9,7 @@ from midwatch.terms.stack import LeftOut, StackStep, StackVerdict
 
 
 class StackBegun(Happening):
-    """Somebody, or the end of a night, wants to know which branches go together."""
+    """A merge check began: which branches of a night merge and stay green together."""
 
     kind: Literal["stack.begun"] = "stack.begun"
     stack: str
@@ -18,11 +18,11 @@ class StackBegun(Happening):
     into: str
     by: str
     due_at: datetime
-    """When nobody waits for it any more: the brief is written without it."""
+    """After this time the brief is written without it."""
 
 
 class StackMade(Happening):
-    """The order is known, with what was left out and why."""
+    """The merge order is known, with what was left out and why."""
 
     kind: Literal["stack.made"] = "stack.made"
     stack: str
@@ -31,7 +31,7 @@ class StackMade(Happening):
     verdict: StackVerdict
     base: str = ""
     tip: str = ""
-    """What the branch would be at after the whole order."""
+    """The branch's commit after the whole order."""
     order: tuple[StackStep, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     checks: tuple[CheckResult, ...] = ()
@@ -40,7 +40,7 @@ class StackMade(Happening):
 
 
 class StackMerged(Happening):
-    """A person merged the whole order."""
+    """A person merged the whole stack."""
 
     kind: Literal["stack.merged"] = "stack.merged"
     stack: str
@@ -50,7 +50,7 @@ class StackMerged(Happening):
 
 
 class StackCommented(Happening):
-    """A person had the order told at each of its pull requests, where they are kept elsewhere."""
+    """A person had the merge order posted on each of its pull requests."""
 
     kind: Literal["stack.commented"] = "stack.commented"
     stack: str
@@ -59,13 +59,13 @@ class StackCommented(Happening):
 
 
 class StackUndone(Happening):
-    """A person took a merged stack back; its pull requests are open again."""
+    """A person undid a merged stack; its pull requests are open again."""
 
     kind: Literal["stack.undone"] = "stack.undone"
     stack: str
     by: str
     sha: str
-    """Where the branch stands now."""
+    """The branch's commit now."""
     pull_requests: tuple[str, ...]
 
 

@@ -1,4 +1,4 @@
-"""What happens around a job on this machine: connections, setup, processes left behind, checkouts thrown away."""
+"""A job on this machine: connections, setup, orphaned processes, removed checkouts."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from midwatch.journal.events.happening import Happening
 
 
 class ConnectionSeen(Happening):
-    """An agent reached out, or tried to; each connection that ended is one entry."""
+    """A connection of an agent ended or was refused."""
 
     kind: Literal["connection.seen"] = "connection.seen"
     job: str
@@ -21,7 +21,7 @@ class ConnectionSeen(Happening):
 
 
 class SetupFinished(Happening):
-    """The project's setup command ran, or what it made the last time still holds."""
+    """The project's setup ran, or its cached result was reused."""
 
     kind: Literal["setup.finished"] = "setup.finished"
     job: str
@@ -29,13 +29,13 @@ class SetupFinished(Happening):
     project: str
     command: str
     fingerprint: str
-    """Of the command and the lockfiles: the same means that nothing needs to be made again."""
+    """A hash of the command and the lockfiles; the same hash reuses the cache."""
     reused: bool
     seconds: float = 0.0
 
 
 class ProcessOrphaned(Happening):
-    """Something of a job was still at work though nobody answers for it any more; it was ended."""
+    """A process of a job was found without an owner and was ended."""
 
     kind: Literal["process.orphaned"] = "process.orphaned"
     job: str
@@ -45,7 +45,7 @@ class ProcessOrphaned(Happening):
 
 
 class CheckoutRemoved(Happening):
-    """A job's checkouts were thrown away, by a person or because they were old and held nothing of their own."""
+    """A job's checkouts were deleted, by a person or because they were old and held no work of their own."""
 
     kind: Literal["checkout.removed"] = "checkout.removed"
     job: str

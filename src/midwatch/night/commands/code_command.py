@@ -11,7 +11,7 @@ from pydantic import Field
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
-from midwatch.journal.events.house import WorkAdded
+from midwatch.journal.events.projects import WorkAdded
 from midwatch.journal.events.session import (
     ActEnded,
     ActJudged,

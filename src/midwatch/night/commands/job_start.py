@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
-from midwatch.journal.events.house import WorkChanged
-from midwatch.journal.events.jobs import JobCreated
-from midwatch.journal.events.runs import MissionCreated, RunStarted
+from midwatch.journal.events.jobs import JobCreated, MissionCreated, RunStarted
+from midwatch.journal.events.projects import WorkChanged
 from midwatch.night.context import Night
 from midwatch.night.rounds.contracts import company_of, contract_for, joint_contract
 from midwatch.night.rounds.world import World

@@ -1,11 +1,11 @@
 """What a person may command while the night runs. A command is bound by scopes and budgets, not by the level."""
 
 from midwatch.errors import Refused, Unknown
-from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import (
     PullRequestClosed,
     PullRequestMerged,
 )
+from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.session import AskAnswered, MessageSaid, SessionPaused, SessionResumed
 from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.context import Night

@@ -6,9 +6,8 @@ import logging
 from datetime import datetime, timedelta
 
 from midwatch.errors import Limited, MidwatchError, Stale
-from midwatch.journal.events.forges import PullRequestChanged
-from midwatch.journal.events.house import WorkChanged
-from midwatch.journal.events.jobs import PullRequestClosed, PullRequestMerged
+from midwatch.journal.events.jobs import PullRequestChanged, PullRequestClosed, PullRequestMerged
+from midwatch.journal.events.projects import WorkChanged
 from midwatch.night.context import Night
 from midwatch.terms.forges import LOCAL, PullRequestPlace, PullRequestSeen
 from midwatch.terms.house import WorkStatus

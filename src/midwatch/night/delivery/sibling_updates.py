@@ -4,7 +4,7 @@ import logging
 
 from midwatch.errors import MidwatchError, Stale
 from midwatch.journal.entry import digest
-from midwatch.journal.events.forges import PullRequestReworded
+from midwatch.journal.events.jobs import PullRequestReworded
 from midwatch.night.context import Night
 from midwatch.night.delivery.deliver import may_leave
 from midwatch.night.delivery.siblings import MARK, TAIL, siblings, worded

@@ -1,8 +1,7 @@
 """Where a job that goes on for another takes up the work, and whose work that is."""
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import JobCreated
-from midwatch.journal.events.runs import RunStarted
+from midwatch.journal.events.jobs import JobCreated, RunStarted
 from midwatch.journal.port import Records
 from midwatch.night.context import Night
 from midwatch.rules.gate.contract import part_of

@@ -3,8 +3,7 @@
 from datetime import datetime, timedelta
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.boxes import JobBoxed, JobBoxOpened, JobWarned
-from midwatch.journal.events.jobs import JobEnded
+from midwatch.journal.events.jobs import JobBoxed, JobBoxOpened, JobEnded, JobWarned
 from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.context import Night
 from midwatch.night.recovery.failures import notice

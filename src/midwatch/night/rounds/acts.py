@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
-from midwatch.journal.events.house import WorkChanged
 from midwatch.journal.events.jobs import JobCreated
+from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
 from midwatch.night.commands.job_start import start_events
 from midwatch.night.context import Night

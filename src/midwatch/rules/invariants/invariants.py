@@ -10,7 +10,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.crew import ModelCalled
-from midwatch.journal.events.house import LevelChanged
+from midwatch.journal.events.projects import LevelChanged
 from midwatch.journal.events.stack import StackUndone
 from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
 from midwatch.rules.gate.act_groups import SAYING, plain

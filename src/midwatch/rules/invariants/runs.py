@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from midwatch.journal.entry import Entry
-from midwatch.journal.events.jobs import JobCreated, JobEnded
-from midwatch.journal.events.runs import RunFinished
+from midwatch.journal.events.jobs import JobCreated, JobEnded, RunFinished
 from midwatch.rules.invariants.records_seen import Found, RecordsSeen
 
 

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from midwatch.journal.entry import Entry
-from midwatch.journal.events import boxes as ev
+from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.jobs import GOING, by_epoch
 from midwatch.store.projectors.rows import change, clear_timer, on, set_timer
 from midwatch.store.projectors.waiting import box_timer_of

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from midwatch.journal.entry import Entry
-from midwatch.journal.events import forges as ev
+from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.rows import change, on
 from midwatch.store.schema.tables import pull_requests
 

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
-from midwatch.journal.events.forges import PullRequestReworded
+from midwatch.journal.events.jobs import PullRequestReworded
 from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row
 from midwatch.store.projectors.sessions import call_round
 from midwatch.store.projectors.waiting import failures_with, rested

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from midwatch.journal.entry import Entry
-from midwatch.journal.events import runs as ev
+from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.rows import change, insert, next_number, on
 from midwatch.store.schema.tables import missions, runs
 

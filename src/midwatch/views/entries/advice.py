@@ -6,15 +6,15 @@ from typing import TypeVar
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
-from midwatch.journal.events.house import GoalSet, WorkAdded
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobCreated,
     JobPlanned,
     JobVerified,
+    RunStarted,
 )
 from midwatch.journal.events.morning import EvidenceFound, ReportWritten
-from midwatch.journal.events.runs import RunStarted
+from midwatch.journal.events.projects import GoalSet, WorkAdded
 from midwatch.journal.events.session import ActJudged, OrdersChanged, OrdersSigned, SessionOpened
 from midwatch.terms.report import Recommendation
 from midwatch.terms.term import Term

@@ -3,14 +3,13 @@
 from typing import assert_never
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.boxes import BoxEvent
 from midwatch.journal.events.crew import CrewEvent
-from midwatch.journal.events.house import HouseEvent
-from midwatch.journal.events.jobs import JobEvent
+from midwatch.journal.events.jobs import BoxEvent, JobEvent
 from midwatch.journal.events.morning import MorningEvent
 from midwatch.journal.events.notices import NoticeEvent
 from midwatch.journal.events.people import PeopleEvent
 from midwatch.journal.events.preflight import PreflightEvent
+from midwatch.journal.events.projects import ProjectEvent
 from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
@@ -39,7 +38,7 @@ LONGEST = 480
 
 def describe(event: Event, names: Names = NOBODY) -> str:
     """Say what happened in one line; with `names` jobs, asks and projects are called by theirs."""
-    if isinstance(event, HouseEvent):
+    if isinstance(event, ProjectEvent):
         line = house.told(event, names)
     elif isinstance(event, SessionEvent):
         line = session.told(event, names)

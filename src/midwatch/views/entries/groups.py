@@ -1,19 +1,5 @@
 """Events in small groups, so that a reader can go through one kind after the other and the type checker can count."""
 
-from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
-from midwatch.journal.events.house import (
-    GoalClosed,
-    GoalSet,
-    LevelChanged,
-    ProjectAdded,
-    ProjectChanged,
-    ProjectRemoved,
-    SettingsApplied,
-    SettingsDiscarded,
-    SettingsProposed,
-    WorkAdded,
-    WorkChanged,
-)
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -33,10 +19,15 @@ from midwatch.journal.events.jobs import (
     JobVerified,
     JobWaits,
     JobWoken,
+    MissionCreated,
     PlanReturned,
+    PullRequestChanged,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
+    PullRequestReworded,
+    RunFinished,
+    RunStarted,
 )
 from midwatch.journal.events.morning import (
     ArtifactKept,
@@ -48,7 +39,19 @@ from midwatch.journal.events.morning import (
     ReviewTimedOut,
     RunScored,
 )
-from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
+from midwatch.journal.events.projects import (
+    GoalClosed,
+    GoalSet,
+    LevelChanged,
+    ProjectAdded,
+    ProjectChanged,
+    ProjectRemoved,
+    SettingsApplied,
+    SettingsDiscarded,
+    SettingsProposed,
+    WorkAdded,
+    WorkChanged,
+)
 from midwatch.journal.events.session import (
     ActEnded,
     ActJudged,

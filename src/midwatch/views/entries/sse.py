@@ -9,8 +9,8 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import (
     JobCreated,
     PullRequestOpened,
+    RunStarted,
 )
-from midwatch.journal.events.runs import RunStarted
 from midwatch.journal.events.session import ActEnded, ActJudged, AskOpened, CouncilSpoke
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.tags import phase_of, sse_type

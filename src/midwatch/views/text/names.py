@@ -6,12 +6,12 @@ from pydantic import Field
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
-from midwatch.journal.events.house import ProjectAdded, WorkAdded
 from midwatch.journal.events.jobs import (
     JobCreated,
     PullRequestOpened,
+    RunStarted,
 )
-from midwatch.journal.events.runs import RunStarted
+from midwatch.journal.events.projects import ProjectAdded, WorkAdded
 from midwatch.journal.events.session import ActJudged, AskOpened, SessionOpened
 from midwatch.journal.events.stack import StackBegun
 from midwatch.terms.term import Term

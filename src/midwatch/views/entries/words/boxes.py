@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.boxes import BoxEvent, JobBoxed, JobBoxOpened, JobWarned
+from midwatch.journal.events.jobs import BoxEvent, JobBoxed, JobBoxOpened, JobWarned
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean
 

@@ -2,13 +2,13 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.house import (
+from midwatch.journal.events.projects import (
     GoalClosed,
     GoalSet,
-    HouseEvent,
     LevelChanged,
     ProjectAdded,
     ProjectChanged,
+    ProjectEvent,
     ProjectRemoved,
     SettingsApplied,
     SettingsDiscarded,
@@ -21,7 +21,7 @@ from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, listed, spaced
 
 
-def told(event: HouseEvent, names: Names) -> str:
+def told(event: ProjectEvent, names: Names) -> str:
     """Say what happened to the house."""
     if isinstance(event, Standing):
         return _standing(event)

@@ -2,7 +2,6 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.forges import PullRequestChanged, PullRequestReworded
 from midwatch.journal.events.jobs import (
     JobApproved,
     JobBundled,
@@ -23,12 +22,16 @@ from midwatch.journal.events.jobs import (
     JobVerified,
     JobWaits,
     JobWoken,
+    MissionCreated,
     PlanReturned,
+    PullRequestChanged,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
+    PullRequestReworded,
+    RunFinished,
+    RunStarted,
 )
-from midwatch.journal.events.runs import MissionCreated, RunFinished, RunStarted
 from midwatch.terms.jobs import Change, Done
 from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Setting
 from midwatch.views.text.names import Names

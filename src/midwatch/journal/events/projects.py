@@ -1,4 +1,4 @@
-"""What happens to the house itself: projects, goals, work, settings, the level."""
+"""Projects, goals, work items, settings and the level."""
 
 from typing import Literal
 
@@ -10,14 +10,14 @@ from midwatch.terms.trust import Level
 
 
 class ProjectAdded(Happening):
-    """The house learned of a repository."""
+    """A project was added."""
 
     kind: Literal["project.added"] = "project.added"
     project: Project
 
 
 class ProjectChanged(Happening):
-    """Something about a project was changed; None means it stayed."""
+    """A project was changed; None means unchanged."""
 
     kind: Literal["project.changed"] = "project.changed"
     project: str
@@ -30,14 +30,14 @@ class ProjectChanged(Happening):
 
 
 class ProjectRemoved(Happening):
-    """A project was taken off the books; what was recorded about it stays."""
+    """A project was removed; its records stay."""
 
     kind: Literal["project.removed"] = "project.removed"
     project: str
 
 
 class GoalSet(Happening):
-    """A goal was stated or stated anew; each statement is a version."""
+    """A goal was set or changed; each statement is a version."""
 
     kind: Literal["goal.set"] = "goal.set"
     goal: str
@@ -50,7 +50,7 @@ class GoalSet(Happening):
 
 
 class GoalClosed(Happening):
-    """A goal was reached or given up."""
+    """A goal was reached or dropped."""
 
     kind: Literal["goal.closed"] = "goal.closed"
     goal: str
@@ -58,7 +58,7 @@ class GoalClosed(Happening):
 
 
 class WorkAdded(Happening):
-    """A work item was written down."""
+    """A work item was added."""
 
     kind: Literal["work.added"] = "work.added"
     item: str
@@ -72,7 +72,7 @@ class WorkAdded(Happening):
 
 
 class WorkChanged(Happening):
-    """A work item moved; None means it stayed."""
+    """A work item was changed; None means unchanged."""
 
     kind: Literal["work.changed"] = "work.changed"
     item: str
@@ -85,7 +85,7 @@ class WorkChanged(Happening):
 
 
 class SettingsProposed(Happening):
-    """Somebody wants other settings; nothing changes yet."""
+    """A settings change was proposed; it has no effect yet."""
 
     kind: Literal["settings.proposed"] = "settings.proposed"
     proposal: str
@@ -94,21 +94,21 @@ class SettingsProposed(Happening):
 
 
 class SettingsApplied(Happening):
-    """A proposal became the newest version."""
+    """A proposed change became the newest settings version."""
 
     kind: Literal["settings.applied"] = "settings.applied"
     proposal: str
 
 
 class SettingsDiscarded(Happening):
-    """A proposal was thrown away."""
+    """A proposed change was discarded."""
 
     kind: Literal["settings.discarded"] = "settings.discarded"
     proposal: str
 
 
 class LevelChanged(Happening):
-    """The person granted more, or took it back."""
+    """The person changed the standing level."""
 
     kind: Literal["level.changed"] = "level.changed"
     level: Level
@@ -117,7 +117,7 @@ class LevelChanged(Happening):
     reason: str = ""
 
 
-HouseEvent = (
+ProjectEvent = (
     ProjectAdded
     | ProjectChanged
     | ProjectRemoved
