@@ -1,6 +1,6 @@
-"""Keeps the tables of SPEC.md that come from the code: `python docs/tables.py` writes them anew.
+"""Writes the tables of the documents that come from the code: `python docs/tables.py`.
 
-Each stands between `<!-- made: name -->` and `<!-- end -->`; tests/promises/test_docs.py compares them with the code.
+Each is between `<!-- made: name -->` and `<!-- end -->`; tests/promises/test_docs.py compares them with the code.
 """
 
 import importlib
@@ -17,9 +17,10 @@ from fastapi.routing import APIRoute
 from midwatch import errors
 from midwatch.journal.events import Event
 from midwatch.rules.gate import delivery, gate, matrix
+from midwatch.rules.gate.conditions import BRAIN, EVERYONE, PERSON
 from midwatch.rules.invariants import invariants
 from midwatch.rules.people.asks import MINUTES, SILENCE, silence_in_words
-from midwatch.rules.gate.conditions import BRAIN, EVERYONE, PERSON
+from midwatch.settings import KEYS
 from midwatch.store.schema.tables import RECORDS
 from midwatch.surfaces import api
 from midwatch.surfaces.cli.main import VERBS
@@ -28,7 +29,7 @@ from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
 from midwatch.terms.trust import Level, Outcome
 
-SPEC = Path(__file__).parent / "SPEC.md"
+DOCUMENTS = tuple(Path(__file__).parent / name for name in ("SPEC.md", "reference.md", "settings.md"))
 MADE = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 WHOM = {EVERYONE: "everyone", BRAIN: "brains", PERSON: "people"}
 LETTER = {
@@ -148,23 +149,37 @@ def verbs() -> str:
     return table(("verb", "what it does"), ((f"`{name}`", line) for name, (_, line) in VERBS.items()))
 
 
+def settings() -> str:
+    """Every setting with its default."""
+
+    def default(key: str) -> str:
+        value = KEYS[key].default
+        return f"`{value}`".replace("|", "\\|") if value not in ("", None, (), []) else "none"
+
+    return table(
+        ("setting", "default", "what it does"),
+        ((f"`{key}`", default(key), KEYS[key].description.replace("|", "\\|")) for key in KEYS),
+    )
+
+
 MAKERS: dict[str, Callable[[], str]] = {
     made.__name__: made
-    for made in (events, rows, conditions, at_the_door, levels, asks, promises, failures, routes, verbs)
+    for made in (events, rows, conditions, at_the_door, levels, asks, promises, failures, routes, verbs, settings)
 }
 
 
 def renewed(text: str) -> str:
-    """Write every made table of a text anew."""
+    """Write every made table of a text again."""
     return MADE.sub(lambda found: found[1] + MAKERS[found[2]]() + found[3], text)
 
 
 def main() -> int:
-    """Bring SPEC.md up to date."""
-    before = SPEC.read_text(encoding="utf-8")
-    after = renewed(before)
-    SPEC.write_text(after, encoding="utf-8")
-    sys.stdout.write("SPEC.md was up to date.\n" if after == before else "SPEC.md is up to date again.\n")
+    """Bring the documents up to date."""
+    for document in DOCUMENTS:
+        before = document.read_text(encoding="utf-8")
+        after = renewed(before)
+        document.write_text(after, encoding="utf-8")
+        sys.stdout.write(f"{document.name}: {'no change' if after == before else 'updated'}\n")
     return 0
 
 
