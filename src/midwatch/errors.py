@@ -2,15 +2,17 @@
 
 MidwatchError
 ├─ Misuse       M1xx  exit 2, HTTP 400   wrong request or setting      the caller
-│  └─ Unknown   M104  exit 2, HTTP 404   nothing has that name         the caller
-├─ Refused      M2xx  exit 3, HTTP 403   a rule said no                nobody, or the person
-│  ├─ Locked    M202  exit 3, HTTP 403   a credential was refused      the person mends it
+│  ├─ Unknown   M104  exit 2, HTTP 404   nothing has that name         the caller
+│  └─ WrongHost M121  exit 2, HTTP 421   the host is not allowed       the caller
+├─ Refused      M2xx  exit 3, HTTP 403   a rule said no                the person, or no one
+│  ├─ Locked    M202  exit 3, HTTP 403   a credential was refused      the person renews it
 │  ├─ Withheld  M203  exit 3, HTTP 403   a person has to allow it      the person allows it, or not
 │  ├─ Stranger  M201  exit 3, HTTP 401   we do not know who asks       the caller signs in
 │  └─ Stale     M209  exit 3, HTTP 409   the world moved on meanwhile  the caller looks again
 ├─ Exhausted    M3xx  exit 4, HTTP 409   budget, time or room is used  the night ends well
 │  ├─ NightSpent M303 exit 4, HTTP 409   the night's budget is used    the night ends well
-│  ├─ Spent     M302  exit 4, HTTP 409   a job's own budget is used    the person grants more, or not
+│  ├─ JobSpent  M302  exit 4, HTTP 409   a job's own budget is used    the person grants more, or not
+│  ├─ TooLarge  M313  exit 4, HTTP 413   the request is too large      the caller sends less
 │  └─ Hasty     M329  exit 4, HTTP 429   too many attempts             the caller waits
 ├─ Unavailable  M4xx  exit 5, HTTP 503   busy or away                  recovery, or the person waits
 │  ├─ Limited   M429  exit 5, HTTP 503   the provider's limit is met   the clock, until it resets
@@ -67,6 +69,13 @@ class Unknown(Misuse):
     status = 404
 
 
+class WrongHost(Misuse):
+    """The request names a host that is not allowed."""
+
+    code = "M121"
+    status = 421
+
+
 class Refused(MidwatchError):
     """A rule refused this."""
 
@@ -109,7 +118,7 @@ class Exhausted(MidwatchError):
     status = 409
 
 
-class Spent(Exhausted):
+class JobSpent(Exhausted):
     """What a job was given to spend is used up."""
 
     code = "M302"
@@ -119,6 +128,13 @@ class NightSpent(Exhausted):
     """What the whole night was given to spend is used up."""
 
     code = "M303"
+
+
+class TooLarge(Exhausted):
+    """The request is larger than the limit."""
+
+    code = "M313"
+    status = 413
 
 
 class Hasty(Exhausted):
@@ -141,8 +157,10 @@ class Limited(Unavailable):
 
     code = "M429"
 
-    def __init__(self, message: str = "", *, hint: str = "", until: datetime | None = None) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(
+        self, message: str = "", *, hint: str = "", because: tuple[str, ...] = (), until: datetime | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, because=because)
         self.until = until
         """When it resets, as the provider says."""
 
@@ -154,7 +172,7 @@ class Away(Unavailable):
 
 
 class Broken(MidwatchError):
-    """An outside tool failed in a way a retry will not mend."""
+    """An outside tool failed in a way a retry will not fix."""
 
     code = "M500"
     exit_code = 5
@@ -166,3 +184,19 @@ class Corrupt(MidwatchError):
 
     code = "M900"
     exit_code = 6
+
+
+def every_kind(kind: type[MidwatchError] = MidwatchError) -> tuple[type[MidwatchError], ...]:
+    """List this class and all below it, in the order they were declared."""
+    return (kind, *(one for child in kind.__subclasses__() for one in every_kind(child)))
+
+
+BY_CODE = {kind.code: kind for kind in reversed(every_kind())}
+"""Each code with its class; a class that shares its parent's code does not replace the parent."""
+
+
+def reported(code: str, exit_code: int, message: str, hint: str = "", because: tuple[str, ...] = ()) -> MidwatchError:
+    """Rebuild an error that another process reported; a code this version does not know keeps its exit code."""
+    alike = (kind for kind in every_kind()[1:] if kind.exit_code == exit_code)
+    kind = BY_CODE.get(code) or next(alike, Broken)
+    return kind(message, hint=hint, because=because)

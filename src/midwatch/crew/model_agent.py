@@ -12,14 +12,14 @@ from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimit
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
 from midwatch.crew.roles import Room, Task
-from midwatch.errors import Away, Broken, Limited, Locked, MidwatchError, NightSpent, Spent, Unavailable
+from midwatch.errors import Away, Broken, JobSpent, Limited, Locked, MidwatchError, NightSpent, Unavailable
 from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said, Told
 from midwatch.terms.jobs import Done, Plan
 
 WRONG: dict[Outcome, tuple[type[MidwatchError], str]] = {
     Outcome.FAILED: (Broken, "Look at its log for what it tried."),
     Outcome.MAX_TURNS: (Broken, "Ask for less at once, or allow more turns."),
-    Outcome.BUDGET: (Spent, "Raise the ceiling, or ask for less."),
+    Outcome.BUDGET: (JobSpent, "Raise the ceiling, or ask for less."),
     Outcome.LIMIT: (Limited, "It goes on when the provider's limit resets."),
     Outcome.AUTH: (Locked, "Check its credential: midwatch agent test."),
     Outcome.NETWORK: (Away, "It is tried again; look at the provider's status page."),
@@ -147,7 +147,7 @@ class ModelAgent:
 def _wrong(ended: RunEnded, name: str, met: Met | None) -> MidwatchError:
     kind, hint = WRONG[ended.outcome]
     why = ended.why or f"{name} ended without a word."
-    if kind is Spent and met is not None and met.whose == "session":
+    if kind is JobSpent and met is not None and met.whose == "session":
         return NightSpent(met.why)
     if kind is Limited:
         return Limited(why, hint=hint, until=ended.resets_at)

@@ -3,7 +3,7 @@
 import contextlib
 from datetime import datetime, timedelta
 
-from midwatch.errors import Limited, Locked, MidwatchError, NightSpent, Spent, Stale
+from midwatch.errors import JobSpent, Limited, Locked, MidwatchError, NightSpent, Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded, JobGranted, JobWoken
 from midwatch.journal.events.session import AskWithdrawn, SessionPaused, SessionResumed
@@ -37,7 +37,7 @@ async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event,
             return await _wait_for(night, job, error, until)
         case Locked():
             return await _ask_for_a_credential(night, job, error)
-        case Spent():
+        case JobSpent():
             return await _ask_for_more(night, job, error)
         case NightSpent():
             return await _end_the_night(night, job, error)

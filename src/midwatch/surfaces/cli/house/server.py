@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from midwatch.errors import Broken, Corrupt, Exhausted, MidwatchError, Misuse, Refused
+from midwatch.errors import Broken, MidwatchError, Refused, reported
 from midwatch.surfaces.address import SOCKET
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
@@ -109,12 +109,12 @@ def _why(said: str, code: int, log: Path) -> MidwatchError:
     """Tell what the process said before it ended, with its own exit code."""
     lines = said.strip().splitlines()
     begins = max((number for number, text in enumerate(lines) if text.startswith("midwatch: ")), default=None)
-    kind = next((one for one in (Misuse, Refused, Exhausted, Broken, Corrupt) if one.exit_code == code), Broken)
     if begins is None:
         spoken = [text.strip(" |+-") for text in lines if text.strip(" |+-")]  # an error in a group is framed
-        return kind(f"Midwatch did not start: {spoken[-1] if spoken else 'it said nothing'}.", hint=f"Its log: {log}")
+        said = f"Midwatch did not start: {spoken[-1] if spoken else 'it said nothing'}."
+        return reported("", code, said, f"Its log: {log}")
     hint = " ".join(text.strip() for text in lines[begins + 1 :]) or f"Its log: {log}"
-    return kind(lines[begins].removeprefix("midwatch: "), hint=hint)
+    return reported("", code, lines[begins].removeprefix("midwatch: "), hint)
 
 
 def _install() -> None:

@@ -18,21 +18,6 @@ from midwatch.views.text.plain import harmless
 API = "/api/v1"
 NOBODY = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
 """What it looks like when no server is at the socket."""
-BY_CODE = {
-    kind.code: kind
-    for kind in (
-        errors.Misuse,
-        errors.Unknown,
-        errors.Refused,
-        errors.Stranger,
-        errors.Stale,
-        errors.Exhausted,
-        errors.Hasty,
-        errors.Unavailable,
-        errors.Broken,
-        errors.Corrupt,
-    )
-}
 
 
 class SocketConnection(http.client.HTTPConnection):
@@ -100,7 +85,7 @@ def _page(target: str) -> Told:
         raise _unanswered(error) from error
     link = headers.get("link", "")
     onward = link[1 : link.index(">")] if 'rel="next"' in link else ""
-    return Told(_understood(status, headers.get("content-type", ""), body), onward, headers)
+    return Told(understood(status, headers.get("content-type", ""), body), onward, headers)
 
 
 def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
@@ -113,7 +98,7 @@ def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
         raise errors.Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach") from None
     except (OSError, http.client.HTTPException) as error:
         raise _unanswered(error) from error
-    return _understood(status, headers.get("content-type", ""), answer)
+    return understood(status, headers.get("content-type", ""), answer)
 
 
 def _unanswered(error: Exception) -> errors.MidwatchError:
@@ -144,7 +129,8 @@ def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[i
         connection.close()
 
 
-def _understood(status: int, kind: str, body: bytes) -> Any:
+def understood(status: int, kind: str, body: bytes) -> Any:
+    """Read an answer; an error in it is raised here as the class it was there."""
     if status >= 400:
         _raise(status, body)
     told = json.loads(body) if kind.startswith("application/json") else body.decode(errors="replace")
@@ -169,6 +155,4 @@ def _raise(status: int, body: bytes) -> NoReturn:
         raise errors.Broken(
             f"The server answered {status} without saying why.", hint="Its log: midwatch doctor"
         ) from None
-    raise BY_CODE.get(told["code"], errors.MidwatchError)(
-        told["message"], hint=told["hint"], because=tuple(told["because"])
-    )
+    raise errors.reported(told["code"], told["exit_code"], told["message"], told["hint"], tuple(told["because"]))

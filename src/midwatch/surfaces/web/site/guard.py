@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from midwatch.errors import Exhausted, MidwatchError, Misuse, Refused, Stranger
+from midwatch.errors import MidwatchError, Refused, Stranger, TooLarge, WrongHost
 from midwatch.evening.people import Entrance, by_cookie, by_token
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.api.ascii_json import AsciiJson
@@ -35,20 +35,6 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-
-
-class WrongHost(Misuse):
-    """This is not a name of this house."""
-
-    code = "M121"
-    status = 421
-
-
-class TooLarge(Exhausted):
-    """The request is larger than anything we read."""
-
-    code = "M313"
-    status = 413
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +71,7 @@ class Guard:
         # Another name for our address is how a page elsewhere reaches in (DNS rebinding).
         if headers.get("host", "") not in self.hosts():
             raise WrongHost(
-                f"This house is not called {headers.get('host', '')!r}.",
+                f"Host {headers.get('host', '')!r} is not allowed.",
                 hint="Open it by the address it printed at its start, or add the name to server.allowed_hosts.",
             )
 
