@@ -100,7 +100,7 @@ def test_a_changed_template_has_a_new_version() -> None:
 def test_a_prompt_names_its_templates_and_its_digest() -> None:
     prompt = build_prompt(FULL)
     assert prompt.template == "plan"
-    assert prompt.version == "plan 1, context 6, limits 1, telling 3, ending 3"
+    assert prompt.version == "plan 2, context 7, limits 2, telling 4, ending 4"
     assert prompt.digest == sha256(prompt.text.encode()).hexdigest()
     assert build_prompt(FULL) == prompt
     assert build_prompt(PromptFacts(Errand.EXECUTE)).template == "resume"
@@ -113,10 +113,10 @@ def test_a_try_after_a_failure_is_told_what_failed_and_what_to_do_differently() 
     )
     prompt = build_prompt(PromptFacts(Errand.EXECUTE, objective="Mend it", former=former))
     ours = outside_fences(prompt)
-    assert "2 tries at this failed. The last one\nfailed at execute: something it needs is missing." in ours
-    assert "Do it differently now: Pin it." in ours
+    assert "2 attempts failed. The last one\nfailed at execute: something it needs is missing." in ours
+    assert "Do this differently: Pin it." in ours
     assert "None." not in ours
-    assert prompt.text.count("The last try failed") == 1
+    assert prompt.text.count("The last attempt failed") == 1
 
 
 def test_what_is_empty_is_not_mentioned() -> None:
@@ -126,9 +126,9 @@ def test_what_is_empty_is_not_mentioned() -> None:
         "Goals",
         "Checks",
         "The project",
-        "Last commits",
+        "Recent commits",
         "earlier nights",
-        "How to tell us",
+        "How to report and ask",
         "plan",
     ):
         assert title not in bare

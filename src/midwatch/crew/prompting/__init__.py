@@ -1,1 +1,1 @@
-"""What agents are told: templates in files, each with its version, filled with facts; strangers' text is fenced."""
+"""Prompts: versioned template files filled with facts; untrusted text is fenced."""
