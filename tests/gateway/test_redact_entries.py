@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from midwatch.gateway.redaction.entries import Entries, _foreign
+from midwatch.gateway.redaction.journal_entries import Entries, _foreign
 from midwatch.gateway.redaction.patterns import Rule, shipped
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.journal.upcasts import read_event, write_event

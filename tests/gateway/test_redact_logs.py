@@ -3,7 +3,7 @@
 import io
 import logging
 
-from midwatch.gateway.redaction.logs import Discreet
+from midwatch.gateway.redaction.log_filter import Discreet
 from midwatch.gateway.redaction.redactor import Redactor
 from tests.gateway.examples import filled
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from pydantic import JsonValue
 
 from midwatch.errors import Broken, Stale
-from midwatch.gateway.redaction.entries import Entries
+from midwatch.gateway.redaction.journal_entries import Entries
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid

@@ -25,7 +25,7 @@ from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
 from midwatch.gateway.door import TracedDoor
 from midwatch.gateway.model_access import ModelDoors
-from midwatch.gateway.redaction.entries import Entries
+from midwatch.gateway.redaction.journal_entries import Entries
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.room_network import Doorkeeper
 from midwatch.gateway.vault import Vault

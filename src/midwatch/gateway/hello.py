@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from midwatch.errors import MidwatchError, Misuse
 from midwatch.gateway.hello_result import Answer, Greeting, Heard, judge
-from midwatch.gateway.metering.bounds import Patience
-from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
+from midwatch.gateway.metering.counting.decompression import Decoder, Unreadable
 from midwatch.gateway.metering.credentials import Keeps
-from midwatch.gateway.metering.fuel import readings
+from midwatch.gateway.metering.limits import Patience
+from midwatch.gateway.metering.provider_quota import readings
 from midwatch.gateway.metering.providers import PROVIDERS, Provider
-from midwatch.gateway.metering.refusing import Declined
+from midwatch.gateway.metering.refusals import Declined
 from midwatch.gateway.metering.upstream import Leaving, Progress, Upstream, parts
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.roles import Clock

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from midwatch.gateway.metering.calls import Fuel
-from midwatch.gateway.metering.veil import without
+from midwatch.gateway.metering.masking import without
 from midwatch.terms.agents import ModelAccess
 from midwatch.views.text.plain import clean
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import NoReturn
 
 from midwatch.errors import MidwatchError, Misuse, Refused, Unavailable
-from midwatch.gateway.redaction.known import long_enough
+from midwatch.gateway.redaction.known_values import long_enough
 from midwatch.terms.secrets import SecretPlace, SecretReference
 
 LONGEST = 64 * 1024

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.gateway.egress import Route
-from midwatch.gateway.egress.resolving import SystemResolver
+from midwatch.gateway.egress.dialer import SystemResolver
 from tests.conftest import missing
 from tests.gateway.egress.conftest import Authority
 from tests.gateway.egress.lab import PATIENCE, FarEnd, Lab, far_end, lab

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.gateway.egress.counting import TurnedAway
-from midwatch.gateway.egress.heads import LARGEST_HEAD, Request, read_request, read_response
+from midwatch.gateway.egress.connection import TurnedAway
+from midwatch.gateway.egress.http_head import LARGEST_HEAD, Request, read_request, read_response
 from midwatch.gateway.egress.tls import asks_again, read_hello
 from tests.gateway.egress.lab import FarEnd, client_hello, far_end, in_records, lab, real_hello, server_name
 from tests.gateway.egress.test_tunnels import RETRY, SERVER_HELLO

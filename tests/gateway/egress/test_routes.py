@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.errors import Misuse, Unavailable
 from midwatch.gateway.egress import HeaderSource, Route
-from midwatch.gateway.egress.counting import TurnedAway
+from midwatch.gateway.egress.connection import TurnedAway
 from midwatch.gateway.egress.forwarding import path_on
 from tests.gateway.egress.conftest import Authority
 from tests.gateway.egress.lab import FarEnd, far_end, lab

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Provider
-from midwatch.gateway.metering.bodies import objection
+from midwatch.gateway.metering.body_rules import objection
 from midwatch.gateway.metering.providers import Shape
 from tests.gateway.metering.lab import lab
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from midwatch.gateway.metering.calls import Usage
 from midwatch.gateway.metering.counting import Counter
-from midwatch.gateway.metering.counting.events import Events
+from midwatch.gateway.metering.counting.sse import Events
 from tests.gateway.metering.streams import RECORDED, Recorded, messages_stream
 
 each = pytest.mark.parametrize("recorded", RECORDED, ids=lambda one: one.name)

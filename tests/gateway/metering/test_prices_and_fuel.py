@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from midwatch.errors import Misuse
 from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Fuel, Prices, Provider, Usage
 from midwatch.gateway.metering.credentials import new_placeholder
-from midwatch.gateway.metering.fuel import moment, readings
-from midwatch.gateway.metering.veil import Veil
+from midwatch.gateway.metering.masking import Veil
+from midwatch.gateway.metering.provider_quota import moment, readings
 from tests.gateway.metering.lab import NOW, FarModel, answer, lab, message
 
 each = pytest.mark.parametrize("provider", PROVIDERS.values(), ids=lambda one: one.name)

@@ -5,9 +5,9 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from midwatch.gateway.egress.counting import TurnedAway
-from midwatch.gateway.egress.heads import Request
-from midwatch.gateway.egress.moving import pump_length
+from midwatch.gateway.egress.connection import TurnedAway
+from midwatch.gateway.egress.http_head import Request
+from midwatch.gateway.egress.wire import pump_length
 
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")
 _LONGEST_CHUNK_LINE: Final = 10

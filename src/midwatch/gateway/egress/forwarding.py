@@ -8,10 +8,10 @@ from urllib.parse import unquote
 
 from midwatch.errors import MidwatchError
 from midwatch.gateway.egress.bodies import upload
-from midwatch.gateway.egress.counting import TurnedAway, Visit
-from midwatch.gateway.egress.heads import Head, Request, read_response, written
-from midwatch.gateway.egress.moving import Wire, one_failure, pump, pump_length
+from midwatch.gateway.egress.connection import TurnedAway, Visit
+from midwatch.gateway.egress.http_head import Head, Request, read_response, written
 from midwatch.gateway.egress.policy import Route
+from midwatch.gateway.egress.wire import Wire, one_failure, pump, pump_length
 
 MOST_INTERIM: Final = 8
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from http import HTTPStatus
 
-from midwatch.gateway.egress.counting import Connection, Counts, Meter, TurnedAway, Visit
+from midwatch.gateway.egress.connection import Connection, Counts, Meter, TurnedAway, Visit
+from midwatch.gateway.egress.dialer import Address, Dialler, Resolver, SystemResolver
 from midwatch.gateway.egress.forwarding import carry, head_for
-from midwatch.gateway.egress.heads import LARGEST_HEAD, Request, read_request, written
-from midwatch.gateway.egress.moving import Wire, within
+from midwatch.gateway.egress.http_head import LARGEST_HEAD, Request, read_request, written
 from midwatch.gateway.egress.policy import Policy, Route
-from midwatch.gateway.egress.resolving import Address, Dialler, Resolver, SystemResolver
 from midwatch.gateway.egress.tls import ACCESS_DENIED
 from midwatch.gateway.egress.tunnel import Tunnel
+from midwatch.gateway.egress.wire import Wire, within
 from midwatch.gateway.listener import Reception
 from midwatch.rules.budget.egress import may_reach, shown
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from midwatch.gateway.egress.counting import TurnedAway
+from midwatch.gateway.egress.connection import TurnedAway
 from midwatch.rules.budget.egress import shown
 
 LARGEST_HELLO: Final = 32_768

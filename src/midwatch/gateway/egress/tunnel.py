@@ -3,10 +3,10 @@
 import asyncio
 from contextlib import suppress
 
-from midwatch.gateway.egress.counting import TurnedAway, Visit
-from midwatch.gateway.egress.moving import BUFFER, Wire, one_failure, pump, within
+from midwatch.gateway.egress.connection import TurnedAway, Visit
 from midwatch.gateway.egress.policy import Deadlines
 from midwatch.gateway.egress.tls import RETRY_SEEN_AFTER, asks_again, check_name, read_hello
+from midwatch.gateway.egress.wire import BUFFER, Wire, one_failure, pump, within
 
 OPEN = b"HTTP/1.1 200 Connection established\r\n\r\n"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from midwatch.gateway.metering.roles import Grant
+from midwatch.gateway.metering.grant import Grant
 
 PORTS: Final[Mapping[str, int]] = {"anthropic": 8119, "openai": 8120, "gemini": 8121}
 """The doors' numbers inside; every room has a network of its own."""

@@ -5,14 +5,14 @@ import logging
 import socket
 from typing import Final
 
-from midwatch.gateway.egress.moving import Wire
+from midwatch.gateway.egress.wire import Wire
 from midwatch.gateway.listener import Reception
-from midwatch.gateway.metering.asking import asked_of, way_of
-from midwatch.gateway.metering.bounds import Patience, Room
-from midwatch.gateway.metering.carrying import Carrying
-from midwatch.gateway.metering.inside import HungUp, Inside, Shelf
-from midwatch.gateway.metering.refusing import Declined
-from midwatch.gateway.metering.roles import Books, Grant, Unwritten
+from midwatch.gateway.metering.client_connection import HungUp, Inside, Shelf
+from midwatch.gateway.metering.exchange import Carrying
+from midwatch.gateway.metering.grant import Books, Grant, Unwritten
+from midwatch.gateway.metering.limits import Patience, Room
+from midwatch.gateway.metering.refusals import Declined
+from midwatch.gateway.metering.request import asked_of, way_of
 from midwatch.gateway.metering.upstream import Upstream
 
 log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from midwatch.gateway.metering.bounds import Patience
-from midwatch.gateway.metering.refusing import Declined
+from midwatch.gateway.metering.limits import Patience
+from midwatch.gateway.metering.refusals import Declined
 
 if TYPE_CHECKING:
     import httpx

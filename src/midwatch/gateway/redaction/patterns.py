@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from midwatch.gateway.redaction.anchors import Anchors
-from midwatch.gateway.redaction.span import NAMED, PROVIDER, Span, label
+from midwatch.gateway.redaction.literal_search import Anchors
+from midwatch.gateway.redaction.spans import NAMED, PROVIDER, Span, label
 
 AFTER = 512
 """How far behind its keyword a match may end that began before it."""

@@ -5,10 +5,10 @@ import sys
 from bisect import bisect_right
 from collections.abc import Mapping
 
-from midwatch.gateway.redaction import blocks
-from midwatch.gateway.redaction.known import Known
+from midwatch.gateway.redaction import private_keys
+from midwatch.gateway.redaction.known_values import Known
 from midwatch.gateway.redaction.patterns import Patterns, shipped
-from midwatch.gateway.redaction.span import KNOWN, NAMED, Span, label, merged
+from midwatch.gateway.redaction.spans import KNOWN, NAMED, Span, label, merged
 from midwatch.gateway.redaction.stream import Stream
 
 
@@ -35,11 +35,11 @@ class Redactor:
         self.known = Known(together)
         self._values = together
         labels = {label(name) for name in (*together, *(rule.name for rule in self._patterns.rules))}
-        self._labels = re.compile(b"|".join(re.escape(one) for one in sorted({*labels, blocks.NAME})))
+        self._labels = re.compile(b"|".join(re.escape(one) for one in sorted({*labels, private_keys.NAME})))
 
     def spans(self, data: bytes, *, up_to: int = NAMED) -> list[Span]:
         """Say where the secrets stand, in order and apart from each other."""
-        spans = [*self.known.spans(data), *self._patterns.spans(data), *blocks.spans(data)]
+        spans = [*self.known.spans(data), *self._patterns.spans(data), *private_keys.spans(data)]
         if up_to < NAMED:
             spans = [span for span in spans if span.rank <= up_to]
         if spans and b"[secret:" in data:

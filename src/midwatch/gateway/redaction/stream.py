@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Protocol
 
-from midwatch.gateway.redaction import blocks
-from midwatch.gateway.redaction.known import Known
-from midwatch.gateway.redaction.span import Span
+from midwatch.gateway.redaction import private_keys
+from midwatch.gateway.redaction.known_values import Known
+from midwatch.gateway.redaction.spans import Span
 
 HOLD = 64 * 1024
 """More is never held back; then an unfinished pattern may pass, a known value still does not."""
@@ -100,7 +100,7 @@ class Stream:
 
     def _pause_at(self, data: bytes, spans: list[Span]) -> int:
         """Find the last place before which nothing is the beginning of a secret, as far as can be seen."""
-        unfinished = next((block.start for block in blocks.blocks(data) if block.open), len(data))
+        unfinished = next((block.start for block in private_keys.blocks(data) if block.open), len(data))
         cut = min(self._redactor.known.begun(data), unfinished)
         line = data[_line_end(data, len(data)) :]
         word = len(data) - len(line) + max(line.rfind(b" "), line.rfind(b"\t")) + 1
@@ -115,7 +115,7 @@ class Stream:
         """Find the last place before which all is decided."""
         begun = self._redactor.known.begun(data)
         whole = _line_end(data, len(data))
-        unfinished = next((block.start for block in blocks.blocks(data[:whole]) if block.open), whole)
+        unfinished = next((block.start for block in private_keys.blocks(data[:whole]) if block.open), whole)
         cut = _between_lines(data, spans, min(begun, unfinished))
         return cut if len(data) - cut < HOLD else _anywhere(spans, min(begun, len(data) - KEEP), begun)
 

@@ -57,7 +57,7 @@ def _here(*, api: bool) -> None:
     import logging  # noqa: PLC0415
 
     from midwatch.compose import open_house  # noqa: PLC0415
-    from midwatch.gateway.redaction.logs import Discreet  # noqa: PLC0415
+    from midwatch.gateway.redaction.log_filter import Discreet  # noqa: PLC0415
     from midwatch.surfaces.server import refuse_long_path, serve  # noqa: PLC0415
 
     if api:

@@ -32,7 +32,7 @@ def attended(work: Callable[[], T]) -> T:
 
 async def _attended(work: Callable[[], T]) -> T:
     from midwatch.compose import open_house  # noqa: PLC0415  heavy, and only without a server
-    from midwatch.gateway.redaction.logs import Discreet  # noqa: PLC0415
+    from midwatch.gateway.redaction.log_filter import Discreet  # noqa: PLC0415
     from midwatch.surfaces.address import SOCKET  # noqa: PLC0415
     from midwatch.surfaces.server import refuse_long_path, serve  # noqa: PLC0415
 

@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from midwatch.gateway.metering.bodies import objection
+from midwatch.gateway.metering.body_rules import objection
+from midwatch.gateway.metering.client_connection import Heard
 from midwatch.gateway.metering.credentials import admitted, masked, presented_in
-from midwatch.gateway.metering.inside import Heard
 from midwatch.gateway.metering.providers import PAID, Api, Door, Provider, Shape, query_of
-from midwatch.gateway.metering.refusing import Declined
+from midwatch.gateway.metering.refusals import Declined
 from midwatch.rules.budget.spending import estimated_tokens, expected_output
 
 _OUTPUTS: Final[dict[Api, tuple[str, ...]]] = {

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from midwatch.errors import Misuse
-from midwatch.gateway.redaction.anchors import Anchors
 from midwatch.gateway.redaction.encodings import SHORTEST, pieces, variants
-from midwatch.gateway.redaction.span import KNOWN, Span, label
+from midwatch.gateway.redaction.literal_search import Anchors
+from midwatch.gateway.redaction.spans import KNOWN, Span, label
 
 BLANKS = b" \t\r\n\v\f\0"
 """Zero bytes are blanks as well: so plain letters in UTF-16 need no variants of their own."""

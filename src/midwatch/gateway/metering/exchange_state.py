@@ -4,9 +4,9 @@ from math import ceil
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from midwatch.gateway.metering.asking import Asked
 from midwatch.gateway.metering.calls import UNUSED, Usage
 from midwatch.gateway.metering.counting import Counter
+from midwatch.gateway.metering.request import Asked
 from midwatch.gateway.metering.upstream import Progress
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Final
 
 import h11
 
-from midwatch.gateway.egress.moving import BUFFER, Wire
-from midwatch.gateway.metering.bounds import Patience, Room
+from midwatch.gateway.egress.wire import BUFFER, Wire
+from midwatch.gateway.metering.limits import Patience, Room
 from midwatch.gateway.metering.providers import LOOPBACK, Shape
-from midwatch.gateway.metering.refusing import Declined, error_body
+from midwatch.gateway.metering.refusals import Declined, error_body
 
 LARGEST_HEAD: Final = 32_768
 MOST_FIELDS: Final = 100

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from midwatch.gateway.redaction.span import KEY, Span, label
+from midwatch.gateway.redaction.spans import KEY, Span, label
 
 ARMOUR = rb"[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 MARK = b"-----BEGIN"

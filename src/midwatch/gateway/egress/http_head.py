@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from midwatch.gateway.egress.counting import TurnedAway
+from midwatch.gateway.egress.connection import TurnedAway
 from midwatch.rules.budget.egress import port_in, shown
 
 LARGEST_HEAD: Final = 32_768

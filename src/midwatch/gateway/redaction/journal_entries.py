@@ -13,7 +13,7 @@ from typing import Any, cast, get_args
 from pydantic import BaseModel, JsonValue
 
 from midwatch.gateway.redaction.redactor import Redactor
-from midwatch.gateway.redaction.span import KNOWN, NAMED, PROVIDER
+from midwatch.gateway.redaction.spans import KNOWN, NAMED, PROVIDER
 from midwatch.journal.events import Event
 
 OURS = re.compile(

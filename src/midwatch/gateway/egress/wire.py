@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
-from midwatch.gateway.egress.counting import Ending, TurnedAway
+from midwatch.gateway.egress.connection import Ending, TurnedAway
 
 BUFFER: Final = 32_768
 

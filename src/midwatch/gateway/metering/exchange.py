@@ -7,17 +7,17 @@ from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from midwatch.errors import MidwatchError
-from midwatch.gateway.metering.asking import Asked
-from midwatch.gateway.metering.bounds import Patience, Room
 from midwatch.gateway.metering.calls import UNUSED, Call, Usage
-from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
-from midwatch.gateway.metering.fuel import readings
-from midwatch.gateway.metering.inside import HungUp, Inside
-from midwatch.gateway.metering.refusing import Declined, error_body
-from midwatch.gateway.metering.roles import Books, Grant, Unwritten, written
-from midwatch.gateway.metering.trips import Trip
+from midwatch.gateway.metering.client_connection import HungUp, Inside
+from midwatch.gateway.metering.counting.decompression import Decoder, Unreadable
+from midwatch.gateway.metering.exchange_state import Trip
+from midwatch.gateway.metering.grant import Books, Grant, Unwritten, written
+from midwatch.gateway.metering.limits import Patience, Room
+from midwatch.gateway.metering.masking import Veil, without
+from midwatch.gateway.metering.provider_quota import readings
+from midwatch.gateway.metering.refusals import Declined, error_body
+from midwatch.gateway.metering.request import Asked
 from midwatch.gateway.metering.upstream import Leaving, Upstream, parts
-from midwatch.gateway.metering.veil import Veil, without
 from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
 from midwatch.rules.budget.spending import Amount
 

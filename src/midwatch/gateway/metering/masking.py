@@ -1,9 +1,9 @@
 """Keeps the real credential out of what comes back, should a provider repeat it."""
 
 from midwatch.gateway.metering.credentials import MASK
-from midwatch.gateway.redaction.known import Known, long_enough
+from midwatch.gateway.redaction.known_values import Known, long_enough
 from midwatch.gateway.redaction.redactor import replaced
-from midwatch.gateway.redaction.span import merged
+from midwatch.gateway.redaction.spans import merged
 
 
 class Veil:

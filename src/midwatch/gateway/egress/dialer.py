@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
-from midwatch.gateway.egress.counting import TurnedAway, Visit
-from midwatch.gateway.egress.heads import LARGEST_HEAD
-from midwatch.gateway.egress.moving import Wire, within
+from midwatch.gateway.egress.connection import TurnedAway, Visit
+from midwatch.gateway.egress.http_head import LARGEST_HEAD
 from midwatch.gateway.egress.policy import Deadlines
+from midwatch.gateway.egress.wire import Wire, within
 from midwatch.rules.budget.egress import why_not_dial
 
 Address = tuple[str, int]

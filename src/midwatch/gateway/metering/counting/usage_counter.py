@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from midwatch.gateway.metering.calls import UNUSED, Usage
-from midwatch.gateway.metering.counting.apis import EVENTS, WHOLES
-from midwatch.gateway.metering.counting.decoding import Decoder, Unreadable
-from midwatch.gateway.metering.counting.documents import Documents
-from midwatch.gateway.metering.counting.events import Events
+from midwatch.gateway.metering.counting.decompression import Decoder, Unreadable
+from midwatch.gateway.metering.counting.json_stream import Documents
+from midwatch.gateway.metering.counting.sse import Events
 from midwatch.gateway.metering.counting.tally import Tally
+from midwatch.gateway.metering.counting.usage_fields import EVENTS, WHOLES
 from midwatch.gateway.metering.providers import PAID, Api
 
 
