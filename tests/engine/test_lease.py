@@ -75,6 +75,16 @@ def test_a_worker_that_fell_asleep_in_the_middle_of_a_beat_leaves_when_it_wakes(
     processes.finish(heir)
 
 
+def test_a_worker_hears_of_work_that_another_process_queued_without_a_poll(postgres_url: str, tmp_path: Path) -> None:
+    migrate(postgres_url)
+    worker = processes.start(partial(work, poll_seconds=10 * processes.PATIENCE), postgres_url, tmp_path)
+    processes.wait_until((tmp_path / f"ready-{worker.pid}").exists, "the worker is ready")
+    asyncio.run(order(postgres_url))
+    processes.wait_until(lambda: Diary(tmp_path).jobs("began") == JOBS, "the worker began")
+    worker.kill()
+    processes.finish(worker)
+
+
 async def test_a_writer_that_fell_asleep_does_not_hold_up_the_others(postgres_url: str) -> None:
     migrate(postgres_url)
     sleeper = processes.start(stop_inside_record, postgres_url)

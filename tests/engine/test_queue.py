@@ -63,6 +63,26 @@ async def office(request: pytest.FixtureRequest, store: Store) -> AsyncIterator[
         gc.collect()
 
 
+@pytest.fixture
+async def hardly_polling(store: Store) -> AsyncIterator[Office]:
+    """An engine whose poll comes far too late to be what starts the work."""
+    sync = open_for_engine(store.url)
+    engine = WorkEngine(sync, executor=SINGLE, poll_seconds=10 * PATIENCE)
+    office = Office(engine)
+    await engine.start(office.perform)
+    yield office
+    await engine.stop()
+    sync.dispose()
+    gc.collect()
+
+
+async def test_work_starts_when_it_is_committed_and_waits_for_no_poll(hardly_polling: Office, store: Store) -> None:
+    store.journal.queue = hardly_polling.engine.queue
+    for number in range(3):
+        await store.journal.record(scenes.job(f"job_{number}", of=f"prj_{number}"))
+        await hardly_polling.has_done(prepare(f"job_{number}"))
+
+
 PAYLOADS = ("workflow_input", "workflow_output")
 
 

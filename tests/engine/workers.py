@@ -49,7 +49,7 @@ class Diary:
         self.note("finished", args)
 
 
-def work(url: str, folder: Path, *, naps_in_a_beat: bool = False) -> None:
+def work(url: str, folder: Path, *, naps_in_a_beat: bool = False, poll_seconds: float = POLL_SECONDS) -> None:
     """Be a worker until killed: on PostgreSQL with a lease, on SQLite as the single one."""
     naps = iter([naps_in_a_beat])
 
@@ -60,7 +60,7 @@ def work(url: str, folder: Path, *, naps_in_a_beat: bool = False) -> None:
     async def body() -> None:
         engine = open_for_engine(url)
         executor = SINGLE if is_sqlite(url) else f"worker-{os.getpid()}"
-        worker = WorkEngine(engine, executor=executor, poll_seconds=POLL_SECONDS)
+        worker = WorkEngine(engine, executor=executor, poll_seconds=poll_seconds)
         lease = None
         if not is_sqlite(url):
             beats = open_lease_writer(url)

@@ -23,10 +23,14 @@ class Kept:
 
     def __init__(self) -> None:
         self.work: list[tuple[Work, int]] = []
+        self.woken = 0
 
     def put(self, connection: object, work: Work, *, seq: int) -> None:
         assert isinstance(connection, sa.Connection)
         self.work.append((work, seq))
+
+    def committed(self) -> None:
+        self.woken += 1
 
 
 def test_every_kind_of_event_has_a_projector() -> None:
@@ -43,6 +47,7 @@ async def test_one_record_appends_projects_and_queues(store: Store) -> None:
     ]
     assert (await store.records.find(JobRow))[0].state is JobState.QUEUED
     assert [(work.name, seq) for work, seq in queue.work] == [("stage", 2)]
+    assert queue.woken == 1, "once for all that was queued, after the commit"
     assert await store.journal.entries() == (first, second)
     assert await store.records.head() == 2
 

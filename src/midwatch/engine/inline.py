@@ -32,6 +32,9 @@ class InlineEngine:
             sa.event.listen(connection.engine, "rollback", self._rolled_back)
         self._waiting.setdefault(id(connection), []).append((work, seq))
 
+    def committed(self) -> None:
+        """Wait for `run_ready`."""
+
     def _committed(self, connection: sa.Connection) -> None:
         self.ready.extend(self._waiting.pop(id(connection), []))
 

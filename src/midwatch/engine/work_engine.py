@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer
 
+from midwatch.engine.queue_watch import NOTIFY, QueueWatch, claim_queued
 from midwatch.engine.workflows import WORKFLOW, Perform, set_performer
 from midwatch.journal.port import Work
 
@@ -25,9 +26,11 @@ SINGLE = "single"
 
 
 class DbosQueue:
-    """Queues work inside somebody else's transaction."""
+    """Queues work inside the caller's transaction; once that is committed, a worker hears of it."""
 
     def __init__(self, engine: sa.Engine) -> None:
+        self._notifies = engine.dialect.name == "postgresql"
+        self.watch: QueueWatch | None = None
         # Lazy: the client never opens a connection of its own for this.
         self._client = DBOSClient(
             system_database_engine=engine,
@@ -51,6 +54,13 @@ class DbosQueue:
             work.args,
             seq,
         )
+        if self._notifies:
+            connection.execute(NOTIFY)  # delivered at commit, to every worker
+
+    def committed(self) -> None:
+        """Wake this process's worker: what was put is committed. On PostgreSQL the database has done so."""
+        if self.watch is not None and not self._notifies:
+            self.watch.wake()
 
 
 class WorkEngine:
@@ -78,9 +88,10 @@ class WorkEngine:
         }
         DBOS(config=config)
         DBOS.launch()
-        await DBOS.register_queue_async(
+        queue = await DBOS.register_queue_async(
             QUEUE, worker_concurrency=AT_ONCE, polling_interval_sec=self._poll, on_conflict="always_update"
         )
+        self.queue.watch = QueueWatch(self._engine, lambda: claim_queued(queue))
 
     def recover(self, executors: list[str]) -> None:
         """Take over what dead workers left; blocking, so call it from a thread."""
@@ -90,6 +101,8 @@ class WorkEngine:
         """Leave: what is under way stays pending and is taken up at the next start."""
         # Cut-off work makes DBOS log tracebacks about its own closing; nobody can do anything about those.
         logging.getLogger("dbos").setLevel(logging.CRITICAL)
+        if self.queue.watch is not None:
+            await asyncio.to_thread(self.queue.watch.stop)
         await asyncio.to_thread(DBOS.destroy)
         # DBOS made its own pool the loop's default and has shut it: what still runs here needs threads too.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="midwatch"))

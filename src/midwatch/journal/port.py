@@ -28,6 +28,10 @@ class Queue(Protocol):
         """Queue the work that entry `seq` asks for; it exists if and only if the entry does."""
         ...
 
+    def committed(self) -> None:
+        """Start what was put: its transaction is committed."""
+        ...
+
 
 class Journal(Protocol):
     """Append-only; the only state that is not derived."""

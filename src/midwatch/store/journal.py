@@ -53,6 +53,7 @@ class Appended(NamedTuple):
 
     entries: tuple[Entry, ...]
     head: tuple[int, str] | None
+    queued: bool = False
 
 
 class SqlJournal:
@@ -84,12 +85,14 @@ class SqlJournal:
         if appended.head is None:
             return
         self._head = max(self._head, appended.head)
+        if appended.queued and self.queue:
+            self.queue.committed()
         for listener in self.listeners:
             listener(appended.entries)
 
     def _append(self, tx: sa.Connection, draft: Draft) -> Appended:
         at = self._clock.now()
-        place, written = self._head, []
+        place, written, queued = self._head, [], False
         for i, (event, name, body) in enumerate(zip(draft.events, draft.keys, draft.bodies, strict=True)):
             entry = Entry(seq=place[0] + 1, at=at, actor=draft.actor, key=name, because=draft.because, event=event)
             chain = self._insert(tx, entry, body, place)
@@ -105,9 +108,10 @@ class SqlJournal:
             project(tx, entry)
             for work in follows(event) if self.queue else ():
                 self.queue.put(tx, work, seq=entry.seq)  # type: ignore[union-attr]
+                queued = True
             written.append(entry)
             place = (entry.seq, chain)
-        return Appended(tuple(written), place)
+        return Appended(tuple(written), place, queued)
 
     def _insert(self, tx: sa.Connection, entry: Entry, body: str, place: tuple[int, str]) -> str | None:
         """Append behind that place, and give the new end of the chain; None if the place is taken or the key used."""

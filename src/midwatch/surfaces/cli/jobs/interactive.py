@@ -7,7 +7,6 @@ from typing import Any
 import typer
 
 from midwatch.errors import Misuse
-from midwatch.surfaces.cli.jobs import terminals
 from midwatch.surfaces.cli.jobs.logs import OVER
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import line, wanted
@@ -24,6 +23,8 @@ def refuse_without_a_terminal() -> None:
 
 def sit_down(job: str) -> None:
     """Wait for the program, type into it until it ends, then ask whether to deliver."""
+    from midwatch.surfaces.cli.jobs import terminals  # noqa: PLC0415  heavy
+
     row = _at_work(job)
     if row["state"] in OVER:
         return
