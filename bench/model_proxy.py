@@ -16,14 +16,14 @@ from bench.figure import Figure, median, p99
 from midwatch.engine.clocks import SystemClock
 from midwatch.gateway.metering import (
     ANTHROPIC,
-    Books,
-    Call,
-    Credential,
-    Fuel,
     Grant,
     MemoryLedger,
+    MeteredCall,
+    ModelCredential,
     ModelProxy,
-    Prices,
+    PriceList,
+    ProviderQuota,
+    ProxyServices,
     Upstream,
 )
 from midwatch.gateway.vault import Vault
@@ -78,23 +78,23 @@ async def _provide() -> None:
 
 async def _serve(upstream_port: int) -> None:
     """Be the proxy, in a process of its own, until stdin ends; then tell how much was counted."""
-    calls: list[Call] = []
+    calls: list[MeteredCall] = []
 
-    async def settled(call: Call) -> None:
+    async def settled(call: MeteredCall) -> None:
         calls.append(call)
 
-    async def burnt(reading: Fuel) -> None: ...
+    async def burnt(reading: ProviderQuota) -> None: ...
 
     with tempfile.NamedTemporaryFile("w") as file:
         file.write("sk-ant-a-real-secret-of-the-house")
         file.flush()
         ledger = MemoryLedger()
         ledger.open("job", {Whose.JOB: "job"}, {Whose.JOB: Ceilings(usd_micros=10**12)})
-        prices = Prices()
+        prices = PriceList()
         prices.prepare()
         vault = Vault({"model": SecretReference.read(f"file:{file.name}")})
-        books = Books(ledger, vault, prices, SystemClock(), settled, burnt)
-        grant = Grant("job", 1, ANTHROPIC.at(f"http://127.0.0.1:{upstream_port}"), Credential("model"), KEY)
+        books = ProxyServices(ledger, vault, prices, SystemClock(), settled, burnt)
+        grant = Grant("job", 1, ANTHROPIC.at(f"http://127.0.0.1:{upstream_port}"), ModelCredential("model"), KEY)
         upstream = Upstream()
         proxy = ModelProxy(grant, books, upstream)
         listener = socket.create_server(("127.0.0.1", 0), backlog=500)

@@ -11,7 +11,7 @@ import pytest
 
 from midwatch.engine.clocks import SteppedClock
 from midwatch.gateway.hello import hello
-from midwatch.gateway.hello_result import Greeting, Heard
+from midwatch.gateway.hello_result import HelloOutcome, HelloResult
 from midwatch.gateway.metering import Upstream
 from midwatch.gateway.vault import Vault
 from midwatch.terms.agents import ModelAccess
@@ -43,7 +43,9 @@ class Asking:
         self.folder, self.model, self.upstream = folder, model, upstream
         self.key = ""
 
-    async def __call__(self, step: Step, provider: str = "anthropic", *, chat: bool = False, **more: Any) -> Greeting:
+    async def __call__(
+        self, step: Step, provider: str = "anthropic", *, chat: bool = False, **more: Any
+    ) -> HelloResult:
         """Let the model play one step and ask it."""
         self.key = self.model.play("hello", step, every=True)
         access = ModelAccess(
@@ -51,7 +53,7 @@ class Asking:
         ).model_copy(update=more)
         return await self.ask(access, chat=chat)
 
-    async def ask(self, access: ModelAccess, *, chat: bool = False, seconds: float = 20) -> Greeting:
+    async def ask(self, access: ModelAccess, *, chat: bool = False, seconds: float = 20) -> HelloResult:
         """Ask with whatever the key is."""
         file = self.folder / "key"
         file.touch(0o600)
@@ -75,7 +77,7 @@ async def asking(tmp_path: Path) -> AsyncIterator[Asking]:
 @pytest.mark.parametrize("provider", NAMES)
 async def test_a_model_that_answers_says_so_with_its_name_in_one_small_request(asking: Asking, provider: str) -> None:
     said = await asking(Say("Hello."), provider)
-    assert said.heard is Heard.ANSWERS
+    assert said.heard is HelloOutcome.ANSWERS
     assert said.sentence.startswith(f"{NAMES[provider]} answers in ")
     [asked] = asking.model.requests()
     assert asked.path == APIS.get(provider, f"POST /v1beta/models/{NAMES[provider]}:generateContent")
@@ -106,28 +108,36 @@ async def test_limits_the_provider_tells_of_are_told_on(asking: Asking) -> None:
 @pytest.mark.parametrize(
     ("step", "heard", "words"),
     [
-        (Fault(401, "invalid x-api-key"), Heard.REFUSED, "refuses the API key (401)"),
-        (Fault(403), Heard.REFUSED, "refuses the API key (403)"),
-        (Fault(404), Heard.NO_MODEL, "has no model claude-sonnet-4-5"),
-        (Fault(402), Heard.UNPAID, "wants to be paid first"),
-        (Fault(400, "Your credit balance is too low"), Heard.DECLINED, 'It says: "Your credit balance is too low"'),
-        (Fault(400, "system: This credential is only authorized for use with Claude Code"), Heard.DECLINED, "(400)"),
-        (Fault(400, "max_tokens or model output limit was reached."), Heard.ANSWERS, "answers in"),
-        (Fault(429, headers={"retry-after": "90"}), Heard.LIMIT, "usage limit is reached until"),
-        (Fault(529), Heard.TROUBLE, "has trouble of its own (529)"),
-        (Fault(302, headers={"location": "http://192.0.2.1/"}), Heard.GARBAGE, "is no model: 302"),
-        (usage_limit(SOON), Heard.LIMIT, "usage limit is reached until"),
-        (Garbage(), Heard.GARBAGE, "is no model: 200"),
-        (Garbage(b'{"a": 1}', "application/json"), Heard.GARBAGE, "is no model: 200"),
-        (Garbage(b"[" * 100_000, "application/json"), Heard.GARBAGE, "is no model: 200"),
-        (Garbage(b"x" * 300_000, "application/json"), Heard.GARBAGE, "is no model: 200"),
-        (HangUp(), Heard.UNREACHABLE, "gives no answer. The provider hung up"),
+        (Fault(401, "invalid x-api-key"), HelloOutcome.REFUSED, "refuses the API key (401)"),
+        (Fault(403), HelloOutcome.REFUSED, "refuses the API key (403)"),
+        (Fault(404), HelloOutcome.NO_MODEL, "has no model claude-sonnet-4-5"),
+        (Fault(402), HelloOutcome.UNPAID, "wants to be paid first"),
+        (
+            Fault(400, "Your credit balance is too low"),
+            HelloOutcome.DECLINED,
+            'It says: "Your credit balance is too low"',
+        ),
+        (
+            Fault(400, "system: This credential is only authorized for use with Claude Code"),
+            HelloOutcome.DECLINED,
+            "(400)",
+        ),
+        (Fault(400, "max_tokens or model output limit was reached."), HelloOutcome.ANSWERS, "answers in"),
+        (Fault(429, headers={"retry-after": "90"}), HelloOutcome.LIMIT, "usage limit is reached until"),
+        (Fault(529), HelloOutcome.TROUBLE, "has trouble of its own (529)"),
+        (Fault(302, headers={"location": "http://192.0.2.1/"}), HelloOutcome.GARBAGE, "is no model: 302"),
+        (usage_limit(SOON), HelloOutcome.LIMIT, "usage limit is reached until"),
+        (Garbage(), HelloOutcome.GARBAGE, "is no model: 200"),
+        (Garbage(b'{"a": 1}', "application/json"), HelloOutcome.GARBAGE, "is no model: 200"),
+        (Garbage(b"[" * 100_000, "application/json"), HelloOutcome.GARBAGE, "is no model: 200"),
+        (Garbage(b"x" * 300_000, "application/json"), HelloOutcome.GARBAGE, "is no model: 200"),
+        (HangUp(), HelloOutcome.UNREACHABLE, "gives no answer. The provider hung up"),
     ],
 )
-async def test_every_other_answer_has_its_sentence(asking: Asking, step: Step, heard: Heard, words: str) -> None:
+async def test_every_other_answer_has_its_sentence(asking: Asking, step: Step, heard: HelloOutcome, words: str) -> None:
     said = await asking(step)
     assert (said.heard, words in said.sentence) == (heard, True), said.sentence
-    assert said.known is (heard in {Heard.LIMIT, Heard.ANSWERS})
+    assert said.known is (heard in {HelloOutcome.LIMIT, HelloOutcome.ANSWERS})
     if step == usage_limit(SOON):
         assert said.resets_at == datetime.fromtimestamp(SOON, UTC)
 
@@ -135,19 +145,19 @@ async def test_every_other_answer_has_its_sentence(asking: Asking, step: Step, h
 async def test_a_token_kept_for_its_own_program_is_known_all_the_same(asking: Asking) -> None:
     words = "This credential is only authorized for use with Claude Code and cannot be used for other API requests."
     said = await asking(Fault(400, words), kind="oauth")
-    assert (said.heard, said.known, said.answers) == (Heard.RESERVED, True, False)
+    assert (said.heard, said.known, said.answers) == (HelloOutcome.RESERVED, True, False)
 
 
 @pytest.mark.parametrize(
     ("provider", "fault", "heard"),
     [
-        ("openai", Fault(429, kind="insufficient_quota"), Heard.UNPAID),
-        ("openai", Fault(400, kind="model_not_found"), Heard.NO_MODEL),
-        ("gemini", Fault(400, kind="API_KEY_INVALID"), Heard.REFUSED),
+        ("openai", Fault(429, kind="insufficient_quota"), HelloOutcome.UNPAID),
+        ("openai", Fault(400, kind="model_not_found"), HelloOutcome.NO_MODEL),
+        ("gemini", Fault(400, kind="API_KEY_INVALID"), HelloOutcome.REFUSED),
     ],
 )
 async def test_providers_that_say_it_by_another_number_are_understood(
-    asking: Asking, provider: str, fault: Fault, heard: Heard
+    asking: Asking, provider: str, fault: Fault, heard: HelloOutcome
 ) -> None:
     assert (await asking(fault, provider)).heard is heard
 
@@ -167,13 +177,13 @@ async def test_nobody_there_and_somebody_who_never_answers_are_told_apart_in_wor
     asking.key = "sk-nobody-there"
     access = ModelAccess(provider="anthropic", model="m", secret="mine", base_url=f"http://127.0.0.1:{refused_port()}")
     said = await asking.ask(access)
-    assert (said.heard, "cannot be reached" in said.sentence) == (Heard.UNREACHABLE, True)
+    assert (said.heard, "cannot be reached" in said.sentence) == (HelloOutcome.UNREACHABLE, True)
     asking.key = asking.model.play("hello", Hang(), every=True)
     said = await asking.ask(access.model_copy(update={"base_url": asking.model.url}), seconds=0.3)
-    assert (said.heard, "within 0.3 seconds" in said.sentence) == (Heard.UNREACHABLE, True)
+    assert (said.heard, "within 0.3 seconds" in said.sentence) == (HelloOutcome.UNREACHABLE, True)
     asking.key = asking.model.play("hello", Say("x", hold=3), every=True)
     said = await asking.ask(access.model_copy(update={"base_url": asking.model.url}), seconds=0.3)
-    assert said.heard is Heard.UNREACHABLE
+    assert said.heard is HelloOutcome.UNREACHABLE
 
 
 @pytest.mark.parametrize(
@@ -189,12 +199,12 @@ async def test_what_cannot_be_right_is_not_asked_at_all(asking: Asking, more: di
     asking.key = asking.model.play("hello", every=True)
     access = ModelAccess(provider="anthropic", model="m", secret="mine", base_url=asking.model.url)
     said = await asking.ask(access.model_copy(update=more))
-    assert (said.heard, words in said.sentence) == (Heard.NOT_ASKED, True), said.sentence
+    assert (said.heard, words in said.sentence) == (HelloOutcome.NOT_ASKED, True), said.sentence
     assert asking.model.requests() == []
 
 
 async def test_a_key_with_odd_characters_never_leaves(asking: Asking) -> None:
     asking.key = "sk-two words"
     access = ModelAccess(provider="anthropic", model="m", secret="mine", base_url=asking.model.url)
-    assert (await asking.ask(access)).heard is Heard.NOT_ASKED
+    assert (await asking.ask(access)).heard is HelloOutcome.NOT_ASKED
     assert asking.model.requests() == []

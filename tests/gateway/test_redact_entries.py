@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from midwatch.gateway.redaction.journal_entries import Entries, _foreign
-from midwatch.gateway.redaction.patterns import Rule, shipped
+from midwatch.gateway.redaction.journal_entries import EntryRedactor, _foreign
+from midwatch.gateway.redaction.patterns import SecretRule, shipped
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.journal.upcasts import read_event, write_event
 from tests.gateway.examples import filled, secret_parts
@@ -15,8 +15,8 @@ from tests.journal.golden_files import stored
 from tests.journal.samples import KINDS, events, sample
 
 VALUE = "the-owl-flies-at-0400"
-BLIND = Entries(Redactor())
-TOLD = Entries(Redactor({"owl": VALUE}))
+BLIND = EntryRedactor(Redactor())
+TOLD = EntryRedactor(Redactor({"owl": VALUE}))
 GOLDEN = stored()
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 OURS = st.one_of(
@@ -85,7 +85,7 @@ def test_what_looks_like_a_secret_is_taken_out_of_free_text(name: str) -> None:
 
 def test_a_known_value_that_has_the_shape_of_an_id_is_taken_out_all_the_same() -> None:
     value = filled("<hex40>")
-    scrub = Entries(Redactor({"hook": value}))
+    scrub = EntryRedactor(Redactor({"hook": value}))
     payload = write_event(sample(KINDS["message.said"], text=value))
     clean: Any = scrub("message.said", payload)
     assert clean["text"] == "[secret:hook]"
@@ -99,7 +99,7 @@ def test_what_a_tool_was_given_is_redacted_by_the_names_of_its_fields() -> None:
 
 
 def test_a_secret_that_became_a_number_is_taken_out_of_what_others_made_and_not_out_of_our_own_counts() -> None:
-    scrub = Entries(Redactor({"pin": "48151623"}))
+    scrub = EntryRedactor(Redactor({"pin": "48151623"}))
     asked: Any = scrub("tool.called", write_event(sample(KINDS["tool.called"], request={"a": [48151623, 5], "b": 2.5})))
     assert asked["request"] == {"a": ["[secret:pin]", 5], "b": 2.5}
     counted = write_event(sample(KINDS["round.called"], number=48151623))
@@ -107,7 +107,7 @@ def test_a_secret_that_became_a_number_is_taken_out_of_what_others_made_and_not_
 
 
 @pytest.mark.parametrize("rule", shipped().rules, ids=lambda rule: f"{rule.name}-{rule.keywords[0]}")
-def test_a_text_is_redacted_in_an_entry_as_it_is_by_itself(rule: Rule) -> None:
+def test_a_text_is_redacted_in_an_entry_as_it_is_by_itself(rule: SecretRule) -> None:
     for text in (
         f"{before}{filled(find)}{after}" for find in rule.finds for before in ("", "x\n") for after in ("", ".")
     ):

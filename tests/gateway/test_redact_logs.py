@@ -3,7 +3,7 @@
 import io
 import logging
 
-from midwatch.gateway.redaction.log_filter import Discreet
+from midwatch.gateway.redaction.log_filter import RedactingFilter
 from midwatch.gateway.redaction.redactor import Redactor
 from tests.gateway.examples import filled
 
@@ -13,7 +13,7 @@ VALUE = "the-owl-flies-at-0400"
 def test_words_arguments_and_tracebacks_are_redacted() -> None:
     out, log = io.StringIO(), logging.getLogger("tests.discreet")
     handler = logging.StreamHandler(out)
-    handler.addFilter(Discreet(Redactor({"owl": VALUE})))
+    handler.addFilter(RedactingFilter(Redactor({"owl": VALUE})))
     log.addHandler(handler)
     log.propagate = False
     try:

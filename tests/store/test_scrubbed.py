@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from pydantic import JsonValue
 
 from midwatch.errors import Broken, Stale
-from midwatch.gateway.redaction.journal_entries import Entries
+from midwatch.gateway.redaction.journal_entries import EntryRedactor
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
@@ -26,7 +26,7 @@ VALUE = "the-owl-flies-at-0400"
 
 
 def scrubbing(store: Store, redactor: Redactor) -> SqlJournal:
-    scrub = Entries(redactor)
+    scrub = EntryRedactor(redactor)
     return SqlJournal(store.pen, store.reader, url=store.url, clock=store.clock, ids=CountedIds(), scrub=scrub)
 
 

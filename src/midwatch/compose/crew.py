@@ -9,8 +9,8 @@ from pathlib import Path
 
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.crew.roster import Recruit, lent_by, muster
-from midwatch.gateway.metering import Prices, Upstream
-from midwatch.gateway.model_access import ModelDoors
+from midwatch.gateway.metering import PriceList, Upstream
+from midwatch.gateway.model_access import ModelProxies
 from midwatch.gateway.vault import Vault
 from midwatch.journal.port import Journal
 from midwatch.night.context import Agent
@@ -113,14 +113,14 @@ class Keepers:
     worker: str
 
 
-def model_doors(keepers: Keepers, home: Path) -> ModelDoors:
+def model_doors(keepers: Keepers, home: Path) -> ModelProxies:
     """Fit the doors to models: one ledger, one table of prices, one way out for all."""
     owners = owners_of(keepers.settings, keepers.clock)
-    return ModelDoors(
+    return ModelProxies(
         journal=keepers.journal,
         vault=keepers.vault,
         ledger=SqlLedger(keepers.pen, keepers.ids, owners, worker=keepers.worker),
-        prices=Prices(),
+        prices=PriceList(),
         upstream=Upstream(),
         clock=keepers.clock,
         key=house_key(home),

@@ -6,7 +6,7 @@ from midwatch.compose.crew import Crew
 from midwatch.crew.programs import judged, version_of
 from midwatch.crew.roster import Recruit, kind_of, recruit
 from midwatch.gateway.hello import hello
-from midwatch.gateway.hello_result import Greeting
+from midwatch.gateway.hello_result import HelloResult
 from midwatch.gateway.metering import Upstream
 from midwatch.gateway.metering.credentials import Keeps
 from midwatch.gateway.redaction.redactor import Redactor
@@ -21,7 +21,7 @@ from midwatch.terms.roles import Clock
 NO_MODEL = "It asks no model, so there is nobody to greet."
 
 
-async def say_hello(access: ModelAccess, vault: Keeps, clock: Clock, *, chats: bool) -> Greeting:
+async def say_hello(access: ModelAccess, vault: Keeps, clock: Clock, *, chats: bool) -> HelloResult:
     """Say hello once, over a way out of its own."""
     upstream = Upstream()
     try:

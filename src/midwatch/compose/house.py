@@ -24,10 +24,10 @@ from midwatch.errors import MidwatchError
 from midwatch.evening.people import Entrance
 from midwatch.evening.roles import Evening
 from midwatch.gateway.door import TracedDoor
-from midwatch.gateway.model_access import ModelDoors
-from midwatch.gateway.redaction.journal_entries import Entries
+from midwatch.gateway.model_access import ModelProxies
+from midwatch.gateway.redaction.journal_entries import EntryRedactor
 from midwatch.gateway.redaction.redactor import Redactor
-from midwatch.gateway.room_network import Doorkeeper
+from midwatch.gateway.room_network import RoomNetworks
 from midwatch.gateway.vault import Vault
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobBoxed, JobStopRequested, JobWarned
@@ -102,7 +102,7 @@ class House:
         self.ids = parts.ids or Ulids(parts.clock)
         self.redactor = Redactor()
         self.vault = Vault({}, told=self.redactor.know)
-        scrub = Entries(self.redactor)
+        scrub = EntryRedactor(self.redactor)
         self.journal = SqlJournal(self.pen, self.reader, url=self.url, clock=self.clock, ids=self.ids, scrub=scrub)
         self.records = SqlRecords(self.reader)
         self.blobs = FolderBlobs(home / "blobs", scrub=self.redactor.redact_bytes)
@@ -152,7 +152,7 @@ class House:
             stack=lambda journal, stack: stacking.make(replace(self.morning, journal=journal), stack),
         )
 
-    def _model_doors(self) -> ModelDoors:
+    def _model_doors(self) -> ModelProxies:
         keepers = Keepers(
             journal=self.journal,
             pen=self.pen,
@@ -180,7 +180,7 @@ class House:
             outlet=self.parts.outlet or self.outlet,
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.bench.isolation),
             door=TracedDoor(self.journal),
-            doorkeeping=Doorkeeper(self.journal, self.vault, self.doors),
+            doorkeeping=RoomNetworks(self.journal, self.vault, self.doors),
             models=self.crew.models,
             worker=self.worker,
         )

@@ -14,11 +14,20 @@ from midwatch.compose import House
 from midwatch.crew.drivers.driver import Access, Brief
 from midwatch.crew.roster import Recruit
 from midwatch.errors import MidwatchError, Misuse
-from midwatch.gateway.metering import Books, Call, Credential, Fuel, Grant, MemoryLedger, ModelProxy, Upstream
+from midwatch.gateway.metering import (
+    Grant,
+    MemoryLedger,
+    MeteredCall,
+    ModelCredential,
+    ModelProxy,
+    ProviderQuota,
+    ProxyServices,
+    Upstream,
+)
 from midwatch.gateway.metering.credentials import new_placeholder
 from midwatch.gateway.metering.environment import address
 from midwatch.gateway.metering.providers import PROVIDERS
-from midwatch.gateway.model_access import ModelDoorman
+from midwatch.gateway.model_access import ModelProxyServer
 from midwatch.night.rooms import Lodging, Place
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.agents import AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
@@ -41,16 +50,16 @@ class _Heard:
     """What was said and asked in the room."""
 
     said: str = ""
-    calls: list[Call] = field(default_factory=list)
+    calls: list[MeteredCall] = field(default_factory=list)
 
     async def tell(self, event: AgentEvent) -> None:
         if isinstance(event, Said):
             self.said = event.text
 
-    async def settled(self, call: Call) -> None:
+    async def settled(self, call: MeteredCall) -> None:
         self.calls.append(call)
 
-    async def fuel(self, reading: Fuel) -> None:
+    async def fuel(self, reading: ProviderQuota) -> None:
         """What is left is told by the plain hello."""
 
 
@@ -105,15 +114,15 @@ def _grant(access: ModelAccess) -> Grant:
     if provider is None:
         raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
     there = provider.at(access.base_url) if access.base_url else provider
-    return Grant(JOB, 1, there, Credential(access.secret, access.kind), new_placeholder(there, access.kind))
+    return Grant(JOB, 1, there, ModelCredential(access.secret, access.kind), new_placeholder(there, access.kind))
 
 
-def _doorman(house: House, grant: Grant, heard: _Heard, upstream: Upstream) -> ModelDoorman:
+def _doorman(house: House, grant: Grant, heard: _Heard, upstream: Upstream) -> ModelProxyServer:
     """Stand at the one door; what is spent is told to the person who asked, and belongs to no job."""
     ledger, prices = MemoryLedger(), house.doors.prices
     ledger.open(JOB, {Whose.JOB: JOB}, {Whose.JOB: CEILINGS})
-    books = Books(ledger, house.vault, prices, house.clock, heard.settled, heard.fuel)
-    return ModelDoorman(grant, ModelProxy(grant, books, upstream), prices)
+    books = ProxyServices(ledger, house.vault, prices, house.clock, heard.settled, heard.fuel)
+    return ModelProxyServer(grant, ModelProxy(grant, books, upstream), prices)
 
 
 def _room(house: House, folder: Path) -> Room:
@@ -134,7 +143,7 @@ def _room(house: House, folder: Path) -> Room:
     )
 
 
-def _lodging(doorman: ModelDoorman) -> Lodging:
+def _lodging(doorman: ModelProxyServer) -> Lodging:
     return Lodging(
         place=Place(project=JOB, job=JOB, epoch=1),
         commit="",

@@ -7,14 +7,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from midwatch.errors import MidwatchError, Misuse
-from midwatch.gateway.hello_result import Answer, Greeting, Heard, judge
-from midwatch.gateway.metering.counting.decompression import Decoder, Unreadable
+from midwatch.gateway.hello_result import HelloAnswer, HelloOutcome, HelloResult, judge
+from midwatch.gateway.metering.counting.decompression import Decompressor, UnreadableEncoding
 from midwatch.gateway.metering.credentials import Keeps
-from midwatch.gateway.metering.limits import Patience
+from midwatch.gateway.metering.limits import ProxyTimeouts
 from midwatch.gateway.metering.provider_quota import readings
 from midwatch.gateway.metering.providers import PROVIDERS, Provider
-from midwatch.gateway.metering.refusals import Declined
-from midwatch.gateway.metering.upstream import Leaving, Progress, Upstream, parts
+from midwatch.gateway.metering.refusals import RequestDeclined
+from midwatch.gateway.metering.upstream import OutgoingRequest, SendProgress, Upstream, parts
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.roles import Clock
 
@@ -37,7 +37,7 @@ async def hello(
     *,
     chat: bool = False,
     seconds: float = SECONDS,
-) -> Greeting:
+) -> HelloResult:
     """Say hello once and tell what came of it; `chat` asks an OpenAI model the way most other programs do."""
     began = monotonic()
     try:
@@ -45,20 +45,24 @@ async def hello(
         api, path, body = _question(access, provider, chat=chat)
         secret = await _secret(access, vault)
     except MidwatchError as problem:
-        return Greeting(Heard.NOT_ASKED, f"{problem.message} {problem.hint}".strip())
-    leaving = Leaving("POST", provider.base + path, _fields(access, provider, secret), json.dumps(body).encode())
-    patience = Patience(first=seconds + 1, quiet=seconds + 1)  # it is the whole that has a limit
+        return HelloResult(HelloOutcome.NOT_ASKED, f"{problem.message} {problem.hint}".strip())
+    leaving = OutgoingRequest(
+        "POST", provider.base + path, _fields(access, provider, secret), json.dumps(body).encode()
+    )
+    patience = ProxyTimeouts(first=seconds + 1, quiet=seconds + 1)  # it is the whole that has a limit
     try:
-        async with asyncio.timeout(seconds), upstream.answer(leaving, patience, Progress()) as response:
+        async with asyncio.timeout(seconds), upstream.answer(leaving, patience, SendProgress()) as response:
             said = await _body(response, seconds)
             fields, status = dict(response.headers), response.status_code
-    except Declined as problem:
-        return Greeting(Heard.UNREACHABLE, _unreachable(access, problem.message))
+    except RequestDeclined as problem:
+        return HelloResult(HelloOutcome.UNREACHABLE, _unreachable(access, problem.message))
     except TimeoutError:
-        return Greeting(Heard.UNREACHABLE, _unreachable(access, f"No whole answer came within {seconds:g} seconds."))
+        return HelloResult(
+            HelloOutcome.UNREACHABLE, _unreachable(access, f"No whole answer came within {seconds:g} seconds.")
+        )
     ms = round((monotonic() - began) * 1000)
     limits = tuple(readings(access.provider, fields, status, clock.now()))
-    return judge(Answer(access, api, status, said, secret, limits, ms))
+    return judge(HelloAnswer(access, api, status, said, secret, limits, ms))
 
 
 def _provider(access: ModelAccess) -> Provider:
@@ -112,13 +116,13 @@ async def _body(response: "httpx.Response", seconds: float) -> bytes:
     """Read the answer within bounds; what cannot be read says nothing."""
     body = bytearray()
     try:
-        decoder = Decoder(response.headers.get("content-encoding", ""))
+        decoder = Decompressor(response.headers.get("content-encoding", ""))
         async with aclosing(parts(response, seconds)) as coming:
             async for data in coming:
                 body += decoder.feed(data)
                 if len(body) > LARGEST:
                     return b""
-    except Unreadable:
+    except UnreadableEncoding:
         return b""
     return bytes(body)
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from midwatch.gateway.metering.calls import Fuel
-from midwatch.gateway.metering.masking import without
+from midwatch.gateway.metering.calls import ProviderQuota
+from midwatch.gateway.metering.masking import mask_everywhere
 from midwatch.terms.agents import ModelAccess
 from midwatch.views.text.plain import clean
 
@@ -18,7 +18,7 @@ _CUT_SHORT: Final = "model output limit was reached"
 """How some models say that one token was too little: they did answer."""
 
 
-class Heard(StrEnum):
+class HelloOutcome(StrEnum):
     """How a hello was answered."""
 
     ANSWERS = "answers"
@@ -36,35 +36,35 @@ class Heard(StrEnum):
     """Nothing left: the credential could not be had, or the address or the model cannot be right."""
 
 
-UNQUOTED: Final = frozenset({Heard.LIMIT, Heard.RESERVED, Heard.REFUSED})
+UNQUOTED: Final = frozenset({HelloOutcome.LIMIT, HelloOutcome.RESERVED, HelloOutcome.REFUSED})
 """Where the sentence says it all; about a key they refuse, some providers repeat parts of that key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Greeting:
+class HelloResult:
     """What came of one hello."""
 
-    heard: Heard
+    heard: HelloOutcome
     sentence: str
     ms: int = 0
     model: str = ""
     """As the provider named it back."""
-    limits: tuple[Fuel, ...] = ()
+    limits: tuple[ProviderQuota, ...] = ()
     resets_at: datetime | None = None
 
     @property
     def answers(self) -> bool:
         """Whether the model spoke."""
-        return self.heard is Heard.ANSWERS
+        return self.heard is HelloOutcome.ANSWERS
 
     @property
     def known(self) -> bool:
         """Whether the provider took the credential for this model, even where it had no answer to give just now."""
-        return self.heard in {Heard.ANSWERS, Heard.RESERVED, Heard.LIMIT}
+        return self.heard in {HelloOutcome.ANSWERS, HelloOutcome.RESERVED, HelloOutcome.LIMIT}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HelloAnswer:
     """An answer as it came, and what is needed to make sense of it."""
 
     access: ModelAccess
@@ -72,7 +72,7 @@ class Answer:
     status: int
     body: bytes
     secret: str
-    limits: tuple[Fuel, ...]
+    limits: tuple[ProviderQuota, ...]
     ms: int
 
     def told(self) -> Any:
@@ -88,7 +88,9 @@ class Answer:
         told = self.told()
         error = told.get("error") if told else None
         message = error.get("message") if isinstance(error, Mapping) else error
-        shown = without(self.secret, message.encode()).decode(errors="replace") if isinstance(message, str) else ""
+        shown = (
+            mask_everywhere(self.secret, message.encode()).decode(errors="replace") if isinstance(message, str) else ""
+        )
         return clean(shown)
 
     def names(self, word: str) -> bool:
@@ -96,7 +98,7 @@ class Answer:
         return word.encode() in self.body
 
 
-def judge(answer: Answer) -> Greeting:
+def judge(answer: HelloAnswer) -> HelloResult:
     """Say what an answer means."""
     if 200 <= answer.status < 300:
         return _good(answer)
@@ -104,92 +106,94 @@ def judge(answer: Answer) -> Greeting:
     resets = max((one.resets_at for one in answer.limits if one.rejected and one.resets_at), default=None)
     said = answer.words()
     # Some models count one token as too little and say so as an error; somebody is there all the same.
-    if heard is Heard.DECLINED and _CUT_SHORT in said:
+    if heard is HelloOutcome.DECLINED and _CUT_SHORT in said:
         return _good_words(answer, "")
     sentence = _SENTENCES[heard](answer, resets)
     quoted = f' It says: "{said}"' if said and heard not in UNQUOTED else ""
-    return Greeting(heard, f"{sentence}{quoted}", answer.ms, limits=answer.limits, resets_at=resets)
+    return HelloResult(heard, f"{sentence}{quoted}", answer.ms, limits=answer.limits, resets_at=resets)
 
 
-def _error(answer: Answer) -> Heard:
+def _error(answer: HelloAnswer) -> HelloOutcome:
     """Read the number, and before it the words of those who say it by another number."""
     status = answer.status
     if answer.access.kind == "oauth" and answer.names(_RESERVED):
-        return Heard.RESERVED
+        return HelloOutcome.RESERVED
     for word, heard in _BY_WORD.items():
         if answer.names(word):
             return heard
     if status >= 500:
-        return Heard.TROUBLE
-    return _BY_NUMBER.get(status, Heard.DECLINED if status >= 400 else Heard.GARBAGE)
+        return HelloOutcome.TROUBLE
+    return _BY_NUMBER.get(status, HelloOutcome.DECLINED if status >= 400 else HelloOutcome.GARBAGE)
 
 
-def _good(answer: Answer) -> Greeting:
+def _good(answer: HelloAnswer) -> HelloResult:
     told = answer.told()
     if told is None or not _IS_ANSWER[answer.api](told):
-        return Greeting(Heard.GARBAGE, _garbage(answer, None), answer.ms)
+        return HelloResult(HelloOutcome.GARBAGE, _garbage(answer, None), answer.ms)
     model = told.get("modelVersion" if answer.api == "generate" else "model")
-    named = without(answer.secret, model.encode()).decode(errors="replace") if isinstance(model, str) else ""
+    named = mask_everywhere(answer.secret, model.encode()).decode(errors="replace") if isinstance(model, str) else ""
     return _good_words(answer, clean(named, 80))
 
 
-def _good_words(answer: Answer, model: str) -> Greeting:
+def _good_words(answer: HelloAnswer, model: str) -> HelloResult:
     asked = answer.access.model
     as_what = f", as {model}" if model and model != asked else ""
     left = _left(answer.limits)
     sentence = f"{asked} answers in {answer.ms} ms{as_what}{f'; {left} left' if left else ''}."
-    return Greeting(Heard.ANSWERS, sentence, answer.ms, model or asked, answer.limits)
+    return HelloResult(HelloOutcome.ANSWERS, sentence, answer.ms, model or asked, answer.limits)
 
 
-def _left(limits: tuple[Fuel, ...]) -> str:
+def _left(limits: tuple[ProviderQuota, ...]) -> str:
     """Name what is scarcest first; whole lists of limits are for scripts."""
     known = sorted((one for one in limits if one.remaining is not None), key=lambda one: one.remaining or 0.0)
     return ", ".join(f"{(one.remaining or 0.0) * 100:.0f} % of {one.limit}" for one in known[:SHOWN_LIMITS])
 
 
-def _refused(answer: Answer, _: datetime | None) -> str:
+def _refused(answer: HelloAnswer, _: datetime | None) -> str:
     kind = "subscription token" if answer.access.kind == "oauth" else "API key"
     return f"{answer.access.provider} refuses the {kind} ({answer.status})."
 
 
-def _no_model(answer: Answer, _: datetime | None) -> str:
+def _no_model(answer: HelloAnswer, _: datetime | None) -> str:
     also = ", or agents.*.base_url names the wrong place" if answer.access.base_url else ""
     return f"{answer.access.provider} has no model {answer.access.model} for this credential{also}."
 
 
-def _limit(answer: Answer, resets: datetime | None) -> str:
+def _limit(answer: HelloAnswer, resets: datetime | None) -> str:
     until = f" until {resets.astimezone():%a %H:%M}" if resets else ""
     return f"{answer.access.provider} knows the credential, and its usage limit is reached{until}."
 
 
-def _garbage(answer: Answer, _: datetime | None) -> str:
+def _garbage(answer: HelloAnswer, _: datetime | None) -> str:
     place = answer.access.base_url or answer.access.provider
     return f"What answers at {place} is no model: {answer.status}, and nothing its API would say."
 
 
 _BY_WORD: Final = {
-    "insufficient_quota": Heard.UNPAID,
-    "API_KEY_INVALID": Heard.REFUSED,
-    "model_not_found": Heard.NO_MODEL,
+    "insufficient_quota": HelloOutcome.UNPAID,
+    "API_KEY_INVALID": HelloOutcome.REFUSED,
+    "model_not_found": HelloOutcome.NO_MODEL,
 }
 _BY_NUMBER: Final = {
-    401: Heard.REFUSED,
-    402: Heard.UNPAID,
-    403: Heard.REFUSED,
-    404: Heard.NO_MODEL,
-    429: Heard.LIMIT,
+    401: HelloOutcome.REFUSED,
+    402: HelloOutcome.UNPAID,
+    403: HelloOutcome.REFUSED,
+    404: HelloOutcome.NO_MODEL,
+    429: HelloOutcome.LIMIT,
 }
-_SENTENCES: Final[Mapping[Heard, Callable[[Answer, datetime | None], str]]] = {
-    Heard.REFUSED: _refused,
-    Heard.NO_MODEL: _no_model,
-    Heard.LIMIT: _limit,
-    Heard.GARBAGE: _garbage,
-    Heard.RESERVED: lambda answer, _: (
+_SENTENCES: Final[Mapping[HelloOutcome, Callable[[HelloAnswer, datetime | None], str]]] = {
+    HelloOutcome.REFUSED: _refused,
+    HelloOutcome.NO_MODEL: _no_model,
+    HelloOutcome.LIMIT: _limit,
+    HelloOutcome.GARBAGE: _garbage,
+    HelloOutcome.RESERVED: lambda answer, _: (
         f"{answer.access.provider} knows the subscription token, and lets only its own program use it."
     ),
-    Heard.UNPAID: lambda answer, _: f"{answer.access.provider} wants to be paid first ({answer.status}).",
-    Heard.DECLINED: lambda answer, _: f"{answer.access.provider} declines the request ({answer.status}).",
-    Heard.TROUBLE: lambda answer, _: f"{answer.access.provider} has trouble of its own ({answer.status}); try later.",
+    HelloOutcome.UNPAID: lambda answer, _: f"{answer.access.provider} wants to be paid first ({answer.status}).",
+    HelloOutcome.DECLINED: lambda answer, _: f"{answer.access.provider} declines the request ({answer.status}).",
+    HelloOutcome.TROUBLE: lambda answer, _: (
+        f"{answer.access.provider} has trouble of its own ({answer.status}); try later."
+    ),
 }
 _IS_ANSWER: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
     "messages": lambda told: told.get("type") == "message",

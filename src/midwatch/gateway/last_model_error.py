@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from midwatch.gateway.metering.calls import Call, Fuel
+from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
 from midwatch.gateway.metering.ledger import SettingAside
 from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
 from midwatch.rules.budget.spending import Amount, Crossing
@@ -13,7 +13,7 @@ BUSY = 429
 
 
 @dataclass(slots=True)
-class Meetings:
+class LastModelErrors:
     """The last thing that went wrong for each job; whatever goes well again wipes it out."""
 
     last: dict[str, Met] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Meetings:
             whose = refusal.whose.value if refusal.whose else ""
             self.last[job] = Met(outcome=Outcome.BUDGET, why=refusal.why, whose=whose)
 
-    def answered(self, job: str, call: Call) -> None:
+    def answered(self, job: str, call: MeteredCall) -> None:
         """A request has ended."""
         if call.status in UNWANTED:
             why = f"{call.provider.capitalize()} refused the credential ({call.status})."
@@ -39,7 +39,7 @@ class Meetings:
         else:
             self.last.pop(job, None)
 
-    def limited(self, job: str, reading: Fuel) -> None:
+    def limited(self, job: str, reading: ProviderQuota) -> None:
         """The provider said that one of its limits is used up."""
         why = f"{reading.provider.capitalize()}'s limit is used up ({reading.limit})."
         self.last[job] = Met(outcome=Outcome.LIMIT, why=why, resets_at=reading.resets_at)
@@ -48,7 +48,7 @@ class Meetings:
 class WatchedLedger:
     """A ledger of one job, whose refusals are remembered."""
 
-    def __init__(self, ledger: SettingAside, meetings: Meetings) -> None:
+    def __init__(self, ledger: SettingAside, meetings: LastModelErrors) -> None:
         self._ledger = ledger
         self._meetings = meetings
 

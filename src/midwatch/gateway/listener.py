@@ -14,7 +14,7 @@ class _Closing(Exception):
     """The reception is being closed."""
 
 
-class Reception:
+class ConnectionListener:
     """Attends to each caller in a task of its own; one who attends and fails ends the serving."""
 
     def __init__(self, attend: Callable[[socket.socket], Awaitable[None]], *, at_once: int) -> None:

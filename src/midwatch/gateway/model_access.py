@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from midwatch.errors import Misuse
-from midwatch.gateway.last_model_error import Meetings, WatchedLedger
-from midwatch.gateway.metering import Books, Credential, Grant, ModelProxy, Prices, Upstream, derived_placeholder
-from midwatch.gateway.metering.calls import Call, Fuel
+from midwatch.gateway.last_model_error import LastModelErrors, WatchedLedger
+from midwatch.gateway.metering import (
+    Grant,
+    ModelCredential,
+    ModelProxy,
+    PriceList,
+    ProxyServices,
+    Upstream,
+    derived_placeholder,
+)
+from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
 from midwatch.gateway.metering.environment import PORTS, environment
 from midwatch.gateway.metering.ledger import Ledger
 from midwatch.gateway.metering.providers import ANTHROPIC, GEMINI, OPENAI, Provider
@@ -24,19 +32,19 @@ MOVED = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class ModelDoors:
+class ModelProxies:
     """What every room's door to a model shares."""
 
     journal: Journal
     vault: Vault
     ledger: Ledger
-    prices: Prices
+    prices: PriceList
     upstream: Upstream
     clock: Clock
     key: bytes = field(repr=False)
     """The house's own, from which placeholders are made: agents outlive the server that gave them one."""
     read: dict[str, FuelRead] = field(default_factory=dict)
-    meetings: Meetings = field(default_factory=Meetings)
+    meetings: LastModelErrors = field(default_factory=LastModelErrors)
 
     async def open(self) -> None:
         """Give back what was set aside by servers that have died since."""
@@ -53,11 +61,11 @@ class ModelDoors:
             raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
         there = provider.at(access.base_url) if access.base_url else provider
         placeholder = derived_placeholder(there, access.kind, self.key, f"{job} {purpose}")
-        return Grant(job, epoch, there, Credential(access.secret, access.kind), placeholder)
+        return Grant(job, epoch, there, ModelCredential(access.secret, access.kind), placeholder)
 
-    def doorman(self, grant: Grant) -> "ModelDoorman":
+    def doorman(self, grant: Grant) -> "ModelProxyServer":
         """Give a room the doorman for its model."""
-        books = Books(
+        books = ProxyServices(
             ledger=WatchedLedger(self.ledger, self.meetings),
             vault=self.vault,
             prices=self.prices,
@@ -65,9 +73,9 @@ class ModelDoors:
             settled=_Settling(self.journal, grant, self.meetings),
             fuel=_Reading(self, grant.job),
         )
-        return ModelDoorman(grant, ModelProxy(grant, books, self.upstream), self.prices)
+        return ModelProxyServer(grant, ModelProxy(grant, books, self.upstream), self.prices)
 
-    async def fuel(self, job: str, reading: Fuel) -> None:
+    async def fuel(self, job: str, reading: ProviderQuota) -> None:
         """Take what the provider says is left."""
         if reading.rejected:
             self.meetings.limited(job, reading)
@@ -92,10 +100,10 @@ def _moved(before: FuelRead | None, now: FuelRead) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    doors: ModelDoors
+    doors: ModelProxies
     job: str
 
-    async def __call__(self, reading: Fuel) -> None:
+    async def __call__(self, reading: ProviderQuota) -> None:
         await self.doors.fuel(self.job, reading)
 
 
@@ -103,9 +111,9 @@ class _Reading:
 class _Settling:
     journal: Journal
     grant: Grant
-    meetings: Meetings
+    meetings: LastModelErrors
 
-    async def __call__(self, call: Call) -> None:
+    async def __call__(self, call: MeteredCall) -> None:
         self.meetings.answered(self.grant.job, call)
         await self.journal.record(
             ModelCalled(
@@ -127,10 +135,10 @@ class _Settling:
         )
 
 
-class ModelDoorman:
+class ModelProxyServer:
     """Serves one room's door to its model until cancelled; what was asked is booked before he goes."""
 
-    def __init__(self, grant: Grant, proxy: ModelProxy, prices: Prices) -> None:
+    def __init__(self, grant: Grant, proxy: ModelProxy, prices: PriceList) -> None:
         self._grant = grant
         self._proxy = proxy
         self._prices = prices

@@ -9,10 +9,18 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from midwatch.errors import Misuse
-from midwatch.gateway.egress import Caps, Connection, Egress, HeaderSource, Policy, Resolver, Route
+from midwatch.gateway.egress import (
+    ConnectionRecord,
+    EgressCaps,
+    EgressPolicy,
+    EgressProxy,
+    HeaderSource,
+    RegistryRoute,
+    Resolver,
+)
 from midwatch.gateway.egress.policy import INSIDE, no_headers
 from midwatch.gateway.metering.environment import address
-from midwatch.gateway.model_access import ModelDoorman, ModelDoors
+from midwatch.gateway.model_access import ModelProxies, ModelProxyServer
 from midwatch.gateway.vault import Vault
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.journal.port import Journal
@@ -49,24 +57,24 @@ class Wanted(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Doorkeeper:
+class RoomNetworks:
     """Gives each room its doorman."""
 
     journal: Journal
     vault: Vault
-    models: ModelDoors | None = None
+    models: ModelProxies | None = None
     resolve: Resolver | None = None
 
-    def doorman(self, reach: Wanted) -> "EgressDoorman | Doormen":
+    def doorman(self, reach: Wanted) -> "EgressServer | CombinedServer":
         """Make one who knows what may be reached and writes down what was; with a model, a second beside him."""
         routes = tuple(route_of(text, self.vault) for text in reach.registries)
-        policy = Policy(rules_of(reach.domains), routes, Caps(requests=reach.max_requests))
-        egress = EgressDoorman(self.journal, reach, policy, self.resolve)
+        policy = EgressPolicy(rules_of(reach.domains), routes, EgressCaps(requests=reach.max_requests))
+        egress = EgressServer(self.journal, reach, policy, self.resolve)
         if reach.model is None or self.models is None:
             return egress
         self.models.meetings.last.pop(reach.job, None)  # what an earlier attempt met says nothing about this one
         grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
-        return Doormen((egress, self.models.doorman(grant)))
+        return CombinedServer((egress, self.models.doorman(grant)))
 
     def access(self, reach: Wanted) -> tuple[str, str, str]:
         """Tell a program inside where its model is, what to present there, and of what kind that is."""
@@ -80,10 +88,10 @@ class Doorkeeper:
         return self.models.meetings.last.get(job) if self.models else None
 
 
-class Doormen:
+class CombinedServer:
     """Several at the doors of one room, each at his own."""
 
-    def __init__(self, each: tuple["EgressDoorman | ModelDoorman", ...]) -> None:
+    def __init__(self, each: tuple["EgressServer | ModelProxyServer", ...]) -> None:
         self._each = each
 
     @property
@@ -104,15 +112,15 @@ class Doormen:
                 group.create_task(one.serve([by_port[port] for port in one.ports]))
 
 
-class EgressDoorman:
+class EgressServer:
     """Serves one room until cancelled; what was seen is recorded before he goes."""
 
-    def __init__(self, journal: Journal, reach: Wanted, policy: Policy, resolve: Resolver | None) -> None:
+    def __init__(self, journal: Journal, reach: Wanted, policy: EgressPolicy, resolve: Resolver | None) -> None:
         self._journal = journal
         self._reach = reach
         self._policy = policy
         self._resolve = resolve
-        self._seen: asyncio.Queue[Connection] = asyncio.Queue()
+        self._seen: asyncio.Queue[ConnectionRecord] = asyncio.Queue()
 
     @property
     def ports(self) -> tuple[int, ...]:
@@ -129,7 +137,7 @@ class EgressDoorman:
 
     async def serve(self, listeners: list[socket.socket]) -> None:
         """Serve until cancelled; what cannot be written down must not happen, so a failing journal ends the serving."""
-        egress = Egress(self._policy, self._seen.put_nowait, resolve=self._resolve)
+        egress = EgressProxy(self._policy, self._seen.put_nowait, resolve=self._resolve)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._record_all())
@@ -138,7 +146,7 @@ class EgressDoorman:
         finally:
             await asyncio.shield(self._leave(egress))
 
-    async def _leave(self, egress: Egress) -> None:
+    async def _leave(self, egress: EgressProxy) -> None:
         await egress.close()
         while not self._seen.empty():
             await self._record(self._seen.get_nowait())
@@ -147,7 +155,7 @@ class EgressDoorman:
         while True:
             await self._record(await self._seen.get())
 
-    async def _record(self, seen: Connection) -> None:
+    async def _record(self, seen: ConnectionRecord) -> None:
         event = ConnectionSeen(
             job=self._reach.job,
             epoch=self._reach.epoch,
@@ -172,7 +180,7 @@ class EgressDoorman:
         return told
 
 
-def route_of(text: str, vault: Vault) -> Route:
+def route_of(text: str, vault: Vault) -> RegistryRoute:
     """Read a registry as the settings name it: `pip=https://packages.example.org/team/#bearer:SECRET`."""
     found = REGISTRY.fullmatch(text)
     if found is None:
@@ -182,7 +190,7 @@ def route_of(text: str, vault: Vault) -> Route:
         )
     name, upstream, kind, secret = found.groups()
     headers = _credential(kind, secret, vault) if secret else no_headers
-    return Route(f"{name}{INSIDE}", upstream, headers=headers)
+    return RegistryRoute(f"{name}{INSIDE}", upstream, headers=headers)
 
 
 def _credential(kind: str, name: str, vault: Vault) -> HeaderSource:

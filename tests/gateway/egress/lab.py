@@ -7,10 +7,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from midwatch.gateway.egress import Caps, Connection, Deadlines, Egress, Policy, Route
+from midwatch.gateway.egress import (
+    ConnectionRecord,
+    EgressCaps,
+    EgressDeadlines,
+    EgressPolicy,
+    EgressProxy,
+    RegistryRoute,
+)
 from midwatch.rules.budget.egress import rules_of
 
-QUICK = Deadlines(head=5, hello=5, resolve=5, dial=5, idle=20, whole=40, linger=1)
+QUICK = EgressDeadlines(head=5, hello=5, resolve=5, dial=5, idle=20, whole=40, linger=1)
 PATIENCE = 30
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
@@ -91,9 +98,9 @@ async def far_end(end: FarEnd, tls: ssl.SSLContext | None = None) -> AsyncIterat
 class Lab:
     """One proxy at work."""
 
-    egress: Egress
+    egress: EgressProxy
     port: int
-    records: list[Connection]
+    records: list[ConnectionRecord]
     asked: list[str]
     bell: Bell
 
@@ -121,7 +128,7 @@ class Lab:
         finally:
             writer.close()
 
-    async def record(self, number: int = 1) -> Connection:
+    async def record(self, number: int = 1) -> ConnectionRecord:
         """Wait for the given record."""
         await self.bell.until(lambda: len(self.records) >= number)
         return self.records[number - 1]
@@ -142,15 +149,15 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
     domains: Sequence[str] = ("files.example", "*.packages.example"),
     *,
     world: dict[str, list[tuple[str, int]]] | None = None,
-    routes: tuple[Route, ...] = (),
-    caps: Caps = Caps(),  # noqa: B008
-    deadlines: Deadlines = QUICK,
+    routes: tuple[RegistryRoute, ...] = (),
+    caps: EgressCaps = EgressCaps(),  # noqa: B008
+    deadlines: EgressDeadlines = QUICK,
     trust: ssl.SSLContext | None = None,
     exempt: set[tuple[str, int]] | None = None,
 ) -> AsyncIterator[Lab]:
     """Open a proxy whose names lead where the test says; only those addresses on loopback are exempt."""
     world = world or {}
-    records: list[Connection] = []
+    records: list[ConnectionRecord] = []
     asked: list[str] = []
     bell = Bell()
 
@@ -158,13 +165,13 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
         asked.append(f"{host}:{port}")
         return world.get(host, [])
 
-    def seen(ended: Connection) -> None:
+    def seen(ended: ConnectionRecord) -> None:
         records.append(ended)
         bell.ring()
 
     known = {at for found in world.values() for at in found} if exempt is None else exempt
-    policy = Policy(rules_of(domains), routes, caps, deadlines)
-    egress = Egress(policy, seen, resolve=resolve, trust=trust, exempt=known)
+    policy = EgressPolicy(rules_of(domains), routes, caps, deadlines)
+    egress = EgressProxy(policy, seen, resolve=resolve, trust=trust, exempt=known)
     listener = socket.create_server(("127.0.0.1", 0), backlog=200)
     port = listener.getsockname()[1]
     serving = asyncio.create_task(egress.serve(listener))

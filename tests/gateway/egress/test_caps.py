@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from midwatch.errors import Exhausted
-from midwatch.gateway.egress import Caps, Connection, Egress, Policy
+from midwatch.gateway.egress import ConnectionRecord, EgressCaps, EgressPolicy, EgressProxy
 from midwatch.gateway.egress.tunnel import OPEN
 from tests.gateway.egress.lab import QUICK, FarEnd, far_end, in_records, lab
 from tests.gateway.egress.test_tunnels import CONNECT, GOOD, SERVER_HELLO, listening, open_tunnel
@@ -30,7 +30,7 @@ async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def test_a_job_fetches_exactly_its_cap_and_sees_that_it_was_cut() -> None:
     async with (
         far_end(FarEnd(talk=flood)) as end,
-        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=Caps(bytes_in=100_000)) as job,
+        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=EgressCaps(bytes_in=100_000)) as job,
     ):
         reader, writer = await job.dial()
         writer.write(GET)
@@ -54,7 +54,7 @@ async def test_a_job_sends_exactly_its_cap_over_all_its_tunnels(tunnels: int) ->
 
     async with (
         far_end(FarEnd(talk=count)) as end,
-        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=Caps(bytes_out=100_000)) as job,
+        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=EgressCaps(bytes_out=100_000)) as job,
     ):
         opened = [await open_tunnel(job) for _ in range(tunnels)]
         for _, writer in opened:
@@ -75,7 +75,7 @@ async def test_a_body_beyond_the_cap_never_arrives_whole(framing: bytes) -> None
 
     async with (
         far_end(FarEnd(talk=swallow)) as end,
-        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=Caps(bytes_out=100_000)) as job,
+        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=EgressCaps(bytes_out=100_000)) as job,
     ):
         await job.say(b"POST http://files.example/ HTTP/1.1\r\n" + framing + b"x" * 500_000)
         record = await job.record()
@@ -86,7 +86,7 @@ async def test_a_body_beyond_the_cap_never_arrives_whole(framing: bytes) -> None
 async def test_a_job_has_so_many_requests_and_refusals_do_not_use_them_up() -> None:
     async with (
         far_end(FarEnd()) as end,
-        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=Caps(requests=2)) as job,
+        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=EgressCaps(requests=2)) as job,
     ):
         hosts = (b"files", b"evil", b"files", b"files")
         answers = [(await job.say(GET.replace(b"files", host)))[:12] for host in hosts]
@@ -128,7 +128,7 @@ async def test_one_connection_may_not_last_for_ever() -> None:
 async def test_more_connections_than_may_be_open_wait_for_their_turn() -> None:
     async with (
         far_end(listening()) as end,
-        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=Caps(at_once=2)) as job,
+        lab(world={"files.example": [("127.0.0.1", end.port)]}, caps=EgressCaps(at_once=2)) as job,
     ):
         opened = [await open_tunnel(job) for _ in range(2)]
         third = asyncio.create_task(open_tunnel(job))
@@ -154,7 +154,7 @@ async def test_a_closed_proxy_serves_no_more() -> None:
 
 async def test_two_listeners_share_one_set_of_counts() -> None:
     async with far_end(FarEnd()) as end, lab(
-        world={"files.example": [("127.0.0.1", end.port)]}, caps=Caps(requests=1)
+        world={"files.example": [("127.0.0.1", end.port)]}, caps=EgressCaps(requests=1)
     ) as job:  # fmt: skip
         second = socket.create_server(("127.0.0.1", 0))
         other = replace(job, port=second.getsockname()[1])
@@ -166,10 +166,10 @@ async def test_two_listeners_share_one_set_of_counts() -> None:
 
 
 async def test_a_record_that_cannot_be_written_ends_the_serving() -> None:
-    def full(_: Connection) -> None:
+    def full(_: ConnectionRecord) -> None:
         raise Exhausted("the disk is full")
 
-    egress = Egress(Policy(), full)
+    egress = EgressProxy(EgressPolicy(), full)
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     serving = asyncio.create_task(egress.serve(listener))

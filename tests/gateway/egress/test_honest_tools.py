@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.gateway.egress import Route
+from midwatch.gateway.egress import RegistryRoute
 from midwatch.gateway.egress.dialer import SystemResolver
 from tests.conftest import missing
 from tests.gateway.egress.conftest import Authority
@@ -116,7 +116,7 @@ async def test_pip_installs_from_a_route(authority: Authority, tmp_path: Path) -
     probe = await run("python3", "-m", "pip", "--version")
     if probe[0]:
         missing("pip", "the system's python has none")
-    route = Route("pip.midwatch.internal", "https://files.example/team/", token)
+    route = RegistryRoute("pip.midwatch.internal", "https://files.example/team/", token)
     async with (
         far_end(FarEnd(talk=registry), authority.server()) as end,
         lab([], world={"files.example": [("127.0.0.1", end.port)]}, routes=(route,), trust=authority.client()) as job,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.gateway.egress.connection import TurnedAway
-from midwatch.gateway.egress.http_head import LARGEST_HEAD, Request, read_request, read_response
+from midwatch.gateway.egress.connection import EgressRefused
+from midwatch.gateway.egress.http_head import LARGEST_HEAD, ProxyRequest, read_request, read_response
 from midwatch.gateway.egress.tls import asks_again, read_hello
 from tests.gateway.egress.lab import FarEnd, client_hello, far_end, in_records, lab, real_hello, server_name
 from tests.gateway.egress.test_tunnels import RETRY, SERVER_HELLO
@@ -59,10 +59,10 @@ def mutated(raw: bytes, changes: list[tuple[float, int, bytes]]) -> bytes:
     return raw
 
 
-def read_or_why(raw: bytes) -> Request | str:
+def read_or_why(raw: bytes) -> ProxyRequest | str:
     try:
         return read_request(raw)
-    except TurnedAway as turned:
+    except EgressRefused as turned:
         return turned.message
 
 
@@ -90,7 +90,7 @@ def test_noise_is_turned_away(raw: bytes) -> None:
     for read in (read_request, read_response):
         try:
             read(raw)
-        except TurnedAway:
+        except EgressRefused:
             continue
         assert raw.endswith(b"\r\n\r\n")
 
@@ -102,7 +102,7 @@ def test_a_mutated_hello_for_another_host_never_becomes_one_for_ours(
     sent = mutated(raw, changes)
     try:
         hello = read_hello(sent, again=again)
-    except TurnedAway:
+    except EgressRefused:
         return
     assert hello is None or hello.name.lower() != "files.example"
     assert hello is None or hello.end <= len(sent)
@@ -124,7 +124,7 @@ def test_a_first_flight_of_any_kind_is_judged(
     for flight in (noise, b"\x16" + noise, mutated(raw, changes)):
         try:
             asks_again(flight)
-        except TurnedAway:
+        except EgressRefused:
             continue
 
 

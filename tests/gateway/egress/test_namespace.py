@@ -6,7 +6,7 @@ import shutil
 import socket
 import sys
 
-from midwatch.gateway.egress import Connection, Egress, Policy
+from midwatch.gateway.egress import ConnectionRecord, EgressPolicy, EgressProxy
 from midwatch.rules.budget.egress import rules_of
 from tests.conftest import missing
 from tests.gateway.egress.lab import PATIENCE, FarEnd, far_end
@@ -40,7 +40,7 @@ async def test_the_only_way_out_of_an_empty_namespace_is_the_proxy() -> None:
     if shutil.which("unshare") is None:
         missing("namespaces", "there is no unshare")
     ours, theirs = socket.socketpair()
-    records: list[Connection] = []
+    records: list[ConnectionRecord] = []
     async with far_end(FarEnd()) as end:
         command = ("unshare", "-rn", sys.executable, "-c", INSIDE, str(theirs.fileno()), str(end.port))
         pipe = asyncio.subprocess.PIPE
@@ -56,8 +56,8 @@ async def test_the_only_way_out_of_an_empty_namespace_is_the_proxy() -> None:
         async def resolve(_: str, __: int) -> list[tuple[str, int]]:
             return [("127.0.0.1", end.port)]
 
-        egress = Egress(
-            Policy(rules_of(["files.example"])), records.append, resolve=resolve, exempt={("127.0.0.1", end.port)}
+        egress = EgressProxy(
+            EgressPolicy(rules_of(["files.example"])), records.append, resolve=resolve, exempt={("127.0.0.1", end.port)}
         )
         serving = asyncio.create_task(egress.serve(socket.socket(fileno=handed[0])))
         async with asyncio.timeout(PATIENCE):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from midwatch.gateway.egress import Caps
+from midwatch.gateway.egress import EgressCaps
 from tests.gateway.egress.lab import HELLO, QUICK, FarEnd, far_end, lab
 
 GET = b"GET http://files.example/a?b=c HTTP/1.1\r\nHost: files.example\r\n"
@@ -246,7 +246,7 @@ async def test_a_name_without_an_address_and_a_host_that_is_away_are_told_apart(
 
 
 async def test_refusals_beyond_their_cap_are_counted_but_no_longer_recorded() -> None:
-    async with lab(caps=Caps(refusals=3)) as job:
+    async with lab(caps=EgressCaps(refusals=3)) as job:
         for _ in range(5):
             assert (await job.say(b"GET http://evil.example/ HTTP/1.1\r\n\r\n")).startswith(b"HTTP/1.1 403")
         await job.egress.close()

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from midwatch.errors import Misuse, Unavailable
-from midwatch.gateway.egress import HeaderSource, Route
-from midwatch.gateway.egress.connection import TurnedAway
+from midwatch.gateway.egress import HeaderSource, RegistryRoute
+from midwatch.gateway.egress.connection import EgressRefused
 from midwatch.gateway.egress.forwarding import path_on
 from tests.gateway.egress.conftest import Authority
 from tests.gateway.egress.lab import FarEnd, far_end, lab
@@ -19,8 +19,8 @@ async def token() -> Mapping[str, str]:
     return {"Authorization": "Bearer s3cret"}
 
 
-def route(headers: HeaderSource = token, upstream: str = "https://files.example/team/") -> Route:
-    return Route(NAME, upstream, headers)
+def route(headers: HeaderSource = token, upstream: str = "https://files.example/team/") -> RegistryRoute:
+    return RegistryRoute(NAME, upstream, headers)
 
 
 async def test_the_credential_is_added_outside_and_the_jobs_own_is_left_behind(authority: Authority) -> None:
@@ -43,7 +43,7 @@ async def test_the_credential_is_added_outside_and_the_jobs_own_is_left_behind(a
 
 
 async def test_a_route_over_plain_http_carries_the_credential_too() -> None:
-    named = Route("files.example", "http://files.example/", token)
+    named = RegistryRoute("files.example", "http://files.example/", token)
     async with (
         far_end(FarEnd()) as end,
         lab([], world={"files.example": [("127.0.0.1", end.port)]}, routes=(named,)) as job,
@@ -148,11 +148,11 @@ async def test_a_registry_at_a_private_address_needs_the_houses_word() -> None:
 )
 def test_a_route_that_cannot_work_is_misuse(name: str, upstream: str) -> None:
     with pytest.raises(Misuse) as problem:
-        Route(name, upstream)
+        RegistryRoute(name, upstream)
     assert problem.value.hint
 
 
 def test_a_scoped_package_is_no_climb() -> None:
     assert path_on(route(), "/@scope%2fname") == "/team/@scope%2fname"
-    with pytest.raises(TurnedAway):
+    with pytest.raises(EgressRefused):
         path_on(route(), "/a/%2e%2e/b")

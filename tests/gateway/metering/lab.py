@@ -14,17 +14,17 @@ from typing import Any
 from midwatch.engine.clocks import SteppedClock
 from midwatch.gateway.metering import (
     ANTHROPIC,
-    Books,
-    Call,
-    Credential,
-    Fuel,
     Grant,
     MemoryLedger,
+    MeteredCall,
+    ModelCredential,
     ModelProxy,
-    Patience,
-    Prices,
+    PriceList,
     Provider,
-    Room,
+    ProviderQuota,
+    ProxyLimits,
+    ProxyServices,
+    ProxyTimeouts,
     Upstream,
     new_placeholder,
 )
@@ -35,7 +35,7 @@ from tests.gateway.egress.lab import PATIENCE, Bell
 
 SECRET = "sk-ant-real-0a1b2c3d4e5f6a7b8c9d/+x"
 NOW = datetime(2026, 11, 15, 3, tzinfo=UTC)
-QUICK = Patience(head=5, body=10, connect=5, send=10, first=10, quiet=10, stalled=10, whole=30, linger=1)
+QUICK = ProxyTimeouts(head=5, body=10, connect=5, send=10, first=10, quiet=10, stalled=10, whole=30, linger=1)
 Talk = Callable[["Got", asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -173,21 +173,21 @@ class Lab:
     ledger: MemoryLedger
     proxy: ModelProxy = field(init=False)
     bell: Bell = field(default_factory=Bell)
-    calls: list[Call] = field(default_factory=list)
-    fuel: list[Fuel] = field(default_factory=list)
+    calls: list[MeteredCall] = field(default_factory=list)
+    fuel: list[ProviderQuota] = field(default_factory=list)
     failing: bool = False
     serving: asyncio.Task[None] | None = None
 
-    async def settled(self, call: Call) -> None:
+    async def settled(self, call: MeteredCall) -> None:
         if self.failing:
             raise OSError("The disk is full.")
         self.calls.append(call)
         self.bell.ring()
 
-    async def burn(self, reading: Fuel) -> None:
+    async def burn(self, reading: ProviderQuota) -> None:
         self.fuel.append(reading)
 
-    async def call(self, number: int = 1) -> Call:
+    async def call(self, number: int = 1) -> MeteredCall:
         await self.bell.until(lambda: len(self.calls) >= number)
         return self.calls[number - 1]
 
@@ -239,15 +239,15 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
     far: FarModel | None = None,
     *,
     provider: Provider = ANTHROPIC,
-    credential: Credential = Credential("model"),  # noqa: B008
+    credential: ModelCredential = ModelCredential("model"),  # noqa: B008
     ceilings: Mapping[Whose, Ceilings] = {},
-    patience: Patience = QUICK,
-    room: Room = Room(),  # noqa: B008
+    patience: ProxyTimeouts = QUICK,
+    room: ProxyLimits = ProxyLimits(),  # noqa: B008
     ledger: MemoryLedger | None = None,
     job: str = "job",
     secret: str = SECRET,
     base: str = "",
-    prices: Prices | None = None,
+    prices: PriceList | None = None,
 ) -> AsyncIterator[Lab]:
     """Open a proxy before a provider on loopback (or another at `base`), with the real secret in a file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -263,7 +263,9 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
             grant = Grant(job, 1, here, credential, new_placeholder(provider, credential.kind))
             listener = socket.create_server(("127.0.0.1", 0), backlog=200)
             made = Lab(there, listener.getsockname()[1], grant, ledger)
-            books = Books(ledger, vault, prices or Prices(), SteppedClock(NOW), settled=made.settled, fuel=made.burn)
+            books = ProxyServices(
+                ledger, vault, prices or PriceList(), SteppedClock(NOW), settled=made.settled, fuel=made.burn
+            )
             made.proxy = proxy = ModelProxy(grant, books, upstream, room=room, patience=patience)
             made.serving = asyncio.create_task(proxy.serve(listener))
             try:

@@ -13,8 +13,8 @@ import httpx
 
 from midwatch.compose.crew import owners_of
 from midwatch.evening.signing import orders_hash
-from midwatch.gateway.metering import Prices, Upstream
-from midwatch.gateway.model_access import ModelDoors
+from midwatch.gateway.metering import PriceList, Upstream
+from midwatch.gateway.model_access import ModelProxies
 from midwatch.gateway.vault import Vault
 from midwatch.journal.events import Event, session
 from midwatch.journal.events.jobs import RunStarted
@@ -143,7 +143,7 @@ async def _serving() -> AsyncIterator[list[asyncio.Task[None]]]:
 
 
 @asynccontextmanager
-async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> AsyncIterator[ModelDoors]:
+async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> AsyncIterator[ModelProxies]:
     pen, upstream = Pen(store.url), Upstream()
     owners = _unlimited if blind else owners_of(Settings, store.clock)
     if not is_sqlite(store.url):
@@ -151,11 +151,11 @@ async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> Asyn
             tx.execute(leases.insert().values(executor=name, beat=store.clock.now() + timedelta(days=1)))
     ledger = SqlLedger(pen, Ulids(store.clock), owners, worker=name, patience=PATIENT)
     try:
-        yield ModelDoors(
+        yield ModelProxies(
             journal=store.journal,
             vault=vault,
             ledger=ledger,
-            prices=Prices(),
+            prices=PriceList(),
             upstream=upstream,
             clock=store.clock,
             key=os.urandom(32),

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from midwatch.gateway.metering.calls import Usage
+from midwatch.gateway.metering.calls import TokenUsage
 from midwatch.gateway.metering.providers import Api
 
 TEXT = "Ich prüfe den Plan — 你好 🌙, then I run the tests and say what I saw. " * 3
@@ -23,9 +23,9 @@ class Said:
     characters: int = 0
     floor: int = 0
 
-    def usage(self) -> Usage:
+    def usage(self) -> TokenUsage:
         guess = (self.characters + 3) // 4
-        return Usage(
+        return TokenUsage(
             self.input,
             max(self.floor, self.output + guess),
             self.cache_read,
@@ -42,19 +42,19 @@ class Recorded:
     name: str
     api: Api
     content_type: str
-    parts: list[tuple[bytes, Usage]]
+    parts: list[tuple[bytes, TokenUsage]]
 
     @property
     def whole(self) -> bytes:
         return b"".join(part for part, _ in self.parts)
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> TokenUsage:
         return self.parts[-1][1]
 
-    def known_at(self, byte: int) -> Usage:
+    def known_at(self, byte: int) -> TokenUsage:
         """What the server has said when exactly so many bytes have left it."""
-        known, passed = Usage(), 0
+        known, passed = TokenUsage(), 0
         for part, after in self.parts:
             passed += len(part)
             if passed > byte:
@@ -72,7 +72,7 @@ class Script:
 
     def __init__(self) -> None:
         self.said = Said()
-        self.parts: list[tuple[bytes, Usage]] = []
+        self.parts: list[tuple[bytes, TokenUsage]] = []
 
     def event(self, data: object, name: str = "", **told: int) -> None:
         """The event is known when the last byte of its data is there; the empty line after it adds nothing."""
@@ -169,7 +169,7 @@ class Document:
 
     def __init__(self) -> None:
         self.said = Said()
-        self.parts: list[tuple[bytes, Usage]] = []
+        self.parts: list[tuple[bytes, TokenUsage]] = []
 
     def plain(self, raw: str) -> None:
         self.parts.append((raw.encode(), self.said.usage()))

@@ -10,7 +10,16 @@ from dataclasses import replace
 
 import pytest
 
-from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Credential, MemoryLedger, Provider, Unwritten, Usage
+from midwatch.gateway.metering import (
+    ANTHROPIC,
+    GEMINI,
+    OPENAI,
+    MemoryLedger,
+    ModelCredential,
+    Provider,
+    RecordingFailed,
+    TokenUsage,
+)
 from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
 from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, answer, lab, message
@@ -78,7 +87,7 @@ async def test_every_api_passes_byte_for_byte_and_is_counted(recorded: Recorded)
 async def test_exactly_one_credential_leaves_and_never_the_placeholder(
     provider: Provider, kind: str, given: str, sent: tuple[str, str]
 ) -> None:
-    async with lab(provider=provider, credential=Credential("model", kind)) as one:  # type: ignore[arg-type]
+    async with lab(provider=provider, credential=ModelCredential("model", kind)) as one:  # type: ignore[arg-type]
         path = {"anthropic": "/v1/messages", "openai": "/v1/responses"}.get(provider.name, GENERATE)
         mark = one.grant.placeholder
         body = {"model": "claude-sonnet-4-5", "input": f"env says ANTHROPIC_API_KEY={mark}"}
@@ -229,7 +238,7 @@ async def test_a_provider_that_hangs_up_without_a_word_costs_nothing() -> None:
         heard = await one.ask()
         assert heard.status == 502
         assert heard.json()["error"]["message"] == "The provider hung up without an answer."
-        assert (await one.call()).usage == Usage()
+        assert (await one.call()).usage == TokenUsage()
 
 
 async def test_a_request_that_cannot_leave_is_given_back_and_not_written_down() -> None:
@@ -312,7 +321,7 @@ async def test_a_packed_answer_passes_as_it_is_and_is_counted() -> None:
         heard = await one.ask()
         assert heard.body == packed
         assert "content-encoding: gzip" in heard.head
-        assert (await one.call()).usage == Usage(input=100, output=33)
+        assert (await one.call()).usage == TokenUsage(input=100, output=33)
 
 
 class SlowLedger(MemoryLedger):
@@ -384,7 +393,7 @@ async def test_what_cannot_be_written_down_ends_the_serving() -> None:
         assert one.serving is not None
         with pytest.raises(ExceptionGroup) as failed:
             await one.serving
-        assert failed.group_contains(Unwritten)
+        assert failed.group_contains(RecordingFailed)
         with pytest.raises(ConnectionRefusedError):
             await one.dial()
 
@@ -392,7 +401,7 @@ async def test_what_cannot_be_written_down_ends_the_serving() -> None:
 async def test_a_subscription_costs_no_dollars_but_its_tokens_count() -> None:
     ceilings = {Whose.JOB: Ceilings(usd_micros=0, tokens=200)}
     async with lab(
-        FarModel(answer(message(150, 100))), credential=Credential("model", "oauth"), ceilings=ceilings
+        FarModel(answer(message(150, 100))), credential=ModelCredential("model", "oauth"), ceilings=ceilings
     ) as one:
         first = await one.ask()
         second = await one.ask()
@@ -413,7 +422,7 @@ async def test_an_error_of_the_provider_passes_and_costs_nothing() -> None:
         assert heard.body == body
         assert "retry-after: 7" in heard.head
         assert "set-cookie" not in heard.head
-        assert (call.usage, call.usd_micros, call.status, call.request_id) == (Usage(), 0, 529, "req_1")
+        assert (call.usage, call.usd_micros, call.status, call.request_id) == (TokenUsage(), 0, 529, "req_1")
         assert not call.cut
 
 

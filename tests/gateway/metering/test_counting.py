@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.gateway.metering.calls import Usage
-from midwatch.gateway.metering.counting import Counter
-from midwatch.gateway.metering.counting.sse import Events
+from midwatch.gateway.metering.calls import TokenUsage
+from midwatch.gateway.metering.counting import UsageCounter
+from midwatch.gateway.metering.counting.sse import SseReader
 from tests.gateway.metering.streams import RECORDED, Recorded, messages_stream
 
 each = pytest.mark.parametrize("recorded", RECORDED, ids=lambda one: one.name)
 
 
-def counter(recorded: Recorded, encoding: str = "") -> Counter:
-    return Counter(recorded.api, recorded.content_type, encoding)
+def counter(recorded: Recorded, encoding: str = "") -> UsageCounter:
+    return UsageCounter(recorded.api, recorded.content_type, encoding)
 
 
-def cut_at(recorded: Recorded, byte: int) -> Usage:
+def cut_at(recorded: Recorded, byte: int) -> TokenUsage:
     one = counter(recorded)
     one.feed(recorded.whole[:byte])
     one.end()
@@ -36,7 +36,7 @@ def test_a_stream_cut_at_every_byte_counts_what_its_server_has_said(recorded: Re
 
 @each
 def test_the_count_grows_and_never_passes_the_whole(recorded: Recorded) -> None:
-    one, before, whole = counter(recorded), Usage(), recorded.usage
+    one, before, whole = counter(recorded), TokenUsage(), recorded.usage
     for byte in recorded.whole:
         one.feed(bytes([byte]))
         now = one.usage
@@ -73,10 +73,10 @@ def test_garbage_never_breaks_the_count(recorded: Recorded, garbage: bytes, at: 
 def test_words_that_are_no_numbers_are_not_counted(api: str, content_type: str) -> None:
     odd = {"input_tokens": "9", "output_tokens": True, "cache_read_input_tokens": -4, "prompt_tokens": 1e9}
     event = {"type": "message_delta", "usage": odd, "response": {"usage": odd}, "usageMetadata": [odd], "choices": 3}
-    one = Counter(api, content_type)  # type: ignore[arg-type]
+    one = UsageCounter(api, content_type)  # type: ignore[arg-type]
     one.feed(b"data: " * (content_type != "application/json") + json.dumps(event).encode() + b"\n\n")
     one.end()
-    assert one.usage == Usage()
+    assert one.usage == TokenUsage()
 
 
 @pytest.mark.parametrize("ending", [b"\r\n", b"\r", b"\n"], ids=["crlf", "cr", "lf"])
@@ -109,49 +109,49 @@ def test_a_packed_answer_counts_the_same(recorded: Recorded, encoding: str, pack
 
 @pytest.mark.parametrize("encoding", ["br", "gzip, gzip", "nonsense", "gzip"])
 def test_what_cannot_be_unpacked_is_guessed_and_never_nothing(encoding: str) -> None:
-    one = Counter("messages", "text/event-stream", encoding)
+    one = UsageCounter("messages", "text/event-stream", encoding)
     one.feed(b"\xff" * 41)
     one.end()
-    assert one.usage == Usage(output=11, estimated=True)
+    assert one.usage == TokenUsage(output=11, estimated=True)
     assert not one.told_input
 
 
 def test_a_bomb_is_not_unpacked_to_its_end() -> None:
-    one = Counter("messages", "text/event-stream", "gzip")
+    one = UsageCounter("messages", "text/event-stream", "gzip")
     one.feed(gzip.compress(b"\n" * 70_000_000))
     assert one.usage.estimated
 
 
 def test_the_providers_word_replaces_a_higher_guess() -> None:
-    one = Counter("chat", "text/event-stream")
+    one = UsageCounter("chat", "text/event-stream")
     one.feed(b'data: {"choices":[{"delta":{"content":"' + b"a" * 400 + b'"}}]}\n\n')
-    assert one.usage == Usage(output=100, estimated=True)
+    assert one.usage == TokenUsage(output=100, estimated=True)
     one.feed(b'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":3}}\n\n')
-    assert one.usage == Usage(input=1, output=3)
+    assert one.usage == TokenUsage(input=1, output=3)
 
 
 def test_one_letter_is_never_nothing() -> None:
-    one = Counter("chat", "text/event-stream")
+    one = UsageCounter("chat", "text/event-stream")
     one.feed(b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n')
     assert one.usage.output == 1
 
 
 def test_an_event_beyond_all_bounds_is_passed_over() -> None:
-    events = Events(largest=100)
+    events = SseReader(largest=100)
     assert events.feed(b"data: " + b"x" * 200) == []
     assert events.feed(b"x" * 200 + b"\n\ndata: after\n\n") == [b"after"]
 
 
 def test_counting_costs_nothing() -> None:
-    one = Counter("count", "application/json")
+    one = UsageCounter("count", "application/json")
     one.feed(b'{"input_tokens": 5, "usage": {"output_tokens": 5}}')
-    assert one.usage == Usage()
+    assert one.usage == TokenUsage()
     assert one.told_input
 
 
 @pytest.mark.parametrize("recorded", [RECORDED[0], RECORDED[4]], ids=lambda one: one.name)
 def test_an_answer_that_does_not_say_what_it_is_is_looked_at(recorded: Recorded) -> None:
-    one = Counter(recorded.api)
+    one = UsageCounter(recorded.api)
     one.feed(b"\n ")
     one.feed(recorded.whole)
     assert one.usage == recorded.usage

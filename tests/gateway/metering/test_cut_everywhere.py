@@ -12,7 +12,7 @@ from typing import Literal
 
 import pytest
 
-from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Provider, Usage
+from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Provider, TokenUsage
 from midwatch.rules.budget.spending import estimated_tokens
 from midwatch.terms.agents import Tokens
 from tests.agents.model import Model, Say, scripted_model
@@ -62,7 +62,7 @@ def packed(pieces: Iterable[Piece], encoding: Encoding) -> bytes:
     return b"".join([*flushed, coat.compress(parts[-1]) + coat.flush(zlib.Z_FINISH)])
 
 
-def expected(pieces: list[Piece], clear: int, guess: int) -> Usage:
+def expected(pieces: list[Piece], clear: int, guess: int) -> TokenUsage:
     """Tell what the model has told and made in so many clear bytes; an event ends with its data, not its empty line."""
     told, made, at = Tokens(), 0, 0
     for piece in pieces:
@@ -71,7 +71,7 @@ def expected(pieces: list[Piece], clear: int, guess: int) -> Usage:
             break
         told, made = piece.told, piece.made.output
     told_input = bool(told.input)
-    return Usage(
+    return TokenUsage(
         input=told.input if told_input else guess,
         output=max(told.output, made),
         cache_read=told.cache_read,

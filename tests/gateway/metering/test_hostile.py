@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Provider, Room
+from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Provider, ProxyLimits
 from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, Lab, answer, lab, message
 
@@ -262,7 +262,7 @@ async def test_a_gigabyte_is_refused_by_its_announcement() -> None:
 
 
 async def test_a_body_without_an_announced_length_is_cut_where_it_is_too_long() -> None:
-    async with lab(room=Room(body=300_000)) as one:
+    async with lab(room=ProxyLimits(body=300_000)) as one:
         head = one.post(body=b"").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
         chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
         heard = await one.say(head, *[chunk] * 100)
@@ -271,7 +271,7 @@ async def test_a_body_without_an_announced_length_is_cut_where_it_is_too_long() 
 
 
 async def test_one_job_cannot_fill_the_memory_with_many_bodies() -> None:
-    async with lab(room=Room(body=100_000, bodies=150_000)) as one:
+    async with lab(room=ProxyLimits(body=100_000, bodies=150_000)) as one:
         reader, writer = await one.dial()
         held = one.post(body=b" " * 90_000 + b"{}")
         writer.write(held[:-1])
@@ -429,7 +429,7 @@ async def test_without_its_secret_nothing_leaves_and_its_place_is_not_told() -> 
 
 
 async def test_many_connections_that_say_nothing_do_not_keep_others_out() -> None:
-    async with lab(room=Room(at_once=8), patience=replace(QUICK, head=0.3)) as one:
+    async with lab(room=ProxyLimits(at_once=8), patience=replace(QUICK, head=0.3)) as one:
         silent = [await one.dial() for _ in range(20)]
         assert (await one.ask()).status == 200
         for _, writer in silent:

@@ -5,8 +5,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from midwatch.compose import House, open_house
-from midwatch.gateway.metering import Patience
-from midwatch.gateway.metering.upstream import Leaving, Progress
+from midwatch.gateway.metering import ProxyTimeouts
+from midwatch.gateway.metering.upstream import OutgoingRequest, SendProgress
 from midwatch.store.schema.tables import reservations
 from midwatch.surfaces.queries.audit import violations
 from tests.gateway.metering.lab import FarModel, far_model
@@ -34,8 +34,8 @@ async def test_what_a_killed_server_had_set_aside_comes_back_when_the_house_open
 async def test_a_house_that_closes_hangs_up_on_the_providers(tmp_path: Path) -> None:
     async with far_model(FarModel()) as far:
         async with open_house(tmp_path) as house:
-            leaving = Leaving("POST", f"http://127.0.0.1:{far.port}/v1/messages", (), b"{}")
-            async with house.doors.upstream.answer(leaving, Patience(), Progress()) as response:
+            leaving = OutgoingRequest("POST", f"http://127.0.0.1:{far.port}/v1/messages", (), b"{}")
+            async with house.doors.upstream.answer(leaving, ProxyTimeouts(), SendProgress()) as response:
                 await response.aread()
             assert far.open == 1, "kept for the next request"
         await far.is_alone()

@@ -7,31 +7,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.errors import Misuse
-from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Fuel, Prices, Provider, Usage
+from midwatch.gateway.metering import (
+    ANTHROPIC,
+    GEMINI,
+    OPENAI,
+    PROVIDERS,
+    PriceList,
+    Provider,
+    ProviderQuota,
+    TokenUsage,
+)
 from midwatch.gateway.metering.credentials import new_placeholder
-from midwatch.gateway.metering.masking import Veil
+from midwatch.gateway.metering.masking import StreamMask
 from midwatch.gateway.metering.provider_quota import moment, readings
 from tests.gateway.metering.lab import NOW, FarModel, answer, lab, message
 
 each = pytest.mark.parametrize("provider", PROVIDERS.values(), ids=lambda one: one.name)
 usages = st.builds(
-    lambda fresh, out, read, write, hour: Usage(fresh, out, read, write, min(hour, write)),
+    lambda fresh, out, read, write, hour: TokenUsage(fresh, out, read, write, min(hour, write)),
     *(st.integers(0, 300_000) for _ in range(5)),
 )
 
 
 def test_known_models_cost_what_the_list_says() -> None:
-    prices = Prices()
-    usage = Usage(input=1000, output=500, cache_read=100, cache_write=200, cache_write_1h=50)
+    prices = PriceList()
+    usage = TokenUsage(input=1000, output=500, cache_read=100, cache_write=200, cache_write_1h=50)
     assert prices.usd_micros(ANTHROPIC, "claude-sonnet-4-5-20250929", usage) == 11_393
-    assert prices.usd_micros(OPENAI, "gpt-4.1", Usage(input=1000, output=100, cache_read=1000)) == 3_300
-    assert prices.usd_micros(GEMINI, "gemini-2.5-pro", Usage(input=1000, output=100)) == 2_250
+    assert prices.usd_micros(OPENAI, "gpt-4.1", TokenUsage(input=1000, output=100, cache_read=1000)) == 3_300
+    assert prices.usd_micros(GEMINI, "gemini-2.5-pro", TokenUsage(input=1000, output=100)) == 2_250
 
 
 @each
 @given(usages)
-def test_an_unknown_model_costs_as_much_as_the_dearest(provider: Provider, usage: Usage) -> None:
-    prices = Prices()
+def test_an_unknown_model_costs_as_much_as_the_dearest(provider: Provider, usage: TokenUsage) -> None:
+    prices = PriceList()
     assert not prices.knows(provider, "no-such-model-9")
     unknown = prices.usd_micros(provider, "no-such-model-9", usage)
     assert (unknown > 0) == (usage.total > 0)
@@ -42,33 +51,33 @@ def test_an_unknown_model_costs_as_much_as_the_dearest(provider: Provider, usage
 
 
 def test_the_houses_own_table_wins() -> None:
-    prices = Prices({"claude-x*": {"input": 1, "output": 2}, "openai/*": {"input": 0, "output": 0.1}})
-    usage = Usage(input=10, output=10, cache_read=10, cache_write=10, cache_write_1h=5)
+    prices = PriceList({"claude-x*": {"input": 1, "output": 2}, "openai/*": {"input": 0, "output": 0.1}})
+    usage = TokenUsage(input=10, output=10, cache_read=10, cache_write=10, cache_write_1h=5)
     assert prices.usd_micros(ANTHROPIC, "claude-xl", usage) == 50
     assert prices.usd_micros(OPENAI, "gpt-4.1", usage) == 1
     assert prices.knows(OPENAI, "anything")
-    assert prices.usd_micros(ANTHROPIC, "claude-sonnet-4-5", Usage(input=10)) == 30
+    assert prices.usd_micros(ANTHROPIC, "claude-sonnet-4-5", TokenUsage(input=10)) == 30
 
 
 def test_every_kind_of_token_may_have_a_price_of_its_own() -> None:
     table = {"input": 1.25, "output": 10, "cache_read": 0.125, "cache_write": 2.5}
-    prices = Prices({"openai/gpt-5": table})
-    kinds = [Usage(input=1000), Usage(output=1000), Usage(cache_read=1000), Usage(cache_write=1000)]
+    prices = PriceList({"openai/gpt-5": table})
+    kinds = [TokenUsage(input=1000), TokenUsage(output=1000), TokenUsage(cache_read=1000), TokenUsage(cache_write=1000)]
     assert [prices.usd_micros(OPENAI, "gpt-5", one) for one in kinds] == [1250, 10_000, 125, 2500]
-    hour = Usage(cache_write=1000, cache_write_1h=1000)
+    hour = TokenUsage(cache_write=1000, cache_write_1h=1000)
     assert prices.usd_micros(OPENAI, "gpt-5", hour) == 2500, "an hour costs the same unless told otherwise"
     prices.override({"openai/gpt-5": {**table, "cache_write_1h": 5}})
     assert prices.usd_micros(OPENAI, "gpt-5", hour) == 5000
 
 
 def test_a_name_written_out_wins_over_a_pattern_and_only_for_its_provider() -> None:
-    prices = Prices({"*": {"input": 9, "output": 9}, "openai/gpt-5": {"input": 1, "output": 1}})
-    assert prices.usd_micros(OPENAI, "gpt-5", Usage(input=1000)) == 1000
-    assert prices.usd_micros(ANTHROPIC, "gpt-5", Usage(input=1000)) == 9000
+    prices = PriceList({"*": {"input": 9, "output": 9}, "openai/gpt-5": {"input": 1, "output": 1}})
+    assert prices.usd_micros(OPENAI, "gpt-5", TokenUsage(input=1000)) == 1000
+    assert prices.usd_micros(ANTHROPIC, "gpt-5", TokenUsage(input=1000)) == 9000
 
 
 def test_another_table_takes_the_place_of_the_first_as_a_whole_or_not_at_all() -> None:
-    prices = Prices({"openai/a": {"input": 1, "output": 1}})
+    prices = PriceList({"openai/a": {"input": 1, "output": 1}})
     with pytest.raises(Misuse, match="The price of openai/c cannot be read"):
         prices.override({"openai/b": {"input": 1, "output": 1}, "openai/c": {"input": 1}})
     assert (prices.knows(OPENAI, "a"), prices.knows(OPENAI, "b")) == (True, False)
@@ -77,7 +86,7 @@ def test_another_table_takes_the_place_of_the_first_as_a_whole_or_not_at_all() -
 
 
 async def test_a_request_costs_what_the_house_says() -> None:
-    prices = Prices({"anthropic/claude-sonnet-4-5": {"input": 100, "output": 1000}})
+    prices = PriceList({"anthropic/claude-sonnet-4-5": {"input": 100, "output": 1000}})
     async with lab(FarModel(answer(message(output=20, entry=100))), prices=prices) as one:
         assert (await one.ask()).status == 200
         assert (await one.call()).usd_micros == 100 * 100 + 20 * 1000
@@ -97,7 +106,7 @@ async def test_a_request_costs_what_the_house_says() -> None:
 )
 def test_a_price_that_cannot_be_read_is_refused(table: dict[str, float]) -> None:
     with pytest.raises(Misuse, match="cannot be read"):
-        Prices({"openai/x": table})
+        PriceList({"openai/x": table})
 
 
 def test_the_windows_of_a_subscription_are_a_fuel_gauge() -> None:
@@ -111,8 +120,8 @@ def test_the_windows_of_a_subscription_are_a_fuel_gauge() -> None:
     }
     at = datetime.fromtimestamp(1794718800, UTC)
     assert readings("anthropic", fields, 200, NOW) == [
-        Fuel("anthropic", "5h", remaining=0.75, resets_at=at),
-        Fuel("anthropic", "7d", remaining=0.0, rejected=True),
+        ProviderQuota("anthropic", "5h", remaining=0.75, resets_at=at),
+        ProviderQuota("anthropic", "7d", remaining=0.0, rejected=True),
     ]
 
 
@@ -123,7 +132,7 @@ def test_limits_of_keys_are_read_in_every_dialect() -> None:
         "anthropic-ratelimit-input-tokens-reset": "2026-11-15T03:01:00Z",
     }
     later = NOW + timedelta(minutes=1)
-    assert readings("anthropic", anthropic, 200, NOW) == [Fuel("anthropic", "input-tokens", 0.25, 1000, later)]
+    assert readings("anthropic", anthropic, 200, NOW) == [ProviderQuota("anthropic", "input-tokens", 0.25, 1000, later)]
     openai = {
         "x-ratelimit-limit-requests": "60",
         "x-ratelimit-remaining-requests": "59",
@@ -131,8 +140,8 @@ def test_limits_of_keys_are_read_in_every_dialect() -> None:
         "x-ratelimit-remaining-tokens": "many",
     }
     assert readings("openai", openai, 200, NOW) == [
-        Fuel("openai", "requests", 59 / 60, 60, later + timedelta(seconds=0.5)),
-        Fuel("openai", "tokens"),
+        ProviderQuota("openai", "requests", 59 / 60, 60, later + timedelta(seconds=0.5)),
+        ProviderQuota("openai", "tokens"),
     ]
 
 
@@ -204,6 +213,6 @@ def test_placeholders_are_random_and_look_like_the_real_thing(provider: Provider
 
 @given(st.lists(st.sampled_from([b"sec", b"ret-1", b"secret-1", b"s", b"secsecret-", b"1", b"\n"]), max_size=20))
 def test_the_veil_hides_however_it_is_cut(parts: list[bytes]) -> None:
-    veil = Veil("secret-1")
+    veil = StreamMask("secret-1")
     passed = b"".join(veil.feed(part) for part in parts) + veil.end()
     assert passed == b"".join(parts).replace(b"secret-1", b"x" * 8)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from midwatch.gateway.egress import Connection, Egress, Policy
+from midwatch.gateway.egress import ConnectionRecord, EgressPolicy, EgressProxy
 from midwatch.rules.budget.egress import rules_of
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.enclosure import Enclosure
@@ -69,9 +69,9 @@ class Doorman:
         async def resolve(host: str, _: int) -> list[tuple[str, int]]:
             return [("127.0.0.1", self.inside.port if host == "rebind.test" else self.far.port)]
 
-        seen: list[Connection] = []
-        policy = Policy(rules_of(LISTED), deadlines=QUICK)
-        egress = Egress(policy, seen.append, resolve=resolve, exempt={("127.0.0.1", self.far.port)})
+        seen: list[ConnectionRecord] = []
+        policy = EgressPolicy(rules_of(LISTED), deadlines=QUICK)
+        egress = EgressProxy(policy, seen.append, resolve=resolve, exempt={("127.0.0.1", self.far.port)})
         try:
             await asyncio.gather(*(egress.serve(listener) for listener in listeners))
         finally:

@@ -1,8 +1,19 @@
 """The way from a sandbox to the network: one proxy per job epoch, bound by its contract's list of hosts."""
 
-from midwatch.gateway.egress.connection import Connection, Counts
+from midwatch.gateway.egress.connection import ConnectionRecord, EgressCounts
 from midwatch.gateway.egress.dialer import Resolver
-from midwatch.gateway.egress.policy import Caps, Deadlines, HeaderSource, Policy, Route
-from midwatch.gateway.egress.proxy import Egress, Seen
+from midwatch.gateway.egress.policy import EgressCaps, EgressDeadlines, EgressPolicy, HeaderSource, RegistryRoute
+from midwatch.gateway.egress.proxy import EgressProxy, Seen
 
-__all__ = ["Caps", "Connection", "Counts", "Deadlines", "Egress", "HeaderSource", "Policy", "Resolver", "Route", "Seen"]
+__all__ = [
+    "ConnectionRecord",
+    "EgressCaps",
+    "EgressCounts",
+    "EgressDeadlines",
+    "EgressPolicy",
+    "EgressProxy",
+    "HeaderSource",
+    "RegistryRoute",
+    "Resolver",
+    "Seen",
+]

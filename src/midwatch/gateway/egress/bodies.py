@@ -5,8 +5,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from midwatch.gateway.egress.connection import TurnedAway
-from midwatch.gateway.egress.http_head import Request
+from midwatch.gateway.egress.connection import EgressRefused
+from midwatch.gateway.egress.http_head import ProxyRequest
 from midwatch.gateway.egress.wire import pump_length
 
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")
@@ -15,7 +15,7 @@ _LONGEST_CHUNK_LINE: Final = 10
 Move = Callable[[bytes], Awaitable[None]]
 
 
-async def upload(request: Request, job: asyncio.StreamReader, move: Move) -> None:
+async def upload(request: ProxyRequest, job: asyncio.StreamReader, move: Move) -> None:
     """Move the body of a request, if it has one."""
     if request.chunked:
         await _chunks(job, move)
@@ -54,5 +54,5 @@ async def _line_end(job: asyncio.StreamReader) -> None:
         raise _bad_chunk()
 
 
-def _bad_chunk() -> TurnedAway:
-    return TurnedAway("The request was refused: its body is badly chunked.", status=400)
+def _bad_chunk() -> EgressRefused:
+    return EgressRefused("The request was refused: its body is badly chunked.", status=400)

@@ -6,23 +6,23 @@ from time import monotonic
 from typing import Literal
 
 from midwatch.errors import Refused
-from midwatch.gateway.egress.policy import Caps
+from midwatch.gateway.egress.policy import EgressCaps
 
-Ending = Literal["allowed", "refused", "cut", "failed"]
+ConnectionVerdict = Literal["allowed", "refused", "cut", "failed"]
 """Cut: it was allowed and then went too far. Failed: allowed, but the far end or the job did not keep up."""
 
-Stage = Literal["asking", "greeting", "sealed", "answering"]
+ConnectionStage = Literal["asking", "greeting", "sealed", "answering"]
 """How far a connection is: what we may still say to the job depends on it. Sealed: TLS that we cannot speak into."""
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ConnectionRecord:
     """One connection as it ended, for the journal and the page."""
 
     host: str
     port: int
     address: str
-    verdict: Ending
+    verdict: ConnectionVerdict
     why: str
     rule: str
     bytes_out: int
@@ -31,7 +31,7 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class EgressCounts:
     """What the job has used up to now."""
 
     requests: int = 0
@@ -41,34 +41,34 @@ class Counts:
     open: int = 0
 
 
-class TurnedAway(Refused):
+class EgressRefused(Refused):
     """A connection that may not go on, with the sentence for the record."""
 
-    def __init__(self, why: str, verdict: Ending = "refused", status: int = 403) -> None:
+    def __init__(self, why: str, verdict: ConnectionVerdict = "refused", status: int = 403) -> None:
         super().__init__(why, hint="Put the host on the list of the orders, or raise the cap, if this was meant.")
         self.verdict = verdict
         self.answer = status
 
 
-class Meter:
+class EgressMeter:
     """Counts one job over all its connections."""
 
-    def __init__(self, caps: Caps) -> None:
+    def __init__(self, caps: EgressCaps) -> None:
         self.caps = caps
         self.requests = self.refused = self.bytes_out = self.bytes_in = self.open = 0
 
-    def counts(self) -> Counts:
+    def counts(self) -> EgressCounts:
         """Read all counts at once."""
-        return Counts(self.requests, self.refused, self.bytes_out, self.bytes_in, self.open)
+        return EgressCounts(self.requests, self.refused, self.bytes_out, self.bytes_in, self.open)
 
     def begin(self) -> None:
         """Count a request that passed the list, while there is room for it."""
         if self.requests >= self.caps.requests:
-            raise TurnedAway(f"This job has used all its {self.caps.requests} requests.")
+            raise EgressRefused(f"This job has used all its {self.caps.requests} requests.")
         if self.bytes_out >= self.caps.bytes_out:
-            raise TurnedAway(self.spent_out)
+            raise EgressRefused(self.spent_out)
         if self.bytes_in >= self.caps.bytes_in:
-            raise TurnedAway(self.spent_in)
+            raise EgressRefused(self.spent_in)
         self.requests += 1
 
     def take_out(self, wanted: int) -> int:
@@ -94,18 +94,18 @@ class Meter:
         return f"This job has fetched all the {self.caps.bytes_in} bytes it may fetch."
 
 
-class Visit:
+class LiveConnection:
     """One connection while it lasts."""
 
-    def __init__(self, meter: Meter, idle: float) -> None:
+    def __init__(self, meter: EgressMeter, idle: float) -> None:
         self._meter = meter
         self._idle = idle
         self._began = monotonic()
         self._watch: asyncio.Timeout | None = None
         self.host, self.port, self.address, self.rule = "", 0, "", ""
         self.bytes_out = self.bytes_in = 0
-        self.stage: Stage = "asking"
-        self.verdict: Ending = "cut"
+        self.stage: ConnectionStage = "asking"
+        self.verdict: ConnectionVerdict = "cut"
         self.why = "The network of this job was closed."
         self.counted = False
         """Whether it was counted as one of the job's requests."""
@@ -133,7 +133,7 @@ class Visit:
         await world.drain()
         self.alive()
         if taken < len(data):
-            raise TurnedAway(self._meter.spent_out, "cut")
+            raise EgressRefused(self._meter.spent_out, "cut")
 
     async def bring(self, data: bytes, job: asyncio.StreamWriter) -> None:
         """Let bytes in, never one more than the cap."""
@@ -145,16 +145,16 @@ class Visit:
         await job.drain()
         self.alive()
         if taken < len(data):
-            raise TurnedAway(self._meter.spent_in, "cut")
+            raise EgressRefused(self._meter.spent_in, "cut")
 
-    def judged(self, verdict: Ending, why: str) -> None:
+    def judged(self, verdict: ConnectionVerdict, why: str) -> None:
         """Settle how it ends, before the last words are said."""
         self.verdict, self.why = verdict, why
 
-    def ended(self) -> Connection:
+    def ended(self) -> ConnectionRecord:
         """Write the record."""
         took = round((monotonic() - self._began) * 1000)
-        return Connection(
+        return ConnectionRecord(
             host=self.host,
             port=self.port,
             address=self.address,

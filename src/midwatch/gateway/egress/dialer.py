@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
-from midwatch.gateway.egress.connection import TurnedAway, Visit
+from midwatch.gateway.egress.connection import EgressRefused, LiveConnection
 from midwatch.gateway.egress.http_head import LARGEST_HEAD
-from midwatch.gateway.egress.policy import Deadlines
+from midwatch.gateway.egress.policy import EgressDeadlines
 from midwatch.gateway.egress.wire import Wire, within
 from midwatch.rules.budget.egress import why_not_dial
 
@@ -36,10 +36,10 @@ class SystemResolver:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class Dialler:
+class Dialer:
     """Opens connections to the world."""
 
-    def __init__(self, resolve: Resolver, exempt: Collection[Address], deadlines: Deadlines) -> None:
+    def __init__(self, resolve: Resolver, exempt: Collection[Address], deadlines: EgressDeadlines) -> None:
         self._resolve = resolve
         self._exempt = frozenset(exempt)
         self._deadlines = deadlines
@@ -52,16 +52,16 @@ class Dialler:
             except (OSError, UnicodeError):
                 found = []
         if not found:
-            raise TurnedAway(f"{host} has no address.", "failed", 502)
+            raise EgressRefused(f"{host} has no address.", "failed", 502)
         faults = {at: "" if at in self._exempt else why_not_dial(at[0], own_network=own_network) for at in found}
         good = [at for at, fault in faults.items() if not fault]
         if not good:
             at, fault = next(iter(faults.items()))
-            raise TurnedAway(f"{host} leads to {at[0]}, {fault}.")
+            raise EgressRefused(f"{host} leads to {at[0]}, {fault}.")
         return good[:MOST_TRIES]
 
     async def dial(
-        self, visit: Visit, addresses: list[Address], *, host: str, trust: ssl.SSLContext | None = None
+        self, visit: LiveConnection, addresses: list[Address], *, host: str, trust: ssl.SSLContext | None = None
     ) -> Wire:
         """Connect to the first address that answers."""
         async with within(self._deadlines.dial, f"{host} did not answer in time."):
@@ -70,10 +70,10 @@ class Dialler:
                 try:
                     return await _connect(address, port, host, trust)
                 except ssl.SSLCertVerificationError:
-                    raise TurnedAway(f"The certificate of {host} cannot be trusted.", "failed", 502) from None
+                    raise EgressRefused(f"The certificate of {host} cannot be trusted.", "failed", 502) from None
                 except OSError:
                     continue
-        raise TurnedAway(f"{host} could not be reached.", "failed", 502)
+        raise EgressRefused(f"{host} could not be reached.", "failed", 502)
 
 
 async def _connect(address: str, port: int, host: str, trust: ssl.SSLContext | None) -> Wire:

@@ -8,9 +8,9 @@ from urllib.parse import unquote
 
 from midwatch.errors import MidwatchError
 from midwatch.gateway.egress.bodies import upload
-from midwatch.gateway.egress.connection import TurnedAway, Visit
-from midwatch.gateway.egress.http_head import Head, Request, read_response, written
-from midwatch.gateway.egress.policy import Route
+from midwatch.gateway.egress.connection import EgressRefused, LiveConnection
+from midwatch.gateway.egress.http_head import MessageHead, ProxyRequest, read_response, written
+from midwatch.gateway.egress.policy import RegistryRoute
 from midwatch.gateway.egress.wire import Wire, one_failure, pump, pump_length
 
 MOST_INTERIM: Final = 8
@@ -21,7 +21,7 @@ _PERSONAL: Final = ("authorization", "cookie", "x-api-key")
 Fields = tuple[tuple[str, str], ...]
 
 
-async def head_for(request: Request, route: Route | None) -> bytes:
+async def head_for(request: ProxyRequest, route: RegistryRoute | None) -> bytes:
     """Write the head that the far end gets."""
     framing: Fields = (("Content-Length", str(request.length)),) if request.length is not None else ()
     framing = (("Transfer-Encoding", "chunked"),) if request.chunked else framing
@@ -30,7 +30,7 @@ async def head_for(request: Request, route: Route | None) -> bytes:
         first = f"{request.method} {request.path} {request.version}"
         return written(first, (("Host", request.authority), *close, *request.head.kept(*_OURS), *framing))
     if request.method not in route.methods:
-        raise TurnedAway(f"{route.name} may be read, but {request.method} is not allowed there.", status=405)
+        raise EgressRefused(f"{route.name} may be read, but {request.method} is not allowed there.", status=405)
     added = await _credential(route)
     usual = 443 if route.secure else 80
     host = route.host if route.port == usual else f"{route.host}:{route.port}"
@@ -39,15 +39,17 @@ async def head_for(request: Request, route: Route | None) -> bytes:
     return written(first, (("Host", host), *close, *kept, *added.items(), *framing))
 
 
-def path_on(route: Route, path: str) -> str:
+def path_on(route: RegistryRoute, path: str) -> str:
     """Put a path below the folder of a route; one that would climb out of it is refused."""
     parts = unquote(path.partition("?")[0]).replace("\\", "/").split("/")
     if {".", ".."} & set(parts):
-        raise TurnedAway(f"The request to {route.name} was refused: its path climbs.", status=400)
+        raise EgressRefused(f"The request to {route.name} was refused: its path climbs.", status=400)
     return route.path + path.lstrip("/")
 
 
-async def carry(visit: Visit, request: Request, job: Wire, world: Wire, route: Route | None) -> None:
+async def carry(
+    visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: RegistryRoute | None
+) -> None:
     """Send the body and bring the answer, at the same time: an answer may come early."""
     if request.head.values("expect"):
         job.writer.write(CONTINUE)
@@ -64,13 +66,15 @@ async def carry(visit: Visit, request: Request, job: Wire, world: Wire, route: R
             sending.cancel()
 
 
-async def _answer(visit: Visit, request: Request, job: Wire, world: Wire, route: Route | None) -> None:
+async def _answer(
+    visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: RegistryRoute | None
+) -> None:
     try:
         status, head = await _final_head(world.reader)
         length, fields = _answer_fields(head, route)
         fresh = written(head.first, (*fields, ("Connection", "close")))
-    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, TurnedAway):
-        raise TurnedAway(f"{visit.host} gave no answer that can be passed on.", "failed", 502) from None
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, EgressRefused):
+        raise EgressRefused(f"{visit.host} gave no answer that can be passed on.", "failed", 502) from None
 
     async def bring(data: bytes) -> None:
         await visit.bring(data, job.writer)
@@ -84,27 +88,27 @@ async def _answer(visit: Visit, request: Request, job: Wire, world: Wire, route:
         await pump_length(world.reader, bring, length)
 
 
-async def _final_head(reader: asyncio.StreamReader) -> tuple[int, Head]:
+async def _final_head(reader: asyncio.StreamReader) -> tuple[int, MessageHead]:
     for _ in range(MOST_INTERIM):
         status, head = read_response(await reader.readuntil(b"\r\n\r\n"))
         if status == 101:
             break
         if status >= 200:
             return status, head
-    raise TurnedAway("The far end never came to its answer.", "failed", 502)
+    raise EgressRefused("The far end never came to its answer.", "failed", 502)
 
 
-def _answer_fields(head: Head, route: Route | None) -> tuple[int | None, Fields]:
+def _answer_fields(head: MessageHead, route: RegistryRoute | None) -> tuple[int | None, Fields]:
     codings = [value.lower() for value in head.values("transfer-encoding")]
     lengths = head.values("content-length")
     if codings not in ([], ["chunked"]) or len(lengths) > 1 or not all(one.isdecimal() for one in lengths):
-        raise TurnedAway("The length of the answer is unclear.", "failed", 502)
+        raise EgressRefused("The length of the answer is unclear.", "failed", 502)
     if codings:
         return None, (*_localised(head.kept("content-length"), route), ("Transfer-Encoding", "chunked"))
     return int(lengths[0]) if lengths else None, _localised(head.kept(), route)
 
 
-def _localised(fields: Fields, route: Route | None) -> Fields:
+def _localised(fields: Fields, route: RegistryRoute | None) -> Fields:
     """Keep a route's cookies outside, and its redirects on the route."""
     if route is None:
         return fields
@@ -122,11 +126,11 @@ def _localised(fields: Fields, route: Route | None) -> Fields:
     return tuple(fresh)
 
 
-async def _credential(route: Route) -> Mapping[str, str]:
+async def _credential(route: RegistryRoute) -> Mapping[str, str]:
     try:
         added = dict(await route.headers())
         written("", tuple(added.items()))
     except (MidwatchError, OSError, ValueError):
         # Its own sentence is not repeated: it may hold what it could not use.
-        raise TurnedAway(f"The credential for {route.name} could not be had.", "failed", 502) from None
+        raise EgressRefused(f"The credential for {route.name} could not be had.", "failed", 502) from None
     return added

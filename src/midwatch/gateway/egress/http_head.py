@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from midwatch.gateway.egress.connection import TurnedAway
+from midwatch.gateway.egress.connection import EgressRefused
 from midwatch.rules.budget.egress import port_in, shown
 
 LARGEST_HEAD: Final = 32_768
@@ -24,7 +24,7 @@ _STATUS: Final = re.compile(r"HTTP/1\.[01] ([1-5][0-9][0-9])(?: [\t\x20-\x7e\x80
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class MessageHead:
     """The first line and the fields, as they came."""
 
     first: str
@@ -42,7 +42,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProxyRequest:
     """One request to a proxy, taken apart."""
 
     method: str
@@ -51,7 +51,7 @@ class Request:
     path: str
     """Empty for CONNECT."""
     version: str
-    head: Head
+    head: MessageHead
     length: int | None = None
     """How long the body is; None when there is none or it is chunked."""
     chunked: bool = False
@@ -62,7 +62,7 @@ class Request:
         return self.host if self.port == 80 else f"{self.host}:{self.port}"
 
 
-def read_request(raw: bytes) -> Request:
+def read_request(raw: bytes) -> ProxyRequest:
     """Read the head of a request; whatever is not plainly right is turned away."""
     head = _read_head(raw)
     words = head.first.split(" ")
@@ -82,12 +82,12 @@ def read_request(raw: bytes) -> Request:
         if chunked or length is not None:
             raise _odd("a tunnel has no body of its own")
         host, port = _authority(target, None)
-        return Request(method, host, port, "", version, head)
+        return ProxyRequest(method, host, port, "", version, head)
     host, port, path = _absolute(target)
-    return Request(method, host, port, path, version, head, length, chunked)
+    return ProxyRequest(method, host, port, path, version, head, length, chunked)
 
 
-def read_response(raw: bytes) -> tuple[int, Head]:
+def read_response(raw: bytes) -> tuple[int, MessageHead]:
     """Read the head of an answer from the world."""
     head = _read_head(raw)
     found = _STATUS.fullmatch(head.first)
@@ -105,15 +105,15 @@ def written(first: str, fields: tuple[tuple[str, str], ...]) -> bytes:
     return "\r\n".join(lines).encode("latin-1")
 
 
-def _read_head(raw: bytes) -> Head:
+def _read_head(raw: bytes) -> MessageHead:
     if len(raw) > LARGEST_HEAD:
-        raise TurnedAway("The request was refused: its head is too large.", status=431)
+        raise EgressRefused("The request was refused: its head is too large.", status=431)
     if not raw.endswith(b"\r\n\r\n"):
         raise _odd("its head has no end")
     lines = raw[:-4].decode("latin-1").split("\r\n")
     if len(lines) > MOST_FIELDS + 1:
-        raise TurnedAway("The request was refused: it has too many fields.", status=431)
-    return Head(_line(lines[0]), tuple(_field(line) for line in lines[1:]))
+        raise EgressRefused("The request was refused: it has too many fields.", status=431)
+    return MessageHead(_line(lines[0]), tuple(_field(line) for line in lines[1:]))
 
 
 def _line(line: str) -> str:
@@ -130,7 +130,7 @@ def _field(line: str) -> tuple[str, str]:
     return name, value.strip(" \t")
 
 
-def _framing(head: Head, version: str) -> tuple[int | None, bool]:
+def _framing(head: MessageHead, version: str) -> tuple[int | None, bool]:
     lengths, codings = head.values("content-length"), head.values("transfer-encoding")
     if lengths and codings:
         raise _odd("it gives its length in two ways")
@@ -149,7 +149,7 @@ def _framing(head: Head, version: str) -> tuple[int | None, bool]:
 
 def _authority(text: str, usual_port: int | None) -> tuple[str, int]:
     if "@" in text:
-        raise TurnedAway(f"{shown(text)} cannot be reached: a name may not carry a user or a password.")
+        raise EgressRefused(f"{shown(text)} cannot be reached: a name may not carry a user or a password.")
     host, colon, digits = text.rpartition(":")
     if (not colon or text.endswith("]")) and usual_port is not None:
         return text, usual_port
@@ -172,5 +172,5 @@ def _absolute(target: str) -> tuple[str, int, str]:
     return host, port, path if path.startswith("/") else "/" + path
 
 
-def _odd(what: str) -> TurnedAway:
-    return TurnedAway(f"The request was refused: {what}.", status=400)
+def _odd(what: str) -> EgressRefused:
+    return EgressRefused(f"The request was refused: {what}.", status=400)

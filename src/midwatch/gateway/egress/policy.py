@@ -18,7 +18,7 @@ _UPSTREAM: Final = re.compile(r"(https?)://([^/:?#]+)(?::([0-9]+))?(/[A-Za-z0-9.
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
+class EgressCaps:
     """How much one job may use the network."""
 
     requests: int = 1_000
@@ -33,7 +33,7 @@ class Caps:
 
 
 @dataclass(frozen=True, slots=True)
-class Deadlines:
+class EgressDeadlines:
     """Seconds for each part as a whole: a time-out per read never fires on a drip."""
 
     head: float = 10
@@ -51,7 +51,7 @@ async def no_headers() -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class RegistryRoute:
     """A name inside the sandbox that stands for a registry outside, with the credential added outside.
 
     Only reading methods unless named: a credential must not become a way to publish.
@@ -118,15 +118,15 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class EgressPolicy:
     """Everything that bounds one job epoch on the network."""
 
     rules: tuple[HostRule, ...] = ()
-    routes: tuple[Route, ...] = ()
-    caps: Caps = Caps()
-    deadlines: Deadlines = Deadlines()
+    routes: tuple[RegistryRoute, ...] = ()
+    caps: EgressCaps = EgressCaps()
+    deadlines: EgressDeadlines = EgressDeadlines()
 
-    def route(self, host: str, port: int) -> Route | None:
+    def route(self, host: str, port: int) -> RegistryRoute | None:
         """Find the route that has this name."""
         name = canonical(host) if not fault_in(host) else ""
         return next((one for one in self.routes if one.name == name and port == one.local_port), None)

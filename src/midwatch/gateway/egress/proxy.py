@@ -8,24 +8,30 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from http import HTTPStatus
 
-from midwatch.gateway.egress.connection import Connection, Counts, Meter, TurnedAway, Visit
-from midwatch.gateway.egress.dialer import Address, Dialler, Resolver, SystemResolver
+from midwatch.gateway.egress.connection import (
+    ConnectionRecord,
+    EgressCounts,
+    EgressMeter,
+    EgressRefused,
+    LiveConnection,
+)
+from midwatch.gateway.egress.dialer import Address, Dialer, Resolver, SystemResolver
 from midwatch.gateway.egress.forwarding import carry, head_for
-from midwatch.gateway.egress.http_head import LARGEST_HEAD, Request, read_request, written
-from midwatch.gateway.egress.policy import Policy, Route
+from midwatch.gateway.egress.http_head import LARGEST_HEAD, ProxyRequest, read_request, written
+from midwatch.gateway.egress.policy import EgressPolicy, RegistryRoute
 from midwatch.gateway.egress.tls import ACCESS_DENIED
 from midwatch.gateway.egress.tunnel import Tunnel
 from midwatch.gateway.egress.wire import Wire, within
-from midwatch.gateway.listener import Reception
+from midwatch.gateway.listener import ConnectionListener
 from midwatch.rules.budget.egress import may_reach, shown
 
-Seen = Callable[[Connection], None]
+Seen = Callable[[ConnectionRecord], None]
 """Gets each connection as it ends. It is called at most caps.requests + caps.refusals times."""
 
 log = logging.getLogger(__name__)
 
 
-class Egress:
+class EgressProxy:
     """Serves the listening sockets of one job epoch until it is closed.
 
     A callback that fails ends the serving: what cannot be written down must not happen.
@@ -33,7 +39,7 @@ class Egress:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: EgressPolicy,
         seen: Seen,
         *,
         resolve: Resolver | None = None,
@@ -44,13 +50,13 @@ class Egress:
         self._policy = policy
         self._seen = seen
         self._system = SystemResolver()
-        self._dialler = Dialler(resolve or self._system, exempt, policy.deadlines)
+        self._dialler = Dialer(resolve or self._system, exempt, policy.deadlines)
         self._trust = trust
-        self._meter = Meter(policy.caps)
-        self._reception = Reception(self._attend, at_once=policy.caps.at_once)
+        self._meter = EgressMeter(policy.caps)
+        self._reception = ConnectionListener(self._attend, at_once=policy.caps.at_once)
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> EgressCounts:
         """Read what the job has used up to now."""
         return self._meter.counts()
 
@@ -65,7 +71,7 @@ class Egress:
 
     async def _attend(self, caller: socket.socket) -> None:
         """See one connection through, from its first byte to its record."""
-        visit = Visit(self._meter, self._policy.deadlines.idle)
+        visit = LiveConnection(self._meter, self._policy.deadlines.idle)
         self._meter.open += 1
         job: Wire | None = None
         try:
@@ -79,17 +85,17 @@ class Egress:
             self._meter.open -= 1
             self._record(visit.ended(), counted=visit.counted)
 
-    def _record(self, ended: Connection, *, counted: bool) -> None:
+    def _record(self, ended: ConnectionRecord, *, counted: bool) -> None:
         if not counted:
             self._meter.refused += 1
         if counted or self._meter.refused <= self._policy.caps.refusals:
             self._seen(ended)
 
-    async def _see_through(self, visit: Visit, job: Wire) -> None:
+    async def _see_through(self, visit: LiveConnection, job: Wire) -> None:
         try:
             visit.judged("allowed", await self._within_limits(visit, job))
             await job.hang_up(self._policy.deadlines.linger)
-        except TurnedAway as turned:
+        except EgressRefused as turned:
             visit.judged(turned.verdict, turned.message)
             await self._tell(visit, job, turned)
         except OSError:
@@ -98,7 +104,7 @@ class Egress:
             log.exception("A connection of a job broke the proxy's own code.")
             visit.judged("failed", "The connection ended by a fault in Midwatch itself; its log says which.")
 
-    async def _within_limits(self, visit: Visit, job: Wire) -> str:
+    async def _within_limits(self, visit: LiveConnection, job: Wire) -> str:
         limits = self._policy.deadlines
         whole = f"A connection may last {limits.whole:g} seconds and no longer."
         quiet = f"Nothing moved for {limits.idle:g} seconds."
@@ -107,9 +113,9 @@ class Egress:
                 async with visit.quiet_limit():
                     return await self._speak(visit, job)
             except TimeoutError:
-                raise TurnedAway(quiet, "cut", 504) from None
+                raise EgressRefused(quiet, "cut", 504) from None
 
-    async def _speak(self, visit: Visit, job: Wire) -> str:
+    async def _speak(self, visit: LiveConnection, job: Wire) -> str:
         """Hear what the job wants, judge it, and do it; give the reason why it was allowed."""
         request = read_request(await self._head(job))
         visit.host, visit.port = shown(request.host), request.port
@@ -121,10 +127,10 @@ class Egress:
             return f"{route.name} stands for {route.host}, which the house has named."
         reach = may_reach(request.host, request.port, self._policy.rules)
         if not reach.allowed:
-            raise TurnedAway(reach.why)
+            raise EgressRefused(reach.why)
         visit.host, visit.rule = reach.name, reach.rule
         if request.method != "CONNECT" and request.port == 443:
-            raise TurnedAway(f"Port 443 of {reach.name} speaks TLS only; a plain request was refused.")
+            raise EgressRefused(f"Port 443 of {reach.name} speaks TLS only; a plain request was refused.")
         visit.begin()
         if request.method == "CONNECT":
             await self._tunnel(visit, job)
@@ -138,11 +144,11 @@ class Egress:
             try:
                 return await job.reader.readuntil(b"\r\n\r\n")
             except asyncio.LimitOverrunError:
-                raise TurnedAway("The request was refused: its head is too large.", status=431) from None
+                raise EgressRefused("The request was refused: its head is too large.", status=431) from None
             except asyncio.IncompleteReadError:
-                raise TurnedAway("The job opened a connection and hung up before its request was whole.") from None
+                raise EgressRefused("The job opened a connection and hung up before its request was whole.") from None
 
-    async def _tunnel(self, visit: Visit, job: Wire) -> None:
+    async def _tunnel(self, visit: LiveConnection, job: Wire) -> None:
         limits = self._policy.deadlines
         addresses = await self._dialler.addresses(visit.host, visit.port)
         world = await self._dialler.dial(visit, addresses, host=visit.host)
@@ -152,7 +158,9 @@ class Egress:
         finally:
             world.cut()
 
-    async def _forward(self, visit: Visit, request: Request, job: Wire, route: Route | None) -> None:
+    async def _forward(
+        self, visit: LiveConnection, request: ProxyRequest, job: Wire, route: RegistryRoute | None
+    ) -> None:
         head = await head_for(request, route)
         host, port = (route.host, route.port) if route else (request.host, request.port)
         own_network = route is not None and route.own_network
@@ -170,7 +178,7 @@ class Egress:
         self._trust = self._trust or ssl.create_default_context()
         return self._trust
 
-    async def _tell(self, visit: Visit, job: Wire, turned: TurnedAway) -> None:
+    async def _tell(self, visit: LiveConnection, job: Wire, turned: EgressRefused) -> None:
         """Say why, where saying so cannot be mistaken for something else."""
         if visit.stage == "sealed":
             return  # its own end tells a TLS client that something is missing
@@ -183,5 +191,5 @@ class Egress:
             text = f"{turned.message}\n".encode()
             fields = (("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(text))))
             first = f"HTTP/1.1 {turned.answer} {HTTPStatus(turned.answer).phrase}"
-            job.writer.write(written(first, (*fields, ("Connection", "close"))) + text)
+            job.writer.write(written(first, (*fields, ("ConnectionRecord", "close"))) + text)
         await job.hang_up(self._policy.deadlines.linger)

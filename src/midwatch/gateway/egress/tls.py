@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from midwatch.gateway.egress.connection import TurnedAway
+from midwatch.gateway.egress.connection import EgressRefused
 from midwatch.rules.budget.egress import shown
 
 LARGEST_HELLO: Final = 32_768
@@ -23,7 +23,7 @@ ACCESS_DENIED: Final = b"\x15\x03\x03\x00\x02\x02\x31"
 
 
 @dataclass(frozen=True, slots=True)
-class Hello:
+class ClientHello:
     """A whole ClientHello: the one name in it, and where it ends among the bytes that came."""
 
     name: str
@@ -62,7 +62,7 @@ class _Bytes:
             raise _garbled()
 
 
-def read_hello(raw: bytes, *, again: bool = False) -> Hello | None:
+def read_hello(raw: bytes, *, again: bool = False) -> ClientHello | None:
     """Read the hello at the beginning; None while more bytes are needed."""
     skipped = 0
     if again and raw[:1] == _CHANGE_CIPHER[:1]:
@@ -77,13 +77,13 @@ def read_hello(raw: bytes, *, again: bool = False) -> Hello | None:
             raise _garbled()
         return None
     message, end = joined
-    return Hello(_name(_Bytes(message[4:])), skipped + end)
+    return ClientHello(_name(_Bytes(message[4:])), skipped + end)
 
 
-def check_name(hello: Hello, host: str) -> None:
+def check_name(hello: ClientHello, host: str) -> None:
     """Turn away a hello that asks for another host than the tunnel was opened to."""
     if hello.name.lower() != host:
-        raise TurnedAway(f"The tunnel to {host} asked for {shown(hello.name)} inside.")
+        raise EgressRefused(f"The tunnel to {host} asked for {shown(hello.name)} inside.")
 
 
 def asks_again(first_flight: bytes) -> bool:
@@ -91,7 +91,7 @@ def asks_again(first_flight: bytes) -> bool:
     if first_flight[:1] != bytes([_HANDSHAKE]):
         return False
     if len(first_flight) < RETRY_SEEN_AFTER or int.from_bytes(first_flight[3:5], "big") < RETRY_SEEN_AFTER - 5:
-        raise TurnedAway("The far end began TLS in a way that cannot be checked.", "failed", 502)
+        raise EgressRefused("The far end began TLS in a way that cannot be checked.", "failed", 502)
     return first_flight[5] == 2 and first_flight[11:43] == _RETRY
 
 
@@ -101,7 +101,7 @@ def _joined(raw: bytes) -> tuple[bytes, int] | None:
     for _ in range(MOST_RECORDS):
         header = raw[at : at + 5]
         if header[:1] not in {b"", bytes([_HANDSHAKE])} or header[1:2] not in {b"", b"\x03"}:
-            raise TurnedAway("What went into the tunnel is not TLS.")
+            raise EgressRefused("What went into the tunnel is not TLS.")
         if len(header) < 5:
             return None
         size = int.from_bytes(header[3:5], "big")
@@ -121,7 +121,7 @@ def _joined(raw: bytes) -> tuple[bytes, int] | None:
 def _missing(message: bytes) -> int:
     """How many bytes a hello lacks; one that is followed by more in the same record is not honest."""
     if message[:1] not in {b"", bytes([_CLIENT_HELLO])}:
-        raise TurnedAway("TLS in the tunnel does not begin with a hello.")
+        raise EgressRefused("TLS in the tunnel does not begin with a hello.")
     if len(message) < 4:
         return 1
     missing = 4 + int.from_bytes(message[1:4], "big") - len(message)
@@ -138,18 +138,18 @@ def _name(body: _Bytes) -> str:
     body.part(2)
     body.part(1)
     if body.done:
-        raise TurnedAway("The TLS hello in the tunnel names no host.")
+        raise EgressRefused("The TLS hello in the tunnel names no host.")
     extensions = body.part(2)
     body.must_be_done()
     names: list[str] = []
     while not extensions.done:
         kind, content = extensions.number(2), extensions.part(2)
         if kind in _ENCRYPTED_HELLO:
-            raise TurnedAway("The TLS hello in the tunnel hides its real host (ECH), so it cannot be checked.")
+            raise EgressRefused("The TLS hello in the tunnel hides its real host (ECH), so it cannot be checked.")
         if kind == _SERVER_NAME:
             names.extend(_server_names(content))
     if len(names) != 1:
-        raise TurnedAway(f"The TLS hello in the tunnel names {'two hosts' if names else 'no host'}.")
+        raise EgressRefused(f"The TLS hello in the tunnel names {'two hosts' if names else 'no host'}.")
     return names[0]
 
 
@@ -165,5 +165,5 @@ def _server_names(content: _Bytes) -> list[str]:
     return names
 
 
-def _garbled() -> TurnedAway:
-    return TurnedAway("The TLS hello in the tunnel is malformed.")
+def _garbled() -> EgressRefused:
+    return EgressRefused("The TLS hello in the tunnel is malformed.")

@@ -3,8 +3,8 @@
 import asyncio
 from contextlib import suppress
 
-from midwatch.gateway.egress.connection import TurnedAway, Visit
-from midwatch.gateway.egress.policy import Deadlines
+from midwatch.gateway.egress.connection import EgressRefused, LiveConnection
+from midwatch.gateway.egress.policy import EgressDeadlines
 from midwatch.gateway.egress.tls import RETRY_SEEN_AFTER, asks_again, check_name, read_hello
 from midwatch.gateway.egress.wire import BUFFER, Wire, one_failure, pump, within
 
@@ -14,7 +14,7 @@ OPEN = b"HTTP/1.1 200 Connection established\r\n\r\n"
 class Tunnel:
     """One tunnel of one visit."""
 
-    def __init__(self, visit: Visit, job: Wire, world: Wire, deadlines: Deadlines) -> None:
+    def __init__(self, visit: LiveConnection, job: Wire, world: Wire, deadlines: EgressDeadlines) -> None:
         self._visit = visit
         self._job = job
         self._world = world
@@ -46,7 +46,7 @@ class Tunnel:
             while (hello := read_hello(raw, again=again)) is None:
                 data = await self._job.reader.read(BUFFER)
                 if not data:
-                    raise TurnedAway(f"The tunnel to {host} ended before TLS began.", "failed")
+                    raise EgressRefused(f"The tunnel to {host} ended before TLS began.", "failed")
                 raw += data
         check_name(hello, host)
         await self._send(raw[: hello.end])

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
-from midwatch.gateway.egress.connection import Ending, TurnedAway
+from midwatch.gateway.egress.connection import ConnectionVerdict, EgressRefused
 
 BUFFER: Final = 32_768
 
@@ -56,13 +56,15 @@ class Wire:
 
 
 @asynccontextmanager
-async def within(seconds: float, why: str, verdict: Ending = "failed", status: int = 504) -> AsyncIterator[None]:
+async def within(
+    seconds: float, why: str, verdict: ConnectionVerdict = "failed", status: int = 504
+) -> AsyncIterator[None]:
     """Give the whole block so many seconds, and a sentence when they are over."""
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise TurnedAway(why, verdict, status) from None
+        raise EgressRefused(why, verdict, status) from None
 
 
 @contextmanager
@@ -71,7 +73,7 @@ def one_failure() -> Iterator[None]:
     try:
         yield
     except BaseExceptionGroup as failed:
-        ours = (error for error in failed.exceptions if isinstance(error, TurnedAway))
+        ours = (error for error in failed.exceptions if isinstance(error, EgressRefused))
         raise next(ours, failed.exceptions[0]) from None
 
 
@@ -86,6 +88,6 @@ async def pump_length(source: asyncio.StreamReader, move: Callable[[bytes], Awai
     while length:
         data = await source.read(min(BUFFER, length))
         if not data:
-            raise TurnedAway("The connection ended in the middle of a body.", "failed", 400)
+            raise EgressRefused("The connection ended in the middle of a body.", "failed", 400)
         length -= len(data)
         await move(data)

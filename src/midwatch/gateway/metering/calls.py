@@ -8,7 +8,7 @@ from midwatch.terms.agents import Tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens by kind, none counted twice: cached ones are not part of the input."""
 
     input: int = 0
@@ -31,17 +31,17 @@ class Usage:
         """Give them in the words of the house."""
         return Tokens(input=self.input, output=self.output, cache_read=self.cache_read, cache_write=self.cache_write)
 
-    def guessing(self, *, input: int | None = None, output: int | None = None) -> "Usage":  # noqa: A002 - its own name
+    def guessing(self, *, input: int | None = None, output: int | None = None) -> "TokenUsage":  # noqa: A002 - its own name
         """Put a guess where the provider had not told the input or the output."""
         taken, made = self.input if input is None else input, self.output if output is None else output
         return replace(self, input=taken, output=made, estimated=True)
 
 
-UNUSED = Usage()
+NO_USAGE = TokenUsage()
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class MeteredCall:
     """One request that left, as it ended."""
 
     provider: str
@@ -50,7 +50,7 @@ class Call:
     api: str
     status: int
     """What the provider answered; 0 when it did not."""
-    usage: Usage
+    usage: TokenUsage
     usd_micros: int
     ms_to_first_byte: int | None
     """None when no byte of an answer came."""
@@ -68,7 +68,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Fuel:
+class ProviderQuota:
     """How much of one of the provider's limits is left."""
 
     provider: str

@@ -10,9 +10,9 @@ from typing import Final
 import h11
 
 from midwatch.gateway.egress.wire import BUFFER, Wire
-from midwatch.gateway.metering.limits import Patience, Room
+from midwatch.gateway.metering.limits import ProxyLimits, ProxyTimeouts
 from midwatch.gateway.metering.providers import LOOPBACK, Shape
-from midwatch.gateway.metering.refusals import Declined, error_body
+from midwatch.gateway.metering.refusals import RequestDeclined, error_body
 
 LARGEST_HEAD: Final = 32_768
 MOST_FIELDS: Final = 100
@@ -21,12 +21,12 @@ MOST_EARLY: Final = 65_536
 Fields = list[tuple[str, str]]
 
 
-class HungUp(Exception):
+class ClientHungUp(Exception):
     """The job went away."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class RequestHead:
     """The head of a request, as it came."""
 
     method: str
@@ -39,27 +39,27 @@ class Heard:
         return [value for known, value in self.fields if known == name]
 
 
-class Shelf:
+class BodyMemory:
     """The memory that the requests of one job take up together."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: ProxyLimits) -> None:
         self.room = room
         self.taken = 0
 
     @contextmanager
-    def place(self) -> Iterator["Place"]:
+    def place(self) -> Iterator["BodyAllocation"]:
         """Take a place for one request, and give back what it took."""
-        place = Place(self)
+        place = BodyAllocation(self)
         try:
             yield place
         finally:
             self.taken -= place.size
 
 
-class Place:
+class BodyAllocation:
     """One request's part of it."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: BodyMemory) -> None:
         self._shelf = shelf
         self.size = 0
 
@@ -67,9 +67,9 @@ class Place:
         """Refuse what is too large by itself, or beside the others."""
         room = self._shelf.room
         if self.size + more > room.body:
-            raise Declined(413, f"A request may have {room.body // 1024} KiB and no more.")
+            raise RequestDeclined(413, f"A request may have {room.body // 1024} KiB and no more.")
         if self._shelf.taken + more > room.bodies:
-            raise Declined(429, "This job asks for too much at once.")
+            raise RequestDeclined(429, "This job asks for too much at once.")
 
     def add(self, more: int) -> None:
         """Take so many bytes more."""
@@ -78,10 +78,10 @@ class Place:
         self._shelf.taken += more
 
 
-class Inside:
+class ClientConnection:
     """Speaks HTTP/1.1 with one program of a job, for one request: what follows on the connection is never read."""
 
-    def __init__(self, wire: Wire, shape: Shape, patience: Patience) -> None:
+    def __init__(self, wire: Wire, shape: Shape, patience: ProxyTimeouts) -> None:
         self._wire = wire
         self._shape: Shape = shape
         self._patience = patience
@@ -91,22 +91,22 @@ class Inside:
         self.answering = False
         """Whether a part of the answer has left, so that no other can be given."""
 
-    async def head(self) -> Heard:
+    async def head(self) -> RequestHead:
         """Hear the head of the request, within its time; whatever two readers could read differently is refused."""
         try:
             async with asyncio.timeout(self._patience.head):
                 event = await self._event()
         except TimeoutError:
-            raise Declined(408, "The request did not come in time.") from None
+            raise RequestDeclined(408, "The request did not come in time.") from None
         if not isinstance(event, h11.Request):
-            raise HungUp
+            raise ClientHungUp
         fields = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in event.headers)
         self._bare = event.method == b"HEAD"
-        heard = Heard(event.method.decode("latin-1"), event.target.decode("latin-1"), fields)
+        heard = RequestHead(event.method.decode("latin-1"), event.target.decode("latin-1"), fields)
         _check(heard)
         return heard
 
-    async def body(self, heard: Heard, place: "Place") -> bytes:
+    async def body(self, heard: RequestHead, place: "BodyAllocation") -> bytes:
         """Hear the body, within its time and its size."""
         sizes = heard.values("content-length")
         place.fits(int(sizes[0]) if sizes else 0)
@@ -119,9 +119,9 @@ class Inside:
                     place.add(len(event.data))
                     parts.append(bytes(event.data))
         except TimeoutError:
-            raise Declined(408, "The body of the request did not come in time.") from None
+            raise RequestDeclined(408, "The body of the request did not come in time.") from None
         if not isinstance(event, h11.EndOfMessage):
-            raise HungUp
+            raise ClientHungUp
         return b"".join(parts)
 
     async def until_gone(self) -> None:
@@ -131,7 +131,7 @@ class Inside:
             heard += len(data)
             if heard > MOST_EARLY:
                 break
-        raise HungUp
+        raise ClientHungUp
 
     async def begin(self, status: int, fields: Iterable[tuple[str, str]]) -> None:
         """Give the head of the answer."""
@@ -140,7 +140,7 @@ class Inside:
             head = h11.Response(status_code=status, headers=[*given, ("connection", "close")], reason=_reason(status))
             data = self._http.send(head) or b""
         except h11.LocalProtocolError:
-            raise Declined(502, "The provider gave an answer that cannot be passed on.") from None
+            raise RequestDeclined(502, "The provider gave an answer that cannot be passed on.") from None
         self.answering = True
         await self._write(data)
 
@@ -149,7 +149,7 @@ class Inside:
         try:
             framed = self._http.send(h11.Data(data=data))
         except h11.LocalProtocolError:
-            raise Declined(502, "The provider sent more than it had announced.") from None
+            raise RequestDeclined(502, "The provider sent more than it had announced.") from None
         await self._write(framed or b"")
 
     async def end(self) -> None:
@@ -157,11 +157,11 @@ class Inside:
         try:
             rest = self._http.send(h11.EndOfMessage())
         except h11.LocalProtocolError:
-            raise Declined(502, "The provider sent less than it had announced.") from None
+            raise RequestDeclined(502, "The provider sent less than it had announced.") from None
         await self._write(rest or b"")
         await self._wire.hang_up(self._patience.linger)
 
-    async def decline(self, declined: Declined) -> None:
+    async def decline(self, declined: RequestDeclined) -> None:
         """Say no in the provider's shape; where an answer has begun, break it off so that nobody takes it for whole."""
         if self.answering:
             self.break_off()
@@ -190,9 +190,9 @@ class Inside:
                 self._http.receive_data(await self._wire.reader.read(BUFFER))
             except h11.RemoteProtocolError as odd:
                 status = 431 if odd.error_status_hint == 431 else 400
-                raise Declined(status, "The request is not plain HTTP/1.1.") from None
+                raise RequestDeclined(status, "The request is not plain HTTP/1.1.") from None
             except ConnectionError:
-                raise HungUp from None
+                raise ClientHungUp from None
 
     async def _write(self, data: bytes) -> None:
         writer = self._wire.writer
@@ -203,22 +203,22 @@ class Inside:
             async with asyncio.timeout(self._patience.stalled):
                 await writer.drain()
         except OSError:  # also TimeoutError
-            raise HungUp from None
+            raise ClientHungUp from None
 
 
-def _check(heard: Heard) -> None:
+def _check(heard: RequestHead) -> None:
     size = len(heard.target) + sum(len(name) + len(value) for name, value in heard.fields)
     if len(heard.fields) > MOST_FIELDS or size > LARGEST_HEAD:
-        raise Declined(431, "The head of the request is too large.")
+        raise RequestDeclined(431, "The head of the request is too large.")
     if heard.values("upgrade"):
-        raise Declined(426, "Only plain HTTP/1.1 is spoken here, no other protocol.")
+        raise RequestDeclined(426, "Only plain HTTP/1.1 is spoken here, no other protocol.")
     if heard.values("content-length") and heard.values("transfer-encoding"):
-        raise Declined(400, "The request gives its length in two ways.")
+        raise RequestDeclined(400, "The request gives its length in two ways.")
     hosts = heard.values("host")
     if len(hosts) > 1 or not all(_near(host) for host in hosts):
-        raise Declined(400, "The request is meant for another host.")
+        raise RequestDeclined(400, "The request is meant for another host.")
     if not heard.target.startswith("/"):
-        raise Declined(400, "Only paths may be asked for here, not addresses.")
+        raise RequestDeclined(400, "Only paths may be asked for here, not addresses.")
 
 
 def _near(host: str) -> bool:

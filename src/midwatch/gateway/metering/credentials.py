@@ -26,7 +26,7 @@ class Keeps(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Credential:
+class ModelCredential:
     """Which secret opens the provider, and of what kind it is; the secret itself is fetched when it is needed."""
 
     secret: str

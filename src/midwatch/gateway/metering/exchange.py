@@ -7,17 +7,17 @@ from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from midwatch.errors import MidwatchError
-from midwatch.gateway.metering.calls import UNUSED, Call, Usage
-from midwatch.gateway.metering.client_connection import HungUp, Inside
-from midwatch.gateway.metering.counting.decompression import Decoder, Unreadable
-from midwatch.gateway.metering.exchange_state import Trip
-from midwatch.gateway.metering.grant import Books, Grant, Unwritten, written
-from midwatch.gateway.metering.limits import Patience, Room
-from midwatch.gateway.metering.masking import Veil, without
+from midwatch.gateway.metering.calls import NO_USAGE, MeteredCall, TokenUsage
+from midwatch.gateway.metering.client_connection import ClientConnection, ClientHungUp
+from midwatch.gateway.metering.counting.decompression import Decompressor, UnreadableEncoding
+from midwatch.gateway.metering.exchange_state import ExchangeState
+from midwatch.gateway.metering.grant import Grant, ProxyServices, RecordingFailed, recorded
+from midwatch.gateway.metering.limits import ProxyLimits, ProxyTimeouts
+from midwatch.gateway.metering.masking import StreamMask, mask_everywhere
 from midwatch.gateway.metering.provider_quota import readings
-from midwatch.gateway.metering.refusals import Declined, error_body
-from midwatch.gateway.metering.request import Asked
-from midwatch.gateway.metering.upstream import Leaving, Upstream, parts
+from midwatch.gateway.metering.refusals import RequestDeclined, error_body
+from midwatch.gateway.metering.request import ModelRequest
+from midwatch.gateway.metering.upstream import OutgoingRequest, Upstream, parts
 from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
 from midwatch.rules.budget.spending import Amount
 
@@ -29,10 +29,12 @@ log = logging.getLogger(__name__)
 _OURS: Final = frozenset({"content-length", "content-encoding", "connection", "transfer-encoding"})
 
 
-class Carrying:
+class Exchange:
     """Sees one request through, from the ledger out to the provider and back to the ledger."""
 
-    def __init__(self, grant: Grant, books: Books, upstream: Upstream, room: Room, patience: Patience) -> None:
+    def __init__(
+        self, grant: Grant, books: ProxyServices, upstream: Upstream, room: ProxyLimits, patience: ProxyTimeouts
+    ) -> None:
         self._grant = grant
         self._books = books
         self._upstream = upstream
@@ -40,16 +42,16 @@ class Carrying:
         self._patience = patience
         self._giving: set[asyncio.Task[None]] = set()
 
-    async def carry(self, inside: Inside, asked: Asked) -> None:
+    async def carry(self, inside: ClientConnection, asked: ModelRequest) -> None:
         """Set money aside, carry, book, and only then end the answer."""
         reservation = await self._reserved(asked)
-        trip = Trip(asked)
+        trip = ExchangeState(asked)
         try:
             await self._out_and_back(inside, trip)
-        except Declined as declined:
+        except RequestDeclined as declined:
             trip.why = declined.message
             raise
-        except HungUp:
+        except ClientHungUp:
             trip.abandoned = True
             trip.why = "The job hung up before its answer was whole."
             raise
@@ -57,18 +59,18 @@ class Carrying:
             await self._booked(trip, reservation)
         await inside.end()
 
-    async def _reserved(self, asked: Asked) -> Reservation:
-        guess = Usage(input=asked.input_guess, output=asked.output_guess) if asked.paid else UNUSED
+    async def _reserved(self, asked: ModelRequest) -> Reservation:
+        guess = TokenUsage(input=asked.input_guess, output=asked.output_guess) if asked.paid else NO_USAGE
         wanted = Amount(self._usd(asked.model, guess), guess.total, 1)
         wish = Wish(self._grant.job, self._grant.epoch, wanted, self._grant.provider.name, asked.model)
         try:
             answer = await self._set_aside(wish)
         except MidwatchError:
-            raise Declined(503, "What this job may spend cannot be looked up just now.") from None
+            raise RequestDeclined(503, "What this job may spend cannot be looked up just now.") from None
         if isinstance(answer, Refusal) and answer.for_now:
-            raise Declined(429, f"{answer.why} Try again when they have ended.")
+            raise RequestDeclined(429, f"{answer.why} Try again when they have ended.")
         if isinstance(answer, Refusal):
-            raise Declined(402, f"{answer.why} {answer.then}")
+            raise RequestDeclined(402, f"{answer.why} {answer.then}")
         return answer
 
     async def _set_aside(self, wish: Wish) -> Reservation | Refusal:
@@ -93,7 +95,7 @@ class Carrying:
         except Exception:
             log.exception("What was set aside for a request that was cut off comes back when the house opens again.")
 
-    async def _out_and_back(self, inside: Inside, trip: Trip) -> None:
+    async def _out_and_back(self, inside: ClientConnection, trip: ExchangeState) -> None:
         try:
             async with asyncio.timeout(self._patience.whole):
                 with _what_matters():
@@ -102,9 +104,9 @@ class Carrying:
                         await self._travel(inside, trip)
                         watching.cancel()
         except TimeoutError:
-            raise Declined(504, f"A request may last {self._patience.whole:g} seconds and no longer.") from None
+            raise RequestDeclined(504, f"A request may last {self._patience.whole:g} seconds and no longer.") from None
 
-    async def _travel(self, inside: Inside, trip: Trip) -> None:
+    async def _travel(self, inside: ClientConnection, trip: ExchangeState) -> None:
         secret = await self._secret()
         leaving = self._leaving(trip.asked, secret)
         async with self._upstream.answer(leaving, self._patience, trip.progress) as response:
@@ -116,11 +118,13 @@ class Carrying:
                 await self._pass(inside, trip, response, secret)
             trip.whole = True
 
-    async def _pass(self, inside: Inside, trip: Trip, response: "httpx.Response", secret: str) -> None:
+    async def _pass(
+        self, inside: ClientConnection, trip: ExchangeState, response: "httpx.Response", secret: str
+    ) -> None:
         """Pass an answer on as it comes, and count beside it."""
         packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
         # What is packed passes unchanged and cannot be looked into on its way.
-        veil = Veil("" if packed else secret)
+        veil = StreamMask("" if packed else secret)
         await inside.begin(response.status_code, self._told(response, secret, length=True))
         async with aclosing(parts(response, self._patience.quiet)) as coming:
             async for data in coming:
@@ -130,12 +134,12 @@ class Carrying:
         if rest := veil.end():
             await inside.pass_on(rest)
 
-    async def _pass_error(self, inside: Inside, response: "httpx.Response", secret: str) -> None:
+    async def _pass_error(self, inside: ClientConnection, response: "httpx.Response", secret: str) -> None:
         """Pass an error on as a whole, without the credential that some providers repeat in it."""
         status = response.status_code
         if status < 400:
-            raise Declined(502, f"The provider answered with {status}, which is not followed.")
-        body = without(secret, await self._error_body(response))
+            raise RequestDeclined(502, f"The provider answered with {status}, which is not followed.")
+        body = mask_everywhere(secret, await self._error_body(response))
         fields = [each for each in self._told(response, secret) if each[0] not in _OURS]
         await inside.begin(status, [*fields, ("content-length", str(len(body)))])
         await inside.pass_on(body)
@@ -145,25 +149,25 @@ class Carrying:
         ours = error_body(shape, status, f"The provider answered with {status}; what it said cannot be shown.")
         body = bytearray()
         try:
-            decoder = Decoder(response.headers.get("content-encoding", ""))
+            decoder = Decompressor(response.headers.get("content-encoding", ""))
             async with aclosing(parts(response, self._patience.quiet)) as coming:
                 async for data in coming:
                     body += decoder.feed(data)
                     if len(body) > self._room.error:
                         return ours
-        except (Unreadable, Declined):
+        except (UnreadableEncoding, RequestDeclined):
             return ours
         return bytes(body)
 
-    async def _booked(self, trip: Trip, reservation: Reservation) -> None:
+    async def _booked(self, trip: ExchangeState, reservation: Reservation) -> None:
         if not trip.progress.left:
-            await written(self._books.ledger.release(reservation))
+            await recorded(self._books.ledger.release(reservation))
             return
         usage = trip.usage()
         model = self._model(trip)
         cost = self._usd(model, usage)
-        crossed = await written(self._books.ledger.settle(reservation, Amount(cost, usage.total, 1)))
-        call = Call(
+        crossed = await recorded(self._books.ledger.settle(reservation, Amount(cost, usage.total, 1)))
+        call = MeteredCall(
             provider=self._grant.provider.name,
             model=model,
             api=trip.asked.way.door.api,
@@ -178,12 +182,12 @@ class Carrying:
             reservation=reservation.id,
             crossed=crossed,
         )
-        await written(self._books.settled(call))
+        await recorded(self._books.settled(call))
 
     async def _read_fuel(self, response: "httpx.Response") -> None:
         name, now = self._grant.provider.name, self._books.clock.now()
         for reading in readings(name, dict(response.headers), response.status_code, now):
-            await written(self._books.fuel(reading))
+            await recorded(self._books.fuel(reading))
 
     async def _secret(self) -> str:
         credential = self._grant.credential
@@ -193,16 +197,16 @@ class Carrying:
             value = (await self._books.vault.secret(credential.secret)).reveal()
         except (MidwatchError, OSError):
             # Its own sentence is not repeated: it may hold what it could not use.
-            raise Declined(502, "The credential for this model could not be had.") from None
+            raise RequestDeclined(502, "The credential for this model could not be had.") from None
         if not (value.isascii() and value.isprintable()) or " " in value:
-            raise Declined(502, "The credential for this model has odd characters.")
+            raise RequestDeclined(502, "The credential for this model has odd characters.")
         return value
 
-    def _leaving(self, asked: Asked, secret: str) -> Leaving:
+    def _leaving(self, asked: ModelRequest, secret: str) -> OutgoingRequest:
         provider = self._grant.provider
         credential = provider.presented(self._grant.credential.kind, secret)
         fields = (*asked.way.fields, *credential.items(), ("accept-encoding", "identity"))
-        return Leaving(asked.way.door.method, provider.base + asked.way.target, fields, asked.body)
+        return OutgoingRequest(asked.way.door.method, provider.base + asked.way.target, fields, asked.body)
 
     def _told(self, response: "httpx.Response", secret: str, *, length: bool = False) -> list[tuple[str, str]]:
         provider = self._grant.provider
@@ -213,12 +217,12 @@ class Carrying:
             if (provider.told(name) or (length and name == "content-length")) and not (secret and secret in value)
         ]
 
-    def _model(self, trip: Trip) -> str:
+    def _model(self, trip: ExchangeState) -> str:
         """Take the provider's word for which model answered, where there is a price for it."""
         told = trip.counter.model
         return told if told and self._books.prices.knows(self._grant.provider, told) else trip.asked.model
 
-    def _usd(self, model: str, usage: Usage) -> int:
+    def _usd(self, model: str, usage: TokenUsage) -> int:
         if self._grant.credential.free or not usage.total:
             return 0
         return self._books.prices.usd_micros(self._grant.provider, model, usage)
@@ -230,5 +234,5 @@ def _what_matters() -> Iterator[None]:
     try:
         yield
     except BaseExceptionGroup as failed:
-        order = (Unwritten, Declined, HungUp, BaseException)
+        order = (RecordingFailed, RequestDeclined, ClientHungUp, BaseException)
         raise min(failed.exceptions, key=lambda one: [isinstance(one, kind) for kind in order].index(True)) from None

@@ -4,10 +4,10 @@ from math import ceil
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from midwatch.gateway.metering.calls import UNUSED, Usage
-from midwatch.gateway.metering.counting import Counter
-from midwatch.gateway.metering.request import Asked
-from midwatch.gateway.metering.upstream import Progress
+from midwatch.gateway.metering.calls import NO_USAGE, TokenUsage
+from midwatch.gateway.metering.counting import UsageCounter
+from midwatch.gateway.metering.request import ModelRequest
+from midwatch.gateway.metering.upstream import SendProgress
 
 if TYPE_CHECKING:
     import httpx
@@ -16,13 +16,13 @@ FASTEST: Final = 200
 """Tokens that a model makes in a second, at most."""
 
 
-class Trip:
+class ExchangeState:
     """One request while it is under way."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: ModelRequest) -> None:
         self.asked = asked
-        self.progress = Progress()
-        self.counter = Counter(asked.way.door.api)
+        self.progress = SendProgress()
+        self.counter = UsageCounter(asked.way.door.api)
         self.whole = False
         self.abandoned = False
         """Whether the job hung up, and nobody else."""
@@ -41,13 +41,13 @@ class Trip:
         fields = response.headers
         self.request_id = (fields.get("request-id") or fields.get("x-request-id") or "")[:120]
         kind, encoding = fields.get("content-type", ""), fields.get("content-encoding", "")
-        self.counter = Counter(self.asked.way.door.api, kind, encoding)
+        self.counter = UsageCounter(self.asked.way.door.api, kind, encoding)
 
-    def usage(self) -> Usage:
+    def usage(self) -> TokenUsage:
         """Give what was used; an error costs nothing, and an input nobody named is guessed."""
         status = self.progress.status
         if self.progress.forsaken or (status and not 200 <= status < 300):
-            return UNUSED
+            return NO_USAGE
         self.counter.end()
         usage = self.counter.usage
         if not self.asked.paid:

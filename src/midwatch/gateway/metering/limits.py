@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ProxyLimits:
     """How much of the proxy one job may hold at once."""
 
     body: int = 32 * 1024 * 1024
@@ -18,7 +18,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ProxyTimeouts:
     """Seconds for each part as a whole: a time-out per read never fires on a drip."""
 
     head: float = 10

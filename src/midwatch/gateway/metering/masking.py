@@ -1,12 +1,12 @@
 """Keeps the real credential out of what comes back, should a provider repeat it."""
 
 from midwatch.gateway.metering.credentials import MASK
-from midwatch.gateway.redaction.known_values import Known, long_enough
+from midwatch.gateway.redaction.known_values import KnownValues, long_enough
 from midwatch.gateway.redaction.redactor import replaced
 from midwatch.gateway.redaction.spans import merged
 
 
-class Veil:
+class StreamMask:
     """Masks one value in a stream, letter for letter, so that no length changes.
 
     Nothing is held back but an end that may be the beginning of the value.
@@ -42,8 +42,8 @@ class Veil:
         return 0
 
 
-def without(hidden: str, data: bytes) -> bytes:
+def mask_everywhere(hidden: str, data: bytes) -> bytes:
     """Take a value out of a whole text, however it is written there."""
     if not long_enough(hidden):
         return data
-    return replaced(data, merged(data, Known({"model": hidden}).spans(data)))
+    return replaced(data, merged(data, KnownValues({"model": hidden}).spans(data)))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from midwatch.errors import Misuse
-from midwatch.gateway.metering.calls import Usage
+from midwatch.gateway.metering.calls import TokenUsage
 from midwatch.gateway.metering.providers import Provider
 
 MILLION: Final = 1_000_000
@@ -20,7 +20,7 @@ Overrides = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class TokenPrice:
     """Micro-USD for a million tokens of each kind."""
 
     input: int
@@ -30,7 +30,7 @@ class Price:
     cache_write_1h: int
 
     @classmethod
-    def of(cls, model: str, table: Mapping[str, float]) -> "Price":
+    def of(cls, model: str, table: Mapping[str, float]) -> "TokenPrice":
         """Read a price from the settings, in USD; cached tokens cost what the input costs unless told otherwise."""
         names = {field.name for field in fields(cls)}
         if not {"input", "output"} <= set(table) <= names or not all(0 <= usd <= DEAREST for usd in table.values()):
@@ -43,7 +43,7 @@ class Price:
         given = {"cache_read": micros["input"], "cache_write": micros["input"], **micros}
         return cls(**{"cache_write_1h": given["cache_write"], **given})
 
-    def usd_micros(self, usage: Usage) -> int:
+    def usd_micros(self, usage: TokenUsage) -> int:
         """Give what so many tokens cost, rounded up."""
         brief = usage.cache_write - usage.cache_write_1h
         together = (
@@ -56,24 +56,24 @@ class Price:
         return -(-together // MILLION)
 
 
-class Prices:
+class PriceList:
     """Knows what each model costs; never nothing for one it does not know."""
 
     def __init__(self, overrides: Overrides | None = None) -> None:
         """Take the house's own table; a name that is written out wins over a pattern, and an earlier pattern."""
-        self._own: list[tuple[str, Price]] = []
+        self._own: list[tuple[str, TokenPrice]] = []
         self.override(overrides or {})
 
     def override(self, overrides: Overrides) -> None:
         """Put another table in the place of the house's own; nothing changes where one price cannot be read."""
-        read = [(pattern, Price.of(pattern, table)) for pattern, table in overrides.items()]
+        read = [(pattern, TokenPrice.of(pattern, table)) for pattern, table in overrides.items()]
         self._own = sorted(read, key=lambda one: any(letter in one[0] for letter in "*?["))
 
     def prepare(self) -> None:
         """Load the list of prices now, in a thread perhaps, rather than in the middle of the first request."""
         _price_list().data_snapshot.get_snapshot()
 
-    def usd_micros(self, provider: Provider, model: str, usage: Usage) -> int:
+    def usd_micros(self, provider: Provider, model: str, usage: TokenUsage) -> int:
         """Give what a request has cost, in micro-USD, rounded up."""
         if not usage.total:
             return 0
@@ -85,16 +85,16 @@ class Prices:
 
     def knows(self, provider: Provider, model: str) -> bool:
         """Tell whether there is a price for this very model."""
-        one = Usage(input=1)
+        one = TokenUsage(input=1)
         return self._override(provider, model) is not None or _listed(provider, model, one) is not None
 
-    def _override(self, provider: Provider, model: str) -> Price | None:
+    def _override(self, provider: Provider, model: str) -> TokenPrice | None:
         names = (model, f"{provider.name}/{model}")
         return next((price for pattern, price in self._own if any(fnmatchcase(one, pattern) for one in names)), None)
 
 
 @lru_cache
-def dearest(listed_as: str) -> Price:
+def dearest(listed_as: str) -> TokenPrice:
     """Give the highest price of each kind among all models of a provider."""
     kinds = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok", "cache_write_1h_mtok")
     highest = dict.fromkeys(kinds, Decimal(0))
@@ -107,10 +107,10 @@ def dearest(listed_as: str) -> Price:
         raise Misuse(f"No price of {listed_as} is known.", hint="Give one in the settings.")
     for kind in kinds[2:]:
         highest[kind] = max(highest[kind], highest["input_mtok"])
-    return Price(*(int(highest[kind] * MILLION) for kind in kinds))
+    return TokenPrice(*(int(highest[kind] * MILLION) for kind in kinds))
 
 
-def _listed(provider: Provider, model: str, usage: Usage) -> int | None:
+def _listed(provider: Provider, model: str, usage: TokenUsage) -> int | None:
     written = {"cache_write_1h_tokens": usage.cache_write_1h} if usage.cache_write_1h else {}
     listed = _price_list()
     counted = listed.Usage(

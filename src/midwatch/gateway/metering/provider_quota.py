@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from midwatch.gateway.metering.calls import Fuel
+from midwatch.gateway.metering.calls import ProviderQuota
 
 _UNIFIED: Final = "anthropic-ratelimit-unified-"
 _WINDOW: Final = re.compile(_UNIFIED + r"([a-z0-9_]{1,20})-(?:utilization|status|reset)", re.ASCII)
@@ -20,12 +20,12 @@ _EPOCH: Final = 1_000_000_000
 """Larger numbers are moments, smaller ones are seconds from now."""
 
 
-def readings(provider: str, fields: Mapping[str, str], status: int, now: datetime) -> list[Fuel]:
+def readings(provider: str, fields: Mapping[str, str], status: int, now: datetime) -> list[ProviderQuota]:
     """Read every limit an answer tells of; a field that cannot be read is not told."""
     found = [*_windows(provider, fields, now), *_counts(provider, fields, now)]
     if status == 429 and not any(one.rejected for one in found):
         wait = fields.get("retry-after", "")
-        found.append(Fuel(provider, "retry-after", resets_at=moment(wait, now), rejected=True))
+        found.append(ProviderQuota(provider, "retry-after", resets_at=moment(wait, now), rejected=True))
     return found
 
 
@@ -48,12 +48,12 @@ def moment(text: str, now: datetime) -> datetime | None:
     return found if now - _LONGEST < found < now + _LONGEST else None
 
 
-def _windows(provider: str, fields: Mapping[str, str], now: datetime) -> Iterator[Fuel]:
+def _windows(provider: str, fields: Mapping[str, str], now: datetime) -> Iterator[ProviderQuota]:
     """Read the windows of a subscription: how much is used, of nothing that is named."""
     names = dict.fromkeys(match[1] for name in fields if (match := _WINDOW.fullmatch(name)))
     for name in names:
         used = _number(fields.get(f"{_UNIFIED}{name}-utilization"))
-        yield Fuel(
+        yield ProviderQuota(
             provider,
             name,
             remaining=None if used is None else min(1.0, max(0.0, 1.0 - used)),
@@ -61,7 +61,7 @@ def _windows(provider: str, fields: Mapping[str, str], now: datetime) -> Iterato
             rejected=fields.get(f"{_UNIFIED}{name}-status") == "rejected",
         )
     if not names and f"{_UNIFIED}status" in fields:
-        yield Fuel(
+        yield ProviderQuota(
             provider,
             fields.get(f"{_UNIFIED}representative-claim", "unified")[:40],
             resets_at=moment(fields.get(f"{_UNIFIED}reset", ""), now),
@@ -69,12 +69,12 @@ def _windows(provider: str, fields: Mapping[str, str], now: datetime) -> Iterato
         )
 
 
-def _counts(provider: str, fields: Mapping[str, str], now: datetime) -> Iterator[Fuel]:
+def _counts(provider: str, fields: Mapping[str, str], now: datetime) -> Iterator[ProviderQuota]:
     for expression, pattern in ((_ANTHROPIC, "anthropic-ratelimit-{0}-{1}"), (_OPENAI, "x-ratelimit-{1}-{0}")):
         for name in dict.fromkeys(match[1] for field in fields if (match := expression.fullmatch(field))):
             most = _number(fields.get(pattern.format(name, "limit")))
             left = _number(fields.get(pattern.format(name, "remaining")))
-            yield Fuel(
+            yield ProviderQuota(
                 provider,
                 name,
                 remaining=min(1.0, left / most) if left is not None and most else None,

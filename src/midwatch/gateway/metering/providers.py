@@ -21,7 +21,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9._~:/+=-]{0,256}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Endpoint:
     """One path that may be asked for."""
 
     method: str
@@ -40,7 +40,7 @@ class Provider:
     name: str
     base: str
     shape: Shape
-    doors: tuple[Door, ...]
+    doors: tuple[Endpoint, ...]
     key_header: str
     """Where an API key is presented; a token of a subscription always is a Bearer."""
     key_scheme: str = ""
@@ -67,7 +67,7 @@ class Provider:
             )
         return replace(self, base=base.rstrip("/"))
 
-    def door(self, method: str, path: str) -> tuple[Door, str] | None:
+    def door(self, method: str, path: str) -> tuple[Endpoint, str] | None:
         """Find the door for a path, and the model it names if it names one; None: it leads nowhere."""
         for door in self.doors:
             found = door.path.fullmatch(path)
@@ -105,8 +105,8 @@ _TELLS: Final = frozenset(
 )
 
 
-def _door(method: str, path: str, api: Api, *queries: str, streams: bool | None = None) -> Door:
-    return Door(method, re.compile(path, re.ASCII), api, frozenset(queries), streams)
+def _endpoint(method: str, path: str, api: Api, *queries: str, streams: bool | None = None) -> Endpoint:
+    return Endpoint(method, re.compile(path, re.ASCII), api, frozenset(queries), streams)
 
 
 ANTHROPIC: Final = Provider(
@@ -114,8 +114,8 @@ ANTHROPIC: Final = Provider(
     base="https://api.anthropic.com",
     shape="anthropic",
     doors=(
-        _door("POST", "/v1/messages", "messages", "beta"),
-        _door("POST", "/v1/messages/count_tokens", "count", "beta", streams=False),
+        _endpoint("POST", "/v1/messages", "messages", "beta"),
+        _endpoint("POST", "/v1/messages/count_tokens", "count", "beta", streams=False),
     ),
     key_header="x-api-key",
     asks=frozenset({"anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access", "x-app"}),
@@ -127,8 +127,8 @@ OPENAI: Final = Provider(
     base="https://api.openai.com",
     shape="openai",
     doors=(
-        _door("POST", "/v1/responses", "responses"),
-        _door("POST", "/v1/chat/completions", "chat"),
+        _endpoint("POST", "/v1/responses", "responses"),
+        _endpoint("POST", "/v1/chat/completions", "chat"),
     ),
     key_header="authorization",
     key_scheme="Bearer ",
@@ -143,9 +143,9 @@ GEMINI: Final = Provider(
     base="https://generativelanguage.googleapis.com",
     shape="gemini",
     doors=(
-        _door("POST", f"/v1beta/models/{_MODEL}:generateContent", "generate", streams=False),
-        _door("POST", f"/v1beta/models/{_MODEL}:streamGenerateContent", "generate", "alt", streams=True),
-        _door("POST", f"/v1beta/models/{_MODEL}:countTokens", "count", streams=False),
+        _endpoint("POST", f"/v1beta/models/{_MODEL}:generateContent", "generate", streams=False),
+        _endpoint("POST", f"/v1beta/models/{_MODEL}:streamGenerateContent", "generate", "alt", streams=True),
+        _endpoint("POST", f"/v1beta/models/{_MODEL}:countTokens", "count", streams=False),
     ),
     key_header="x-goog-api-key",
     asks=frozenset({"x-goog-api-client"}),
@@ -156,7 +156,7 @@ GEMINI: Final = Provider(
 PROVIDERS: Final[Mapping[str, Provider]] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
 
 
-def query_of(raw: str, door: Door) -> tuple[str, list[str]]:
+def query_of(raw: str, door: Endpoint) -> tuple[str, list[str]]:
     """Write the query anew with what the door carries, and give the keys that were presented in it."""
     pairs = parse_qsl(raw, keep_blank_values=True, max_num_fields=20)
     kept = [(name, value) for name, value in pairs if name in door.queries and _PLAIN.fullmatch(value)]

@@ -6,13 +6,13 @@ import socket
 from typing import Final
 
 from midwatch.gateway.egress.wire import Wire
-from midwatch.gateway.listener import Reception
-from midwatch.gateway.metering.client_connection import HungUp, Inside, Shelf
-from midwatch.gateway.metering.exchange import Carrying
-from midwatch.gateway.metering.grant import Books, Grant, Unwritten
-from midwatch.gateway.metering.limits import Patience, Room
-from midwatch.gateway.metering.refusals import Declined
-from midwatch.gateway.metering.request import asked_of, way_of
+from midwatch.gateway.listener import ConnectionListener
+from midwatch.gateway.metering.client_connection import BodyMemory, ClientConnection, ClientHungUp
+from midwatch.gateway.metering.exchange import Exchange
+from midwatch.gateway.metering.grant import Grant, ProxyServices, RecordingFailed
+from midwatch.gateway.metering.limits import ProxyLimits, ProxyTimeouts
+from midwatch.gateway.metering.refusals import RequestDeclined
+from midwatch.gateway.metering.request import model_request, target_of
 from midwatch.gateway.metering.upstream import Upstream
 
 log = logging.getLogger(__name__)
@@ -30,19 +30,19 @@ class ModelProxy:
     def __init__(
         self,
         grant: Grant,
-        books: Books,
+        books: ProxyServices,
         upstream: Upstream,
         *,
-        room: Room | None = None,
-        patience: Patience | None = None,
+        room: ProxyLimits | None = None,
+        patience: ProxyTimeouts | None = None,
     ) -> None:
         """Take what was granted, everybody who must know, and the way out that all jobs share."""
         self._grant = grant
-        self._room = room or Room()
-        self._patience = patience or Patience()
-        self._carrying = Carrying(grant, books, upstream, self._room, self._patience)
-        self._reception = Reception(self._attend, at_once=self._room.at_once)
-        self._shelf = Shelf(self._room)
+        self._room = room or ProxyLimits()
+        self._patience = patience or ProxyTimeouts()
+        self._carrying = Exchange(grant, books, upstream, self._room, self._patience)
+        self._reception = ConnectionListener(self._attend, at_once=self._room.at_once)
+        self._shelf = BodyMemory(self._room)
 
     async def serve(self, listener: socket.socket) -> None:
         """Serve a listening socket until close; the socket is ours from now on, and closed with us."""
@@ -57,36 +57,36 @@ class ModelProxy:
         wire: Wire | None = None
         try:
             wire = Wire.of(*await asyncio.open_connection(sock=caller, limit=64 * 1024))
-            inside = Inside(wire, self._grant.provider.shape, self._patience)
+            inside = ClientConnection(wire, self._grant.provider.shape, self._patience)
             await self._see_through(inside)
-        except (OSError, HungUp):
+        except (OSError, ClientHungUp):
             pass
         finally:
             if wire is not None:
                 wire.cut()
 
-    async def _see_through(self, inside: Inside) -> None:
+    async def _see_through(self, inside: ClientConnection) -> None:
         try:
             await self._speak(inside)
-        except Declined as declined:
+        except RequestDeclined as declined:
             await inside.decline(declined)
-        except (HungUp, OSError):
+        except (ClientHungUp, OSError):
             inside.break_off()
-        except Unwritten:
+        except RecordingFailed:
             inside.break_off()
             raise
         except Exception:
             log.exception("A request to a model broke the proxy's own code.")
-            await inside.decline(Declined(500, "A fault in Midwatch itself; its log says which."))
+            await inside.decline(RequestDeclined(500, "A fault in Midwatch itself; its log says which."))
 
-    async def _speak(self, inside: Inside) -> None:
+    async def _speak(self, inside: ClientConnection) -> None:
         """Hear what the job wants, judge it, and have it carried."""
         heard = await inside.head()
-        way = way_of(self._grant.provider, self._grant.placeholder, heard)
+        way = target_of(self._grant.provider, self._grant.placeholder, heard)
         with self._shelf.place() as place:
             body = await inside.body(heard, place)
             if len(body) > _LARGE:
-                asked = await asyncio.to_thread(asked_of, way, self._grant.placeholder, body)
+                asked = await asyncio.to_thread(model_request, way, self._grant.placeholder, body)
             else:
-                asked = asked_of(way, self._grant.placeholder, body)
+                asked = model_request(way, self._grant.placeholder, body)
             await self._carrying.carry(inside, asked)

@@ -27,7 +27,7 @@ _GEMINI: Final = {
 _OPENAI_CODES: Final = {401: "invalid_api_key", 402: "insufficient_quota", 404: "not_found", 429: "rate_limit_exceeded"}
 
 
-class Declined(Refused):
+class RequestDeclined(Refused):
     """A request that is not carried, or an answer that is not passed on."""
 
     def __init__(self, answer: int, why: str, hint: str = "") -> None:

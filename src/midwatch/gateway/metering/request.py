@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from midwatch.gateway.metering.body_rules import objection
-from midwatch.gateway.metering.client_connection import Heard
+from midwatch.gateway.metering.client_connection import RequestHead
 from midwatch.gateway.metering.credentials import admitted, masked, presented_in
-from midwatch.gateway.metering.providers import PAID, Api, Door, Provider, Shape, query_of
-from midwatch.gateway.metering.refusals import Declined
+from midwatch.gateway.metering.providers import PAID, Api, Endpoint, Provider, Shape, query_of
+from midwatch.gateway.metering.refusals import RequestDeclined
 from midwatch.rules.budget.spending import estimated_tokens, expected_output
 
 _OUTPUTS: Final[dict[Api, tuple[str, ...]]] = {
@@ -20,11 +20,11 @@ _OUTPUTS: Final[dict[Api, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RequestTarget:
     """Where a request goes: known from its head alone."""
 
     shape: Shape
-    door: Door
+    door: Endpoint
     target: str
     model: str
     """Named in the path, or empty."""
@@ -33,10 +33,10 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """A request as it will leave, but for the credential."""
 
-    way: Way
+    way: RequestTarget
     model: str
     body: bytes
     input_guess: int
@@ -48,34 +48,34 @@ class Asked:
         return self.way.door.api in PAID
 
 
-def way_of(provider: Provider, placeholder: str, heard: Heard) -> Way:
+def target_of(provider: Provider, placeholder: str, heard: RequestHead) -> RequestTarget:
     """Judge the head of a request: who asks, and for what."""
     path, _, raw_query = heard.target.partition("?")
     found = provider.door(heard.method, path)
     if found is None:
-        raise Declined(
+        raise RequestDeclined(
             404, f"{provider.name.capitalize()} is not asked for this here; only for what its models answer."
         )
     door, model = found
     try:
         query, keys = query_of(raw_query, door)
     except ValueError:
-        raise Declined(400, "The query of the request cannot be read.") from None
+        raise RequestDeclined(400, "The query of the request cannot be read.") from None
     if not admitted(placeholder, [*presented_in(heard.fields), *keys]):
-        raise Declined(401, "The credential is not the one this job was given.")
+        raise RequestDeclined(401, "The credential is not the one this job was given.")
     target = f"{path}?{query}" if query else path
     if placeholder in target:
-        raise Declined(400, "A credential does not belong there.")
+        raise RequestDeclined(400, "A credential does not belong there.")
     dropped = {word.strip().lower() for value in heard.values("connection") for word in value.split(",")}
     fields = tuple(
         (name, value)
         for name, value in heard.fields
         if provider.carried(name) and name not in dropped and placeholder not in value
     )
-    return Way(provider.shape, door, target, model, fields)
+    return RequestTarget(provider.shape, door, target, model, fields)
 
 
-def asked_of(way: Way, placeholder: str, body: bytes) -> Asked:
+def model_request(way: RequestTarget, placeholder: str, body: bytes) -> ModelRequest:
     """Understand the body of a request: which model, how much, and whether it may be asked at all."""
     body = masked(body, placeholder)
     try:
@@ -83,23 +83,23 @@ def asked_of(way: Way, placeholder: str, body: bytes) -> Asked:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise Declined(400, "The body of the request is no JSON object.")
+        raise RequestDeclined(400, "The body of the request is no JSON object.")
     model = way.model or said.get("model")
     if not isinstance(model, str) or not model or len(model) > 120:
-        raise Declined(400, "The request names no model.")
+        raise RequestDeclined(400, "The request names no model.")
     if why := objection(way.shape, said):
-        raise Declined(400, why, hint="Leave it out of the request.")
+        raise RequestDeclined(400, why, hint="Leave it out of the request.")
     if way.door.api == "chat" and said.get("stream"):
         body = _with_usage(said, body)
     asked, answers = _most(way.door.api, said)
-    return Asked(way, model, body, estimated_tokens(len(body)), expected_output(asked, answers))
+    return ModelRequest(way, model, body, estimated_tokens(len(body)), expected_output(asked, answers))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse what is named twice: we would judge the last of them, and the provider may take the first."""
     said = dict(pairs)
     if len(said) != len(pairs):
-        raise Declined(400, "The body of the request names a field twice.")
+        raise RequestDeclined(400, "The body of the request names a field twice.")
     return said
 
 

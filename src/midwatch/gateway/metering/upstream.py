@@ -9,8 +9,8 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from midwatch.gateway.metering.limits import Patience
-from midwatch.gateway.metering.refusals import Declined
+from midwatch.gateway.metering.limits import ProxyTimeouts
+from midwatch.gateway.metering.refusals import RequestDeclined
 
 if TYPE_CHECKING:
     import httpx
@@ -19,7 +19,7 @@ _IDLE: Final = 30.0
 
 
 @dataclass(slots=True)
-class Progress:
+class SendProgress:
     """How far a request has come; whether it left decides whether it is paid for."""
 
     left: bool = False
@@ -36,7 +36,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class OutgoingRequest:
     """A request with everything that leaves."""
 
     method: str
@@ -68,7 +68,9 @@ class Upstream:
             await self._transport.aclose()
 
     @asynccontextmanager
-    async def answer(self, leaving: Leaving, patience: Patience, progress: Progress) -> AsyncIterator["httpx.Response"]:
+    async def answer(
+        self, leaving: OutgoingRequest, patience: ProxyTimeouts, progress: SendProgress
+    ) -> AsyncIterator["httpx.Response"]:
         """Send a request and give its answer, of which only the head has come; leaving the block cuts the rest off."""
         import httpx  # noqa: PLC0415 - loaded with the first request: most houses ask no model
 
@@ -81,15 +83,16 @@ class Upstream:
             extensions={"timeout": waits, "trace": progress.trace},
         )
         try:
-            async with asyncio.timeout(patience.first):
+            # The transport's own time-outs bound each read; this bounds a head that drips.
+            async with asyncio.timeout(patience.connect + patience.first):
                 response = await self._transport.handle_async_request(request)
         except (TimeoutError, httpx.TimeoutException):
-            raise Declined(504, "The provider did not answer in time.") from None
+            raise RequestDeclined(504, "The provider did not answer in time.") from None
         except httpx.ConnectError:
-            raise Declined(502, "The provider cannot be reached.") from None
+            raise RequestDeclined(502, "The provider cannot be reached.") from None
         except httpx.HTTPError:
             progress.forsaken = True
-            raise Declined(502, "The provider hung up without an answer.") from None
+            raise RequestDeclined(502, "The provider hung up without an answer.") from None
         progress.status = response.status_code
         waits["read"] = patience.quiet  # the transport looks at it anew when it begins to read the body
         try:
@@ -107,9 +110,9 @@ async def parts(response: "httpx.Response", quiet: float) -> AsyncGenerator[byte
         try:
             data = await anext(stream, b"")
         except httpx.TimeoutException:
-            raise Declined(504, f"The provider sent nothing for {quiet:g} seconds.") from None
+            raise RequestDeclined(504, f"The provider sent nothing for {quiet:g} seconds.") from None
         except httpx.HTTPError:
-            raise Declined(502, "The provider hung up in the middle of its answer.") from None
+            raise RequestDeclined(502, "The provider hung up in the middle of its answer.") from None
         if not data:
             return
         yield data

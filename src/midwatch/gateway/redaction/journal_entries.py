@@ -26,7 +26,7 @@ OURS = re.compile(
 FIELD = re.compile(r"[a-z_]{1,40}")
 
 
-class Entries:
+class EntryRedactor:
     """What the journal asks before it writes."""
 
     def __init__(self, redactor: Redactor) -> None:

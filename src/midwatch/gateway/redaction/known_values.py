@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from midwatch.errors import Misuse
 from midwatch.gateway.redaction.encodings import SHORTEST, pieces, variants
-from midwatch.gateway.redaction.literal_search import Anchors
-from midwatch.gateway.redaction.spans import KNOWN, Span, label
+from midwatch.gateway.redaction.literal_search import LiteralSearch
+from midwatch.gateway.redaction.spans import KNOWN, SecretSpan, label
 
 BLANKS = b" \t\r\n\v\f\0"
 """Zero bytes are blanks as well: so plain letters in UTF-16 need no variants of their own."""
@@ -26,7 +26,7 @@ FARTHEST = 32 * 1024
 """How far back a value may have begun, however wrapped."""
 
 
-class Known:
+class KnownValues:
     """The values to look for. Nothing of it shows in its representation."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
@@ -40,11 +40,11 @@ class Known:
                 for part in {needle, _rest(needle)}:
                     self._heads[part] = min(head, self._heads.get(part, HEAD))
         # A wrap near the beginning of a value hides it; then the rest of it is found on the next line.
-        self._present = Anchors((_inner(_rest(needle)), needle) for needle in self._owner)
+        self._present = LiteralSearch((_inner(_rest(needle)), needle) for needle in self._owner)
         self._starts: dict[bytes, set[bytes]] = {}
         for part, head in self._heads.items():
             self._starts.setdefault(part[:head], set()).add(part)
-        self._begun = Anchors((start, start) for start in self._starts)
+        self._begun = LiteralSearch((start, start) for start in self._starts)
         self._longest = max(map(len, self._owner), default=0)
         self._reach = min(self._longest * (1 + LONGEST_GAP), FARTHEST)
         self.names = frozenset(values)
@@ -52,12 +52,12 @@ class Known:
     def __repr__(self) -> str:
         return f"<{len(self.names)} known values>"
 
-    def spans(self, data: bytes) -> Iterator[Span]:
+    def spans(self, data: bytes) -> Iterator[SecretSpan]:
         """Give every place where a known value stands."""
         for needle, count in Counter(needle for _, needle in self._present.found(_squeezed(data))).items():
             name = self._owner[needle]
             for start, end in _in_one_piece(data, needle, count) or self._wrapped(data, needle):
-                yield Span(start, end, label(name), rank=KNOWN, joins=name in self._in_pieces)
+                yield SecretSpan(start, end, label(name), rank=KNOWN, joins=name in self._in_pieces)
 
     def begun(self, data: bytes) -> int:
         """Tell where a value begins that the data may end in the middle of; the data's length when there is none."""

@@ -17,7 +17,7 @@ COMMON = b" etaoinsrldcup0m./12\"_h:\nf=-g3y4b5,68w79v'k(){}x[]ETSAIN\\RCLODqjzP
 COST = [1 / (COMMON.index(byte) + 3) if byte in COMMON else 0.005 for byte in range(256)]
 
 
-class Window(NamedTuple):
+class SearchWindow(NamedTuple):
     """Where to look around a rare byte (so far before it, so many bytes), and what must follow that byte."""
 
     shift: int
@@ -25,7 +25,7 @@ class Window(NamedTuple):
     then: bytes
 
 
-class Place(NamedTuple, Generic[Owner]):
+class LiteralPlace(NamedTuple, Generic[Owner]):
     """Which literal a window belongs to, and where in it the window stands."""
 
     start: int
@@ -33,20 +33,20 @@ class Place(NamedTuple, Generic[Owner]):
     owner: Owner
 
 
-class Anchors(Generic[Owner]):
+class LiteralSearch(Generic[Owner]):
     """Literals, each with an owner, and the one expression that finds where they may be."""
 
     def __init__(self, literals: Iterable[tuple[bytes, Owner]], then: Callable[[Owner], bytes] = lambda _: b"") -> None:
         owned = list(literals)
         chosen = _few_and_rare({literal for literal, _ in owned})
-        self._places: dict[bytes, dict[Window, dict[bytes, list[Place[Owner]]]]] = {}
+        self._places: dict[bytes, dict[SearchWindow, dict[bytes, list[LiteralPlace[Owner]]]]] = {}
         for literal, owner in owned:
             rare = next(byte for byte in chosen if byte in literal)
             at = literal.index(rare)
             start = max(0, min(at, len(literal) - WIDTH))
             seen = literal[start : start + WIDTH]
-            windows = self._places.setdefault(rare, {}).setdefault(Window(at - start, len(seen), then(owner)), {})
-            windows.setdefault(seen, []).append(Place(start, literal, owner))
+            windows = self._places.setdefault(rare, {}).setdefault(SearchWindow(at - start, len(seen), then(owner)), {})
+            windows.setdefault(seen, []).append(LiteralPlace(start, literal, owner))
         branches = [_branch(rare, windows) for rare, windows in self._places.items()]
         self._expression = re.compile(b"|".join(branches), re.DOTALL) if owned else None
 
@@ -74,13 +74,13 @@ def _few_and_rare(literals: set[bytes]) -> list[bytes]:
     return chosen
 
 
-def _branch(rare: bytes, windows: Mapping[Window, Iterable[bytes]]) -> bytes:
+def _branch(rare: bytes, windows: Mapping[SearchWindow, Iterable[bytes]]) -> bytes:
     """Consume the rare byte alone and look around, so that no anchor hides one that overlaps it."""
     around = [_around(set(seen), window) for window, seen in windows.items()]
     return re.escape(rare) + b"(?:" + b"|".join(around) + b")"
 
 
-def _around(seen: set[bytes], window: Window) -> bytes:
+def _around(seen: set[bytes], window: SearchWindow) -> bytes:
     """Look behind for any of the beginnings and ahead for any of the ends: what fits by chance is found out later."""
     middle = window.shift + 1
     behind = _any({one[:middle] for one in seen}) if window.shift else b""

@@ -7,7 +7,7 @@ from midwatch.gateway.redaction.redactor import Redactor
 PLAIN = logging.Formatter()
 
 
-class Discreet(logging.Filter):
+class RedactingFilter(logging.Filter):
     """Redacts a record before it is written: its words, what they are about, and the traceback."""
 
     def __init__(self, redactor: Redactor) -> None:

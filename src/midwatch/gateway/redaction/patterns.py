@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from midwatch.gateway.redaction.literal_search import Anchors
-from midwatch.gateway.redaction.spans import NAMED, PROVIDER, Span, label
+from midwatch.gateway.redaction.literal_search import LiteralSearch
+from midwatch.gateway.redaction.spans import NAMED, PROVIDER, SecretSpan, label
 
 AFTER = 512
 """How far behind its keyword a match may end that began before it."""
 
 
 @dataclass(frozen=True)
-class Rule:
+class SecretRule:
     """One kind of secret: its keywords, its expression, and how disorderly the secret must be."""
 
     name: str
@@ -32,7 +32,7 @@ class Rule:
     finds: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
 
-    def at(self, data: bytes, place: int) -> Span | None:
+    def at(self, data: bytes, place: int) -> SecretSpan | None:
         """Look whether the secret stands around this place."""
         if self.before:
             match = self.expression.search(data, max(0, place - self.before), place + AFTER)
@@ -44,7 +44,7 @@ class Rule:
             return None
         start, end = match.span(1 if self.expression.groups else 0)
         return (
-            Span(start, end, label(self.name), rank=NAMED if self.mixed else PROVIDER)
+            SecretSpan(start, end, label(self.name), rank=NAMED if self.mixed else PROVIDER)
             if self._convinced(data[start:end])
             else None
         )
@@ -65,21 +65,21 @@ ORDINARY = re.compile(
 )
 
 
-class Patterns:
+class SecretPatterns:
     """All rules behind one search for all keywords."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[SecretRule]) -> None:
         self.rules = tuple(rules)
         owned = ((word.encode(), rule) for rule in self.rules for word in rule.keywords)
         words = {re.escape(word.encode()) for rule in self.rules for word in rule.keywords}
         self._words = re.compile(b"|".join(sorted(words)) or b"(?!)")
-        self._keywords = Anchors(owned, then=lambda rule: rule.then.encode())
+        self._keywords = LiteralSearch(owned, then=lambda rule: rule.then.encode())
 
     def named(self, data: bytes) -> bool:
         """Tell whether any keyword stands here, whatever follows it."""
         return self._words.search(data) is not None
 
-    def spans(self, data: bytes) -> Iterator[Span]:
+    def spans(self, data: bytes) -> Iterator[SecretSpan]:
         """Give every place where a rule is convinced."""
         for place, rule in self._keywords.found(data):
             if span := rule.at(data, place):
@@ -87,10 +87,10 @@ class Patterns:
 
 
 @cache
-def shipped() -> Patterns:
+def shipped() -> SecretPatterns:
     """Read the rules that come with us."""
     text = resources.files("midwatch.gateway.redaction").joinpath("rules.toml").read_text(encoding="utf-8")
-    return Patterns(_rule(fields) for fields in tomllib.loads(text)["rule"])
+    return SecretPatterns(_rule(fields) for fields in tomllib.loads(text)["rule"])
 
 
 def entropy(secret: bytes) -> float:
@@ -99,7 +99,7 @@ def entropy(secret: bytes) -> float:
     return -sum(share * math.log2(share) for share in shares)
 
 
-def _rule(fields: dict[str, object]) -> Rule:
+def _rule(fields: dict[str, object]) -> SecretRule:
     expression = re.compile(str(fields.pop("regex")).encode())
     plain = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-    return Rule(expression=expression, **plain)  # type: ignore[arg-type]  # the file is ours, and every rule is tested
+    return SecretRule(expression=expression, **plain)  # type: ignore[arg-type]  # the file is ours, and every rule is tested

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from midwatch.gateway.redaction.spans import KEY, Span, label
+from midwatch.gateway.redaction.spans import KEY, SecretSpan, label
 
 ARMOUR = rb"[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 MARK = b"-----BEGIN"
@@ -19,7 +19,7 @@ PROOF = re.compile(rb"[A-Za-z0-9+/]{32}")
 NAME = label("private-key")
 
 
-class Block(NamedTuple):
+class KeyBlock(NamedTuple):
     """From its first mark to its last or to where it breaks off; open while more of it may come."""
 
     start: int
@@ -27,7 +27,7 @@ class Block(NamedTuple):
     open: bool
 
 
-def blocks(data: bytes) -> Iterator[Block]:
+def blocks(data: bytes) -> Iterator[KeyBlock]:
     """Give every block that has begun, one after the other."""
     at = data.find(MARK)
     while at >= 0:
@@ -37,14 +37,14 @@ def blocks(data: bytes) -> Iterator[Block]:
         at = data.find(MARK, block.end if block else at + len(MARK))
 
 
-def spans(data: bytes) -> Iterator[Span]:
+def spans(data: bytes) -> Iterator[SecretSpan]:
     """Give the blocks that hold a key; a mere mention of the marks is none."""
     for block in blocks(data):
         if PROOF.search(data, block.start, block.end):
-            yield Span(block.start, block.end, NAME, rank=KEY)
+            yield SecretSpan(block.start, block.end, NAME, rank=KEY)
 
 
-def _walk(data: bytes, begin: re.Match[bytes]) -> Block:
+def _walk(data: bytes, begin: re.Match[bytes]) -> KeyBlock:
     at = begin.end()
     first = True
     while at < len(data):
@@ -52,11 +52,11 @@ def _walk(data: bytes, begin: re.Match[bytes]) -> Block:
         stop = line.end() if line else len(data)
         other = data.find(MARK, at, stop)
         if end := END.search(data, at, stop if other < 0 else other):
-            return Block(begin.start(), end.end(), open=False)
+            return KeyBlock(begin.start(), end.end(), open=False)
         if other >= 0 or not (first or BODY.search(data[at:stop])):
-            return Block(begin.start(), _without_line_end(data, begin.end(), at), open=False)
+            return KeyBlock(begin.start(), _without_line_end(data, begin.end(), at), open=False)
         at, first = stop, False
-    return Block(begin.start(), at, open=True)
+    return KeyBlock(begin.start(), at, open=True)
 
 
 def _without_line_end(data: bytes, start: int, end: int) -> int:

@@ -6,19 +6,19 @@ from bisect import bisect_right
 from collections.abc import Mapping
 
 from midwatch.gateway.redaction import private_keys
-from midwatch.gateway.redaction.known_values import Known
-from midwatch.gateway.redaction.patterns import Patterns, shipped
-from midwatch.gateway.redaction.spans import KNOWN, NAMED, Span, label, merged
-from midwatch.gateway.redaction.stream import Stream
+from midwatch.gateway.redaction.known_values import KnownValues
+from midwatch.gateway.redaction.patterns import SecretPatterns, shipped
+from midwatch.gateway.redaction.spans import KNOWN, NAMED, SecretSpan, label, merged
+from midwatch.gateway.redaction.stream import RedactingStream
 
 
 class Redactor:
     """Writes `[secret:name]` where a secret stood. One serves every stream; what it knows may grow."""
 
-    def __init__(self, known: Mapping[str, str] | None = None, *, patterns: Patterns | None = None) -> None:
+    def __init__(self, known: Mapping[str, str] | None = None, *, patterns: SecretPatterns | None = None) -> None:
         self._patterns = patterns or shipped()
         self._values: dict[str, str] = {}
-        self.known = Known({})
+        self.known = KnownValues({})
         self.know(known or {})
 
     def __repr__(self) -> str:
@@ -32,12 +32,12 @@ class Redactor:
         together = dict(self._values)
         for name, value in values.items():
             _add(together, name, value)
-        self.known = Known(together)
+        self.known = KnownValues(together)
         self._values = together
         labels = {label(name) for name in (*together, *(rule.name for rule in self._patterns.rules))}
         self._labels = re.compile(b"|".join(re.escape(one) for one in sorted({*labels, private_keys.NAME})))
 
-    def spans(self, data: bytes, *, up_to: int = NAMED) -> list[Span]:
+    def spans(self, data: bytes, *, up_to: int = NAMED) -> list[SecretSpan]:
         """Say where the secrets stand, in order and apart from each other."""
         spans = [*self.known.spans(data), *self._patterns.spans(data), *private_keys.spans(data)]
         if up_to < NAMED:
@@ -98,9 +98,9 @@ class Redactor:
         clean = self.redact(f"{key}={text}")
         return clean.removeprefix(f"{key}=") if clean.startswith(f"{key}=") else self.redact(text)
 
-    def stream(self) -> Stream:
+    def stream(self) -> RedactingStream:
         """Begin to redact bytes that come in chunks."""
-        return Stream(self)
+        return RedactingStream(self)
 
 
 def _add(values: dict[str, str], name: str, value: str) -> None:
@@ -110,12 +110,12 @@ def _add(values: dict[str, str], name: str, value: str) -> None:
     values[name] = value
 
 
-def _inside(places: list[tuple[int, int]], span: Span) -> bool:
+def _inside(places: list[tuple[int, int]], span: SecretSpan) -> bool:
     at = bisect_right(places, (span.start, sys.maxsize)) - 1
     return at >= 0 and span.end <= places[at][1]
 
 
-def replaced(data: bytes, spans: list[Span]) -> bytes:
+def replaced(data: bytes, spans: list[SecretSpan]) -> bytes:
     """Write the labels where the spans were."""
     if not spans:
         return data

@@ -12,7 +12,7 @@ KNOWN, KEY, PROVIDER, NAMED = range(4)
 """How sure we are, surest first: a value we were told, a key in its armour, a provider's mark, a telling name."""
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """From where to where, and what it is called there; of two that overlap, the lower rank names both."""
 
     start: int
@@ -28,9 +28,9 @@ def label(name: str) -> bytes:
     return b"[secret:" + re.sub(r"[^A-Za-z0-9_.-]+", "-", name).encode() + b"]"
 
 
-def merged(data: bytes, spans: Iterable[Span]) -> list[Span]:
+def merged(data: bytes, spans: Iterable[SecretSpan]) -> list[SecretSpan]:
     """Join spans that overlap, and pieces of the same value that all but touch on one line."""
-    joined: list[Span] = []
+    joined: list[SecretSpan] = []
     for span in sorted(spans):
         last = joined[-1] if joined else None
         if last is None or (span.start >= last.end and not _touch(data, last, span)):
@@ -42,7 +42,7 @@ def merged(data: bytes, spans: Iterable[Span]) -> list[Span]:
     return joined
 
 
-def _touch(data: bytes, one: Span, other: Span) -> bool:
+def _touch(data: bytes, one: SecretSpan, other: SecretSpan) -> bool:
     if not (one.joins and other.joins and one.label == other.label and other.start - one.end < NEIGHBOURS):
         return False
     # Lines leave a stream one by one: what happens at their ends must not depend on when.

@@ -4,8 +4,8 @@ from collections import Counter
 from typing import Protocol
 
 from midwatch.gateway.redaction import private_keys
-from midwatch.gateway.redaction.known_values import Known
-from midwatch.gateway.redaction.spans import Span
+from midwatch.gateway.redaction.known_values import KnownValues
+from midwatch.gateway.redaction.spans import SecretSpan
 
 HOLD = 64 * 1024
 """More is never held back; then an unfinished pattern may pass, a known value still does not."""
@@ -21,18 +21,18 @@ PATIENCE = 1.25
 class Looking(Protocol):
     """What a stream asks of its redactor."""
 
-    known: Known
+    known: KnownValues
 
     def named(self, data: bytes) -> bool:
         """Tell whether a word stands here that gives a secret away, be there one or not."""
         ...
 
-    def spans(self, data: bytes) -> list[Span]:
+    def spans(self, data: bytes) -> list[SecretSpan]:
         """Say where the secrets stand, in order and apart from each other."""
         ...
 
 
-class Stream:
+class RedactingStream:
     """One stream of bytes. Lines leave whole, so that how the bytes were cut up makes no difference."""
 
     def __init__(self, redactor: Looking) -> None:
@@ -77,14 +77,14 @@ class Stream:
         self._given = max(self._given, cut)
         return given
 
-    def _give(self, data: bytes, spans: list[Span], cut: int) -> bytes:
+    def _give(self, data: bytes, spans: list[SecretSpan], cut: int) -> bytes:
         given = self._written(data, spans, cut)
         del self._held[:cut]
         self._given = max(0, self._given - cut)
         self._paused_at = 0
         return given
 
-    def _written(self, data: bytes, spans: list[Span], cut: int) -> bytes:
+    def _written(self, data: bytes, spans: list[SecretSpan], cut: int) -> bytes:
         """Write what has not gone out before, up to the cut."""
         if cut <= self._given:
             return b""
@@ -98,7 +98,7 @@ class Stream:
                 self.found[span.label.decode()[8:-1]] += 1
         return b"".join([*out, data[at:cut]])
 
-    def _pause_at(self, data: bytes, spans: list[Span]) -> int:
+    def _pause_at(self, data: bytes, spans: list[SecretSpan]) -> int:
         """Find the last place before which nothing is the beginning of a secret, as far as can be seen."""
         unfinished = next((block.start for block in private_keys.blocks(data) if block.open), len(data))
         cut = min(self._redactor.known.begun(data), unfinished)
@@ -111,7 +111,7 @@ class Stream:
                 cut = span.start
         return cut
 
-    def _cut(self, data: bytes, spans: list[Span]) -> int:
+    def _cut(self, data: bytes, spans: list[SecretSpan]) -> int:
         """Find the last place before which all is decided."""
         begun = self._redactor.known.begun(data)
         whole = _line_end(data, len(data))
@@ -120,7 +120,7 @@ class Stream:
         return cut if len(data) - cut < HOLD else _anywhere(spans, min(begun, len(data) - KEEP), begun)
 
 
-def _between_lines(data: bytes, spans: list[Span], cut: int) -> int:
+def _between_lines(data: bytes, spans: list[SecretSpan], cut: int) -> int:
     """Move the cut back until it goes through no line and no secret."""
     cut = _line_end(data, cut)
     for span in reversed(spans):
@@ -129,7 +129,7 @@ def _between_lines(data: bytes, spans: list[Span], cut: int) -> int:
     return cut
 
 
-def _anywhere(spans: list[Span], cut: int, latest: int) -> int:
+def _anywhere(spans: list[SecretSpan], cut: int, latest: int) -> int:
     """Move the cut on behind a secret that it goes through, or from whose name it would part it."""
     for span in spans:
         if span.start - NAMED < cut < span.end:

@@ -9,7 +9,7 @@ from midwatch.compose.hellos import chats, say_hello
 from midwatch.crew.programs import judged, version_of
 from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
 from midwatch.errors import Unknown
-from midwatch.gateway.hello_result import Greeting
+from midwatch.gateway.hello_result import HelloResult
 from midwatch.gateway.vault import Vault
 from midwatch.settings import Settings
 from midwatch.settings.crew import AgentSetup
@@ -82,7 +82,7 @@ async def _said(house: House, name: str, access: ModelAccess, vault: Vault, *, c
     return {"name": name, "ready": True} | _greeting(house, greeting)
 
 
-def _greeting(house: House, said: Greeting) -> Shown:
+def _greeting(house: House, said: HelloResult) -> Shown:
     return {
         "answers": said.answers,
         "known": said.known,

@@ -1,5 +1,5 @@
 """Counting what an answer of a model has used, live from its bytes."""
 
-from midwatch.gateway.metering.counting.usage_counter import Counter
+from midwatch.gateway.metering.counting.usage_counter import UsageCounter
 
-__all__ = ["Counter"]
+__all__ = ["UsageCounter"]

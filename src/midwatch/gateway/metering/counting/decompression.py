@@ -10,11 +10,11 @@ MOST: Final = 64 * 1024 * 1024
 BITE: Final = 4 * 1024
 
 
-class Unreadable(Exception):
+class UnreadableEncoding(Exception):
     """It is compressed in a way that cannot be read here, or does not keep to it."""
 
 
-class Decoder:
+class Decompressor:
     """Makes one answer readable, piece by piece, within bounds."""
 
     def __init__(self, encoding: str) -> None:
@@ -24,10 +24,10 @@ class Decoder:
             name for name in (word.strip().lower() for word in encoding.split(",")) if name not in {"", "identity"}
         ]
         if len(names) > 1:
-            raise Unreadable
+            raise UnreadableEncoding
         self._step = _STEPS[names[0]]() if names and names[0] in _STEPS else None
         if names and self._step is None:
-            raise Unreadable
+            raise UnreadableEncoding
 
     def feed(self, data: bytes) -> bytes:
         """Take compressed bytes and give what they say."""
@@ -39,10 +39,10 @@ class Decoder:
             try:
                 clear.append(self._step(data[at : at + BITE], self._left))
             except Exception as problem:  # each library has errors of its own
-                raise Unreadable from problem
+                raise UnreadableEncoding from problem
             self._left -= len(clear[-1])
             if self._left <= 0:
-                raise Unreadable
+                raise UnreadableEncoding
         return b"".join(clear)
 
 

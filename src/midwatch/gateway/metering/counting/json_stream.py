@@ -17,7 +17,7 @@ _CONTINUED: Final = bytes(range(0x80, 0xC0))
 _LONGEST_KEY: Final = 64
 
 
-class Documents:
+class JsonStreamReader:
     """Reads one object, or the objects of one array, as they come."""
 
     def __init__(self, largest: int = LARGEST) -> None:

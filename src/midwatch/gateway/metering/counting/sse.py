@@ -6,7 +6,7 @@ LARGEST: Final = 16 * 1024 * 1024
 """An event beyond this is passed over; none that tells of usage is near it."""
 
 
-class Events:
+class SseReader:
     """Reads events as they come; gives the data of each as soon as it is whole."""
 
     def __init__(self, largest: int = LARGEST) -> None:

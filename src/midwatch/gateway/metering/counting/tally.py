@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from midwatch.gateway.metering.calls import Usage
+from midwatch.gateway.metering.calls import TokenUsage
 
 CHARACTERS_PER_TOKEN: Final = 4
 _ABSURD: Final = 1_000_000_000
 
 
-class Tally:
+class UsageTally:
     """Counts one answer while it comes. Until the provider names the output, the text that came stands for it."""
 
     def __init__(self) -> None:
@@ -23,11 +23,11 @@ class Tally:
         """Characters of a part that is not complete yet."""
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> TokenUsage:
         """Give what is known at this moment."""
         characters = self._characters + self.passing
         guess = -(-characters // CHARACTERS_PER_TOKEN)
-        return Usage(
+        return TokenUsage(
             input=self._input,
             output=max(self._floor, self._output + guess),
             cache_read=self._cache_read,

@@ -3,37 +3,37 @@
 import json
 from typing import Any
 
-from midwatch.gateway.metering.calls import UNUSED, Usage
-from midwatch.gateway.metering.counting.decompression import Decoder, Unreadable
-from midwatch.gateway.metering.counting.json_stream import Documents
-from midwatch.gateway.metering.counting.sse import Events
-from midwatch.gateway.metering.counting.tally import Tally
+from midwatch.gateway.metering.calls import NO_USAGE, TokenUsage
+from midwatch.gateway.metering.counting.decompression import Decompressor, UnreadableEncoding
+from midwatch.gateway.metering.counting.json_stream import JsonStreamReader
+from midwatch.gateway.metering.counting.sse import SseReader
+from midwatch.gateway.metering.counting.tally import UsageTally
 from midwatch.gateway.metering.counting.usage_fields import EVENTS, WHOLES
 from midwatch.gateway.metering.providers import PAID, Api
 
 
-class Counter:
+class UsageCounter:
     """Reads an answer beside its way to the job; never fails, and counts at each moment what is known then."""
 
     def __init__(self, api: Api, content_type: str = "", encoding: str = "") -> None:
         self._api = api
-        self._tally = Tally()
-        self._events: Events | None = None
-        self._documents: Documents | None = None
+        self._tally = UsageTally()
+        self._events: SseReader | None = None
+        self._documents: JsonStreamReader | None = None
         try:
-            self._decoder: Decoder | None = Decoder(encoding)
-        except Unreadable:
+            self._decoder: Decompressor | None = Decompressor(encoding)
+        except UnreadableEncoding:
             self._decoder = None
         kind = content_type.partition(";")[0].strip().lower()
         if kind == "text/event-stream":
-            self._events = Events()
+            self._events = SseReader()
         elif kind.endswith("json"):
-            self._documents = Documents()
+            self._documents = JsonStreamReader()
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> TokenUsage:
         """Give what is known at this moment."""
-        return self._tally.usage if self._api in PAID else UNUSED
+        return self._tally.usage if self._api in PAID else NO_USAGE
 
     @property
     def model(self) -> str:
@@ -73,7 +73,7 @@ class Counter:
             return None
         try:
             return self._decoder.feed(data)
-        except Unreadable:
+        except UnreadableEncoding:
             self._decoder = None
             return None
 
@@ -81,9 +81,9 @@ class Counter:
         """Look at the first letter where the provider did not say what it sends."""
         if self._events is None and self._documents is None and clear.strip():
             if clear.lstrip()[:1] in {b"{", b"["}:
-                self._documents = Documents()
+                self._documents = JsonStreamReader()
             else:
-                self._events = Events()
+                self._events = SseReader()
 
     def _event(self, data: bytes) -> None:
         try:

@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from midwatch.gateway.metering.counting.tally import Tally, whole
+from midwatch.gateway.metering.counting.tally import UsageTally, whole
 from midwatch.gateway.metering.providers import Api
 
-Read = Callable[[Tally, Mapping[str, Any]], None]
+Read = Callable[[UsageTally, Mapping[str, Any]], None]
 
 
-def messages_event(tally: Tally, event: Mapping[str, Any]) -> None:
+def messages_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
     """Read an event of Anthropic's Messages."""
     kind = event.get("type")
     if kind == "message_start":
@@ -28,7 +28,7 @@ def messages_event(tally: Tally, event: Mapping[str, Any]) -> None:
         tally.put_out(usage.get("output_tokens"))
 
 
-def messages_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
+def messages_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     """Read a whole answer of Anthropic's Messages."""
     tally.named(answer.get("model"))
     usage = _inner(answer, "usage")
@@ -36,7 +36,7 @@ def messages_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
     tally.put_out(usage.get("output_tokens"))
 
 
-def responses_event(tally: Tally, event: Mapping[str, Any]) -> None:
+def responses_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
     """Read an event of OpenAI's Responses, which tells its usage only at its end."""
     kind = event.get("type")
     if not isinstance(kind, str):
@@ -53,7 +53,7 @@ def responses_event(tally: Tally, event: Mapping[str, Any]) -> None:
         responses_whole(tally, _inner(event, "response"))
 
 
-def responses_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
+def responses_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     """Read a whole answer of OpenAI's Responses."""
     tally.named(answer.get("model"))
     usage = _inner(answer, "usage")
@@ -62,7 +62,7 @@ def responses_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
     tally.put_out(usage.get("output_tokens"))
 
 
-def chat_event(tally: Tally, event: Mapping[str, Any]) -> None:
+def chat_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
     """Read a chunk of a chat completion; the last one has the usage, because we ask for it."""
     for choice in _each(event.get("choices")):
         delta = _inner(choice, "delta")
@@ -73,7 +73,7 @@ def chat_event(tally: Tally, event: Mapping[str, Any]) -> None:
     chat_whole(tally, event)
 
 
-def chat_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
+def chat_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     """Read a whole chat completion."""
     tally.named(answer.get("model"))
     usage = _inner(answer, "usage")
@@ -82,7 +82,7 @@ def chat_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
     tally.put_out(usage.get("completion_tokens"))
 
 
-def gemini_event(tally: Tally, event: Mapping[str, Any]) -> None:
+def gemini_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
     """Read an event of Gemini's stream; each tells what was used up to it."""
     for candidate in _each(event.get("candidates")):
         for part in _each(_inner(candidate, "content").get("parts")):
@@ -91,7 +91,7 @@ def gemini_event(tally: Tally, event: Mapping[str, Any]) -> None:
     gemini_whole(tally, event)
 
 
-def gemini_whole(tally: Tally, answer: Mapping[str, Any]) -> None:
+def gemini_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     """Read a whole answer of Gemini's."""
     tally.named(answer.get("modelVersion"))
     usage = _inner(answer, "usageMetadata")
@@ -116,7 +116,7 @@ WHOLES: Final[Mapping[Api, Read]] = {
 }
 
 
-def _anthropic_input(tally: Tally, usage: Mapping[str, Any]) -> None:
+def _anthropic_input(tally: UsageTally, usage: Mapping[str, Any]) -> None:
     tally.took_in(
         usage.get("input_tokens"),
         read=usage.get("cache_read_input_tokens"),
@@ -125,7 +125,7 @@ def _anthropic_input(tally: Tally, usage: Mapping[str, Any]) -> None:
     )
 
 
-def _took_in(tally: Tally, everything: object, cached: int) -> None:
+def _took_in(tally: UsageTally, everything: object, cached: int) -> None:
     """Part the input from what was read from the cache, which these providers count in it."""
     total = whole(everything)
     if total is not None:

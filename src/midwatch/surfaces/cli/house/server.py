@@ -57,7 +57,7 @@ def _here(*, api: bool) -> None:
     import logging  # noqa: PLC0415
 
     from midwatch.compose import open_house  # noqa: PLC0415
-    from midwatch.gateway.redaction.log_filter import Discreet  # noqa: PLC0415
+    from midwatch.gateway.redaction.log_filter import RedactingFilter  # noqa: PLC0415
     from midwatch.surfaces.server import refuse_long_path, serve  # noqa: PLC0415
 
     if api:
@@ -69,7 +69,7 @@ def _here(*, api: bool) -> None:
     async def run() -> None:
         async with open_house(client.home(), extra_worker=not api) as house:
             for handler in logging.getLogger().handlers:
-                handler.addFilter(Discreet(house.redactor))
+                handler.addFilter(RedactingFilter(house.redactor))
             where = client.home() / SOCKET if api else "worker only"
             typer.echo(f"Midwatch is up ({where}). Stop it with Ctrl-C or: midwatch down", err=True)
             await serve(house, api=api, say=lambda line: typer.echo(line, err=True))
