@@ -9,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.errors import Misuse
-from midwatch.surfaces.cli.house.secret_command import CommandLine, with_secret
+from midwatch.surfaces.cli.house.settings_file import SecretLine, with_value, without_table
 from midwatch.surfaces.cli.house.stored_secret import StoredSecret
+
+
+def with_secret(text: str, name: str, reference: str) -> str:
+    return with_value(text, "secrets", name, reference)
 
 
 def names(home: Path) -> list[str]:
@@ -72,6 +76,9 @@ def test_a_link_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
         '[secrets] # kept elsewhere\nother = "env:X"\n[server]\nport = 0\n',
         '[secrets]\nclaude-command = "cmd:old"\nother = "env:X"\n',
         '[server]\nport = 0\n[secrets]\nclaude-command="cmd:old"',
+        '# mine\nsecrets = {other = "env:X"}\n',
+        'secrets.other = "env:X"\n# mine\n[server]\nport = 0\n',
+        "[[later]]\nx = 1\n# between\n[[later]]\nx = 2\n",
     ],
 )
 def test_one_line_goes_into_the_settings_file_and_nothing_else_changes(text: str) -> None:
@@ -82,13 +89,25 @@ def test_one_line_goes_into_the_settings_file_and_nothing_else_changes(text: str
     assert [line for line in text.splitlines() if line.startswith("#")] == [
         line for line in changed.splitlines() if line.startswith("#")
     ]
+    assert [line for line in text.splitlines() if not line.startswith(("claude-command", "secrets = "))] == [
+        line for line in changed.splitlines() if line in text.splitlines() and not line.startswith("secrets = ")
+    ]
     assert with_secret(changed, "claude-command", 'cmd:pass show "ä" | cat') == changed
 
 
-def test_a_file_written_in_another_way_is_left_alone_and_the_line_is_told() -> None:
+@pytest.mark.parametrize("text", ["secrets = 3\n", "[[secrets]]\nx = 1\n"], ids=["a value", "a list of tables"])
+def test_a_file_written_in_another_way_is_left_alone_and_the_line_is_told(text: str) -> None:
     with pytest.raises(Misuse) as told:
-        with_secret('secrets = {other = "env:X"}\n', "claude-command", "cmd:x")
+        with_secret(text, "claude-command", "cmd:x")
     assert 'claude-command = "cmd:x"' in told.value.hint
+
+
+def test_a_table_is_removed_and_nothing_else_changes() -> None:
+    text = '# mine\n[channels.phone]\nurl = "env:A"\n\n[channels.mail] # at home\nurl = "env:B"\n# last\n'
+    changed = without_table(text, "channels.phone")
+    assert tomllib.loads(changed) == {"channels": {"mail": {"url": "env:B"}}}
+    assert changed == '# mine\n[channels.mail] # at home\nurl = "env:B"\n# last\n'
+    assert without_table(text, "channels.pager") == text
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=("Cs", "Cc")), max_size=60))
@@ -100,7 +119,7 @@ def test_what_was_written_for_a_trial_can_be_taken_back(tmp_path: Path) -> None:
     file = tmp_path / "midwatch.toml"
     file.write_text("[server]\nport = 0\n")
     file.chmod(0o640)
-    line = CommandLine(tmp_path, "x-command")
+    line = SecretLine(tmp_path, "x-command")
     line.write("cmd:y")
     assert "cmd:y" in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o640

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from midwatch.errors import MidwatchError, Misuse, Refused, Unavailable, Unknown
-from midwatch.surfaces.cli.house.secret_command import CommandLine
+from midwatch.surfaces.cli.house.settings_file import SecretLine
 from midwatch.surfaces.cli.house.stored_secret import StoredSecret
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import good, line
@@ -88,7 +88,7 @@ class _Reference:
 
     def __init__(self, name: str, reference: str) -> None:
         self.tried = self.kept = reference
-        self._line = CommandLine(client.home(), f"{name}{COMMANDS}")
+        self._line = SecretLine(client.home(), f"{name}{COMMANDS}")
         if reference.startswith("cmd:"):
             self._line.write(reference)
 

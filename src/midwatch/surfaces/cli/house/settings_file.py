@@ -1,26 +1,26 @@
-"""Writing single lines into midwatch.toml: everything else in it stays as it is, or nothing is written."""
+"""Edits midwatch.toml and keeps its comments and order; an edit that would change anything else is not written."""
 
-import json
 import os
-import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
 from midwatch.errors import Misuse
 
 FILE = "midwatch.toml"
-NEXT_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
 def read(home: Path) -> str:
-    """Read the file; none is as good as an empty one."""
+    """Read the file; empty where there is none."""
     file = home / FILE
     return file.read_text() if file.exists() else ""
 
 
 def put(home: Path, text: str) -> None:
-    """Replace the file as a whole; who could read it before still can."""
+    """Replace the file in one step and keep its permissions."""
     file = home / FILE
     mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
     beside = file.with_name(f".{FILE}.new")
@@ -30,70 +30,73 @@ def put(home: Path, text: str) -> None:
     beside.replace(file)
 
 
+class SecretLine:
+    """The line that names a command for one secret; it can be taken out again."""
+
+    def __init__(self, home: Path, name: str) -> None:
+        self._home = home
+        self._name = name
+        self._before: str | None = None
+
+    def write(self, reference: str) -> None:
+        """Write the line."""
+        text = read(self._home)
+        changed = with_value(text, "secrets", self._name, reference)
+        if changed != text:
+            put(self._home, changed)
+            self._before = text
+
+    def undo(self) -> None:
+        """Restore the file as it was before."""
+        if self._before is not None:
+            put(self._home, self._before)
+
+
 def with_value(text: str, table: str, name: str, value: object) -> str:
-    """Write one value into a table of the file's text, and see that nothing else became different."""
+    """Set one value in a table."""
     wanted = tomllib.loads(text)
-    inner = _inner(wanted, table)
-    if inner.get(name) == value:
-        return text
-    inner[name] = value
-    line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
-    for candidate in (text, _without_line(text, table, name)):
-        found = _header(table).search(candidate)
-        if found:
-            changed = f"{candidate[: found.end()]}\n{line}{candidate[found.end() :]}"
-        else:
-            changed = f"{candidate.rstrip()}\n\n[{table}]\n{line}\n".lstrip()
-        if _reads(changed) == wanted:
-            return changed
-    raise Misuse(f"The line cannot be put into {FILE} by itself.", hint=f"Write it into [{table}] yourself: {line}")
+    hint = f"Write it into [{table}] yourself: {tomlkit.dumps({name: value}).strip()}"
+    refusal = Misuse(f"{FILE} cannot take {name} in [{table}] without other changes.", hint=hint)
+    try:
+        document = tomlkit.parse(text)
+        plain, edited = _table(wanted, table), _table(document, table)
+        if plain.get(name) == value:
+            return text
+        plain[name] = edited[name] = value
+    except (TypeError, AttributeError, TOMLKitError):  # a value where the table should be, or TOML it cannot edit
+        raise refusal from None
+    return _checked(tomlkit.dumps(document), wanted, refusal)
 
 
 def without_table(text: str, table: str) -> str:
-    """Take a whole table out of the file's text, and see that nothing else became different."""
-    found = _header(table).search(text)
-    if found is None:
-        return text
+    """Remove a table."""
+    wanted, document = tomllib.loads(text), tomlkit.parse(text)
     outer, _, last = table.rpartition(".")
-    wanted = tomllib.loads(text)
-    del (_inner(wanted, outer) if outer else wanted)[last]
-    changed = f"{text[: found.start()].rstrip()}\n\n{text[_end(text, found.end()) :]}".lstrip()
-    if _stripped(_reads(changed)) != _stripped(wanted):
-        raise Misuse(f"[{table}] cannot be taken out of {FILE} by itself.", hint=f"Take it out of {FILE} yourself.")
-    return changed
-
-
-def _inner(tree: dict[str, Any], table: str) -> dict[str, Any]:
-    for part in table.split("."):
-        tree = tree.setdefault(part, {})
-    return tree
-
-
-def _header(table: str) -> re.Pattern[str]:
-    return re.compile(rf"^\[{re.escape(table)}\][ \t]*(?:#.*)?$", re.MULTILINE)
-
-
-def _end(text: str, start: int) -> int:
-    following = NEXT_TABLE.search(text, start)
-    return following.start() if following else len(text)
-
-
-def _without_line(text: str, table: str, name: str) -> str:
-    found = _header(table).search(text)
-    if found is None:
+    plain, edited = _table(wanted, outer), _table(document, outer)
+    if last not in plain:
         return text
-    end = _end(text, found.end())
-    inside = re.sub(rf"^{re.escape(name)}[ \t]*=.*\n?", "", text[found.end() : end], flags=re.MULTILINE)
-    return text[: found.end()] + inside + text[end:]
+    del plain[last], edited[last]
+    refusal = Misuse(f"[{table}] cannot be removed from {FILE} without other changes.", hint="Remove it yourself.")
+    return _checked(tomlkit.dumps(document).lstrip(), wanted, refusal)
+
+
+def _table(tree: Any, table: str) -> Any:
+    """Find a table by its dotted name, and add it where it is missing."""
+    *outer, last = table.split(".") if table else [""]
+    for part in outer:
+        tree = tree.setdefault(part, tomlkit.table(is_super_table=True))
+    return tree.setdefault(last, tomlkit.table()) if last else tree
+
+
+def _checked(changed: str, wanted: object, refusal: Misuse) -> str:
+    try:
+        if _stripped(tomllib.loads(changed)) == _stripped(wanted):
+            return changed
+    except tomllib.TOMLDecodeError:
+        pass
+    raise refusal
 
 
 def _stripped(tree: object) -> object:
-    """An empty table says nothing."""
+    """Leave out empty tables, which say nothing."""
     return {name: value for name, value in tree.items() if value != {}} if isinstance(tree, dict) else tree
-
-
-def _reads(text: str) -> object:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None
