@@ -200,5 +200,7 @@ def test_a_line_of_the_settings_file_is_changed_and_the_rest_stays() -> None:
     assert with_value(changed, "channels.phone", "url", "env:B") == changed
     assert without_table(changed, "channels.phone").strip() == text.partition("[channels.phone]")[0].strip()
     assert without_table(text, "channels.pager") == text
-    with pytest.raises(Misuse, match="by itself"):
-        with_value('channels = {phone = {url = "env:A"}}\n', "channels.phone", "url", "env:B")
+    inline = 'channels = {phone = {url = "env:A"}}\n'
+    assert with_value(inline, "channels.phone", "url", "env:B") == inline.replace("env:A", "env:B")
+    with pytest.raises(Misuse, match="without other changes"):
+        with_value("channels = 3\n", "channels.phone", "url", "env:B")

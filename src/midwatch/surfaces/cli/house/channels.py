@@ -194,7 +194,7 @@ def _looked_at(name: str, given: str) -> Any:
 def _write(name: str, values: dict[str, object]) -> None:
     home = client.home()
     text = settings_file.read(home)
-    for about, value in reversed(values.items()):
+    for about, value in values.items():
         text = settings_file.with_value(text, f"channels.{name}", about, value)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     settings_file.put(home, text)
