@@ -14,8 +14,8 @@ from bench.figure import Figure
 from bench.model_doors import serving
 from midwatch.crew.drivers.claude.driver import ClaudeDriver
 from midwatch.crew.drivers.codex.driver import CodexDriver
-from midwatch.crew.drivers.driver import Brief, Decision, Driver, Launch
-from midwatch.terms.agents import Access, AgentEvent, Errand
+from midwatch.ports.agent import Brief, Driver, Launch
+from midwatch.terms.agents import Access, AgentEvent, Decision, Errand
 from tests.agents.model import FOREVER, Model, Say, scripted_model
 from tests.agents.plain_talk import PlainTalk
 from tests.gateway.metering.night import JOBS, Elsewhere

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.figure import Figure, median
-from midwatch.night.rooms import Lodging, Place
+from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.bench import Bench
 from midwatch.workshop.rooms.rooms import WALLS
@@ -108,8 +108,8 @@ def _figures(ours: list[Start], walled: list[float], bare: list[float]) -> list[
 
 
 async def _start(bench: Bench, head: str, job: str) -> tuple[Start, dict[str, Any]]:
-    lodging = Lodging(
-        place=Place(project="bench", job=job, epoch=1),
+    lodging = RoomRequest(
+        place=JobPlace(project="bench", job=job, epoch=1),
         commit=head,
         purpose="execute.1",
         paths=(),

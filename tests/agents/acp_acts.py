@@ -5,7 +5,7 @@ from typing import Any
 
 from midwatch.crew.drivers.acp.agents import OPENCODE
 from midwatch.crew.drivers.acp.driver import AcpDriver
-from midwatch.crew.drivers.driver import Brief
+from midwatch.ports.agent import Brief
 from tests.agents.model import Step
 from tests.agents.stage import Played, Stage
 

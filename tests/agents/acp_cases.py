@@ -6,8 +6,7 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
-from midwatch.crew.drivers.driver import Decision
-from midwatch.terms.agents import Errand, Outcome
+from midwatch.terms.agents import Decision, Errand, Outcome
 from tests.agents.acp_acts import DRIVER, brief, execute, sent
 from tests.agents.cases import case
 from tests.agents.model import FOREVER, Read, Say, Shell, Use, Write

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from midwatch.crew.drivers.driver import Decision
-from midwatch.terms.agents import Outcome
+from midwatch.terms.agents import Decision, Outcome
 from tests.agents.cases import case
 from tests.agents.claude_acts import DRIVER, execute, sent
 from tests.agents.model import (

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from midwatch.crew.drivers.codex.driver import CodexDriver
-from midwatch.crew.drivers.driver import Brief
+from midwatch.ports.agent import Brief
 from tests.agents.model import Fault, Step
 from tests.agents.stage import Played, Stage
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from midwatch.crew.drivers.codex.driver import CodexDriver
-from midwatch.crew.drivers.driver import Brief, Decision, Launch
-from midwatch.terms.agents import Errand, Outcome, Tokens
+from midwatch.ports.agent import Brief, Launch
+from midwatch.terms.agents import Decision, Errand, Outcome, Tokens
 from tests.agents.cases import case
 from tests.agents.codex_acts import DRIVER, brief, execute, sent
 from tests.agents.model import FOREVER, Read, Say, Shell, Use, Write

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from midwatch.crew.drivers.driver import Brief, Decide, Driver
+from midwatch.ports.agent import Brief, Decide, Driver
 from midwatch.terms.agents import AgentEvent, RunEnded
 from tests.agents.plain_talk import PlainTalk
 from tests.agents.stage import Judge

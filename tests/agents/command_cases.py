@@ -5,7 +5,7 @@ import signal
 from typing import Any
 
 from midwatch.crew.drivers.command import CommandDriver
-from midwatch.crew.drivers.driver import Brief, Launch
+from midwatch.ports.agent import Brief, Launch
 from midwatch.terms.agents import Errand, Outcome
 from tests.agents import acp_acts, claude_acts, codex_acts
 from tests.agents.cases import case

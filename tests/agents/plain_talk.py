@@ -9,17 +9,8 @@ import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class PlainLeft:
-    """How the process ended."""
-
-    exit_code: int
-    stopped: bool
-    sentence: str
-    tail: str
+from midwatch.ports.room import ProgramEnd
 
 
 class PlainTalk:
@@ -108,11 +99,16 @@ class PlainTalk:
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(number)
 
-    async def left(self) -> PlainLeft:
+    async def left(self) -> ProgramEnd:
         await asyncio.gather(*self._ears)
         code = await self.process.wait()
         sentence = f"It was ended by signal {-code}." if code < 0 else f"It ended with exit code {code}."
-        return PlainLeft(code, self._stopped, sentence, self._errors.decode(errors="replace")[-2000:])
+        return ProgramEnd(
+            exit_code=code,
+            stopped=self._stopped,
+            sentence=sentence,
+            tail=self._errors.decode(errors="replace")[-2000:],
+        )
 
     async def clear(self) -> None:
         """Leave nothing of it behind, whatever the test did."""

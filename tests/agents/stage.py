@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from midwatch.crew.drivers.driver import Access, Brief, Decide, Decision, Driver
-from midwatch.terms.agents import AgentEvent, Errand, RunEnded
+from midwatch.ports.agent import Brief, Decide, Driver
+from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, RunEnded
 from tests.agents.model import Model, scripted_model
 from tests.agents.plain_talk import PlainTalk
 from tests.agents.sealed import Sealed

@@ -10,9 +10,9 @@ import pytest
 from midwatch.crew.drivers.acp.agents import AcpAgent
 from midwatch.crew.drivers.acp.calls import calls
 from midwatch.crew.drivers.acp.driver import AcpDriver
-from midwatch.crew.drivers.driver import Access, Brief
 from midwatch.errors import Misuse
-from midwatch.terms.agents import Errand, Outcome
+from midwatch.ports.agent import Brief
+from midwatch.terms.agents import Access, Errand, Outcome
 from tests.agents.codex_stand import Stand
 from tests.agents.stage import Judge
 

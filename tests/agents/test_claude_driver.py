@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from midwatch.crew.drivers.claude.driver import ClaudeDriver
-from midwatch.crew.drivers.driver import Access, Brief, Decide, Decision
 from midwatch.errors import Misuse
-from midwatch.terms.agents import AgentEvent, Errand, Outcome, RunEnded
+from midwatch.ports.agent import Brief, Decide
+from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, Outcome, RunEnded
 from tests.agents.plain_talk import PlainTalk
 from tests.agents.stage import SHAPE, Judge
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from midwatch.crew.drivers.claude.driver import ClaudeDriver
-from midwatch.crew.drivers.driver import Access, Brief
-from midwatch.terms.agents import AgentEvent, Errand, Outcome, RunEnded
+from midwatch.ports.agent import Brief
+from midwatch.terms.agents import Access, AgentEvent, Errand, Outcome, RunEnded
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls.doors import waiting_at
 from midwatch.workshop.sandbox.walls.entry import command

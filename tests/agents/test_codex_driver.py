@@ -11,9 +11,9 @@ from midwatch.crew.drivers.codex.choosing import fitting
 from midwatch.crew.drivers.codex.driver import CodexDriver
 from midwatch.crew.drivers.codex.executing import CodexExecDriver
 from midwatch.crew.drivers.codex.plain_reading import readings, unwrapped
-from midwatch.crew.drivers.driver import Access, Brief
 from midwatch.errors import Misuse
-from midwatch.terms.agents import Errand, Outcome
+from midwatch.ports.agent import Brief
+from midwatch.terms.agents import Access, Errand, Outcome
 from tests.agents.codex_stand import Stand
 from tests.agents.stage import Judge
 

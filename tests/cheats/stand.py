@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from midwatch.errors import Broken
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.terms.jobs import Commit, Done, Plan
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.records import JobRow, PullRequestRow, ReportRow
@@ -89,17 +89,17 @@ class ScriptedAgent:
     def __init__(self, case: Case) -> None:
         self.case = case
 
-    async def plan(self, assignment: Assignment) -> Plan:  # noqa: ARG002  a role
+    async def plan(self, assignment: Task) -> Plan:  # noqa: ARG002  a role
         file = "tests/test_cart.py" if self.case.paths == ("tests/",) else "shop/cart.py"
         return Plan(summary="Mend the discount.", files=(file,), estimate_files=1)
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:  # noqa: ARG002  a role
+    async def execute(self, assignment: Task, plan: Plan) -> Done:  # noqa: ARG002  a role
         return await self._run(assignment, self.case.script)
 
-    async def repair(self, assignment: Assignment, base: str, failure: str) -> Done:  # noqa: ARG002  a role
+    async def repair(self, assignment: Task, base: str, failure: str) -> Done:  # noqa: ARG002  a role
         return await self._run(assignment, self.case.mends or "pass")
 
-    async def _run(self, assignment: Assignment, script: str) -> Done:
+    async def _run(self, assignment: Task, script: str) -> Done:
         left = await assignment.room.run((sys.executable, "-I", "-c", WORKING + script))
         if left.exit_code:
             raise Broken(f"{left.sentence} {left.tail.strip()[-400:]}", hint="Look at its log.")

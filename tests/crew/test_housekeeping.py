@@ -3,32 +3,51 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.errors import Broken, Unavailable
+from midwatch.ports.agent import Task
+from midwatch.ports.workspace import RoomRequest
+from midwatch.terms.agents import Access, AgentEvent, Decision, Told
 from midwatch.workshop.bench import Bench
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure, found
 from midwatch.workshop.sandbox.walls.spec import Limits
-from tests.workshop.lodging import Spot, Stay, benched
+from tests.workshop.lodging import JOB, benched, spot, stay
 
 
-@dataclass
-class Task:
-    room: Workplace
-    checks: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    avoid: tuple[str, ...] = ()
-    most_files: int = 0
-    most_lines: int = 0
-    idle: timedelta = timedelta(minutes=1)
+async def _silent(event: AgentEvent) -> None:
+    """Nothing is heard of a housekeeper but its log."""
+
+
+async def _never(tool: str, given: Mapping[str, Any]) -> Decision:
+    raise AssertionError((tool, given))
+
+
+def task_in(room: Workplace) -> Task:
+    return Task(
+        job=JOB,
+        title="Tidy",
+        room=room,
+        checks=(),
+        paths=(),
+        avoid=(),
+        most_files=0,
+        most_lines=0,
+        idle=timedelta(minutes=1),
+        told=Told(objective=""),
+        access=Access(base_url="", placeholder=""),
+        decide=_never,
+        tell=_silent,
+    )
 
 
 class House:
@@ -38,12 +57,12 @@ class House:
         self.bench, self.commit = bench, commit
         self.epoch = 0
 
-    async def task(self, stay: Stay | None = None) -> Task:
+    async def task(self, asked: RoomRequest | None = None) -> Task:
         """A new room each time."""
         self.epoch += 1
-        stay = stay or Stay(self.commit)
-        room = await self.bench.room(replace(stay, place=Spot(epoch=self.epoch), purpose=f"execute.{self.epoch}"))
-        return Task(room)
+        asked = asked or stay(self.commit)
+        room = await self.bench.room(replace(asked, place=spot(epoch=self.epoch), purpose=f"execute.{self.epoch}"))
+        return task_in(room)
 
 
 @pytest.fixture
@@ -67,13 +86,13 @@ async def house(tmp_path: Path, walls: Enclosure) -> AsyncIterator[House]:
 
 async def test_plan_execute_and_repair_keep_to_the_limits_of_the_task(house: House) -> None:
     keeper = Housekeeper()
-    reading = Stay(house.commit, reads_only=True)
+    reading = stay(house.commit, reads_only=True)
     plan = await keeper.plan(replace(await house.task(reading), most_files=2, most_lines=800))
     assert plan.files == ("a.py", "b.py")
     working = replace(await house.task(), most_files=2, most_lines=800)
     done = await keeper.execute(working, plan)
     assert "1 more file waits for another night: the limit is 2 files; nothing is left" in done.summary
-    mending = await house.task(replace(Stay(house.commit), takes_over="job_1"))
+    mending = await house.task(replace(stay(house.commit), takes_over="job_1"))
     again = await keeper.repair(replace(mending, checks=("true",), most_files=2), done.base, "")
     assert again.head == done.head
     assert again.left == ()
@@ -92,21 +111,23 @@ async def test_a_housekeeper_that_cannot_work_says_why(house: House) -> None:
 
 async def test_an_answer_that_is_no_plan_is_not_believed(house: House) -> None:
     task = await house.task()
-    task.room.run = lambda *_, **__: Workplace.run(task.room, (sys.executable, "-c", "print('all tests pass')"))  # type: ignore[method-assign]
+    room = task.room
+    assert isinstance(room, Workplace)
+    room.run = lambda *_, **__: Workplace.run(room, (sys.executable, "-c", "print('all tests pass')"))  # type: ignore[method-assign]
     with pytest.raises(Broken, match="Its last words: all tests pass"):
         await Housekeeper().plan(task)
 
 
 async def test_a_housekeeper_that_is_to_stop_stops(house: House) -> None:
     plan = await Housekeeper().plan(await house.task())
-    stay = Stay(house.commit)
-    task = await house.task(stay)
+    asked = stay(house.commit)
+    task = await house.task(asked)
     begun = task.room.tree / "begun"
     checked = replace(task, checks=("touch begun; sleep 1000",))
     working = asyncio.create_task(Housekeeper().execute(checked, plan))
     while not begun.exists():  # noqa: ASYNC110 - another process makes the file
         await asyncio.sleep(0.01)
-    stay.stop.set()
+    asked.stop.set()
     with pytest.raises(Unavailable, match="was stopped"):
         await working
 

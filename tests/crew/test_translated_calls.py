@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from midwatch.crew.drivers.acp.calls import calls
-from midwatch.crew.drivers.codex.reading import Reader
+from midwatch.crew.drivers.codex.reading import CodexReader
 from midwatch.rules.tools.tool_calls import ToolCall, ToolOutcome, decide
 from tests.rules.tool_call_examples import ALLOW, ASK, COMMANDS, DENY, FACTS, PATHS
 
@@ -20,7 +20,7 @@ def verdict(found: Calls) -> ToolOutcome:
 
 
 def codex(asked: dict[str, Any], *changes: dict[str, Any]) -> Calls:
-    reader = Reader()
+    reader = CodexReader()
     reader.message(b'{"id": 2, "result": {"thread": {"id": "t"}}}')
     if changes:
         item = {"id": "i", "type": "fileChange", "changes": list(changes)}

@@ -14,8 +14,7 @@ from midwatch.engine.inline import InlineEngine
 from midwatch.engine.work_engine import SCHEMA, SINGLE, WorkEngine
 from midwatch.engine.workflows import Args, set_performer
 from midwatch.errors import Stale
-from midwatch.journal.follows import stage_work
-from midwatch.journal.port import Work
+from midwatch.journal.follows import QueuedWork, stage_work
 from midwatch.store.schema.engines import is_sqlite, open_for_engine
 from midwatch.terms.jobs import Stage
 from tests.store import scenes
@@ -37,7 +36,7 @@ class Office:
         self.seqs.append(seq)
         self._moved.set()
 
-    async def has_done(self, work: Work) -> None:
+    async def has_done(self, work: QueuedWork) -> None:
         """Return when this was carried out."""
         if isinstance(self.engine, InlineEngine):
             await self.engine.run_ready()
@@ -86,7 +85,7 @@ async def test_work_starts_when_it_is_committed_and_waits_for_no_poll(hardly_pol
 PAYLOADS = ("workflow_input", "workflow_output")
 
 
-def prepare(job: str) -> Work:
+def prepare(job: str) -> QueuedWork:
     return stage_work(job, Stage.MIRROR)
 
 
@@ -99,7 +98,7 @@ async def test_committed_work_is_carried_out_once_and_refused_work_never(office:
     await store.journal.record(scenes.job("job_4", of="prj_4"))
     last = prepare("job_4")
     await office.has_done(last)
-    first, thought = prepare("job_1"), Work("round", {"session": scenes.NIGHT, "number": 1})
+    first, thought = prepare("job_1"), QueuedWork("round", {"session": scenes.NIGHT, "number": 1})
     await office.has_done(first)
     await office.has_done(thought)
     assert sorted(office.done, key=str) == sorted(((one.name, one.args) for one in (first, thought, last)), key=str)
@@ -109,7 +108,7 @@ async def test_work_in_a_transaction_that_is_rolled_back_never_happens(office: O
     class ChangedMind(Exception):
         """The caller thought better of it."""
 
-    gone, stays = Work("close", {"job": "gone"}), Work("close", {"job": "stays"})
+    gone, stays = QueuedWork("close", {"job": "gone"}), QueuedWork("close", {"job": "stays"})
     with pytest.raises(ChangedMind), store.pen.engine.begin() as tx:  # noqa: PT012  the transaction is what ends by it
         office.engine.queue.put(tx, gone, seq=1)
         raise ChangedMind

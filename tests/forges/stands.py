@@ -10,7 +10,7 @@ from midwatch.forges.github.dressing import Wishes
 from midwatch.forges.github.forge import GitHubForge
 from midwatch.forges.local import LocalForge
 from midwatch.forges.pushing import Pusher
-from midwatch.night.forges import Forge
+from midwatch.ports.forge import Forge
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.forges import PullRequestDraft, PullRequestPlace
 from midwatch.workshop.git.checkouts import Checkouts

@@ -13,8 +13,7 @@ from midwatch.journal.events import session as night
 from midwatch.journal.events.jobs import JobBoxed
 from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.events.preflight import PreflightBegun
-from midwatch.journal.follows import follows
-from midwatch.journal.port import Work
+from midwatch.journal.follows import QueuedWork, follows
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Stage
 from tests.journal.samples import KINDS, events, sample
@@ -35,20 +34,20 @@ STAGES: list[tuple[type[Event], dict[str, Any], Stage]] = [
     (ev.JobDelivered, {}, Stage.PULL_REQUEST),
     (ev.PullRequestOpened, {}, Stage.NOTICE),
 ]
-OTHERS: list[tuple[type[Event], dict[str, Any], Work]] = [
-    (night.RoundCalled, {"session": "s", "number": 3}, Work("round", {"session": "s", "number": 3})),
-    (night.AskAnswered, {"ask": "a"}, Work("settle", {"ask": "a"})),
-    (night.AskExpired, {"ask": "a"}, Work("settle", {"ask": "a"})),
-    (night.SessionDebriefing, {"session": "s"}, Work("debrief", {"session": "s"})),
-    (stack.StackBegun, {"stack": "k"}, Work("stack", {"stack": "k"})),
-    (stack.StackMade, {"session": "s"}, Work("debrief", {"session": "s"})),
-    (ev.RunFinished, {"session": "s"}, Work("debrief", {"session": "s"})),
-    (ev.JobEnded, {"job": "j"}, Work("close", {"job": "j"})),
-    (ev.JobStopRequested, {"job": "j"}, Work("halt", {"job": "j"})),
-    (JobBoxed, {"job": "j"}, Work("halt", {"job": "j"})),
-    (PreflightBegun, {"preflight": "p"}, Work("preflight", {"preflight": "p"})),
-    (PushBegun, {"push": "p"}, Work("push", {"push": "p"})),
-    (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, Work("tell", {"notice": "n"})),
+OTHERS: list[tuple[type[Event], dict[str, Any], QueuedWork]] = [
+    (night.RoundCalled, {"session": "s", "number": 3}, QueuedWork("round", {"session": "s", "number": 3})),
+    (night.AskAnswered, {"ask": "a"}, QueuedWork("settle", {"ask": "a"})),
+    (night.AskExpired, {"ask": "a"}, QueuedWork("settle", {"ask": "a"})),
+    (night.SessionDebriefing, {"session": "s"}, QueuedWork("debrief", {"session": "s"})),
+    (stack.StackBegun, {"stack": "k"}, QueuedWork("stack", {"stack": "k"})),
+    (stack.StackMade, {"session": "s"}, QueuedWork("debrief", {"session": "s"})),
+    (ev.RunFinished, {"session": "s"}, QueuedWork("debrief", {"session": "s"})),
+    (ev.JobEnded, {"job": "j"}, QueuedWork("close", {"job": "j"})),
+    (ev.JobStopRequested, {"job": "j"}, QueuedWork("halt", {"job": "j"})),
+    (JobBoxed, {"job": "j"}, QueuedWork("halt", {"job": "j"})),
+    (PreflightBegun, {"preflight": "p"}, QueuedWork("preflight", {"preflight": "p"})),
+    (PushBegun, {"push": "p"}, QueuedWork("push", {"push": "p"})),
+    (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, QueuedWork("tell", {"notice": "n"})),
 ]
 NAMES = {"stage", *(work.name for _, _, work in OTHERS)}
 WORKERS = {kind for kind, _, _ in STAGES} | {kind for kind, _, _ in OTHERS} | {ev.JobStumbled, ev.JobWoken}
@@ -57,23 +56,23 @@ WORKERS = {kind for kind, _, _ in STAGES} | {kind for kind, _, _ in OTHERS} | {e
 @pytest.mark.parametrize(("kind", "given", "stage"), STAGES)
 def test_each_stage_event_queues_exactly_the_next_stage(kind: type[Event], given: dict[str, Any], stage: Stage) -> None:
     event = sample(kind, job="job_1", **given)
-    assert follows(event) == (Work("stage", {"job": "job_1", "stage": stage.value, "attempt": 1}),)
+    assert follows(event) == (QueuedWork("stage", {"job": "job_1", "stage": stage.value, "attempt": 1}),)
 
 
 @pytest.mark.parametrize("stage", Stage)
 def test_a_stumble_queues_the_same_stage_once_more(stage: Stage) -> None:
     event = sample(ev.JobStumbled, job="job_1", stage=stage, attempt=4)
-    assert follows(event) == (Work("stage", {"job": "job_1", "stage": stage.value, "attempt": 5}),)
+    assert follows(event) == (QueuedWork("stage", {"job": "job_1", "stage": stage.value, "attempt": 5}),)
 
 
 @pytest.mark.parametrize("stage", Stage)
 def test_a_job_that_wakes_goes_on_at_its_stage(stage: Stage) -> None:
     event = sample(ev.JobWoken, job="job_1", stage=stage, attempt=2)
-    assert follows(event) == (Work("stage", {"job": "job_1", "stage": stage.value, "attempt": 2}),)
+    assert follows(event) == (QueuedWork("stage", {"job": "job_1", "stage": stage.value, "attempt": 2}),)
 
 
 @pytest.mark.parametrize(("kind", "given", "work"), OTHERS)
-def test_what_else_is_queued(kind: type[Event], given: dict[str, Any], work: Work) -> None:
+def test_what_else_is_queued(kind: type[Event], given: dict[str, Any], work: QueuedWork) -> None:
     assert follows(sample(kind, **given)) == (work,)
 
 

@@ -3,7 +3,7 @@
 import sys
 
 from midwatch.errors import Broken, Unavailable
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.terms.jobs import Commit, Done, Plan
 
 COMMIT = """
@@ -25,16 +25,16 @@ class RoomedAgent:
 
     amends = False
 
-    async def plan(self, assignment: Assignment) -> Plan:  # noqa: ARG002  a role
+    async def plan(self, assignment: Task) -> Plan:  # noqa: ARG002  a role
         return Plan(summary="Work in the room.", files=self.files, estimate_files=len(self.files))
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:  # noqa: ARG002  a role
+    async def execute(self, assignment: Task, plan: Plan) -> Done:  # noqa: ARG002  a role
         return await self._run(assignment)
 
-    async def repair(self, assignment: Assignment, base: str, failure: str) -> Done:  # noqa: ARG002  a role
+    async def repair(self, assignment: Task, base: str, failure: str) -> Done:  # noqa: ARG002  a role
         return await self._run(assignment)
 
-    async def _run(self, assignment: Assignment) -> Done:
+    async def _run(self, assignment: Task) -> Done:
         self.ran += 1
         left = await assignment.room.run((sys.executable, "-I", "-c", self.script))
         if left.stopped:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from midwatch.errors import Broken, Unavailable
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.terms.agents import Told
 from midwatch.terms.jobs import Commit, Done, Plan
 from tests.nights.house import git
@@ -25,13 +25,13 @@ class ScriptedAgent:
         self._files = files
         self.repairs = 0
 
-    async def plan(self, assignment: Assignment) -> Plan:  # noqa: ARG002  a role
+    async def plan(self, assignment: Task) -> Plan:  # noqa: ARG002  a role
         return Plan(summary="Edit something.", files=self._files, estimate_files=len(self._files))
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:  # noqa: ARG002  a role
+    async def execute(self, assignment: Task, plan: Plan) -> Done:  # noqa: ARG002  a role
         return self._commit(assignment.room.tree, self._edit)
 
-    async def repair(self, assignment: Assignment, base: str, failure: str) -> Done:  # noqa: ARG002  a role
+    async def repair(self, assignment: Task, base: str, failure: str) -> Done:  # noqa: ARG002  a role
         self.repairs += 1
         return self._commit(assignment.room.tree, self._repair or (lambda _: None), base=base)
 
@@ -56,7 +56,7 @@ class PlanningAgent(ScriptedAgent):
         self._plans = list(plans)
         self.told: list[Told] = []
 
-    async def plan(self, assignment: Assignment) -> Plan:
+    async def plan(self, assignment: Task) -> Plan:
         self.told.append(assignment.told)
         files = self._plans[min(len(self.told), len(self._plans)) - 1]
         return Plan(summary=f"Plan {len(self.told)}.", files=files, estimate_files=len(files))
@@ -71,7 +71,7 @@ class FailingAgent(ScriptedAgent):
         self.tries = 0
         self._times = times
 
-    async def plan(self, assignment: Assignment) -> Plan:
+    async def plan(self, assignment: Task) -> Plan:
         self.tries += 1
         if self.tries <= self._times:
             raise (Unavailable if "timed out" in self._message else Broken)(self._message)
@@ -84,7 +84,7 @@ class BuggyAgent(ScriptedAgent):
     def __init__(self) -> None:
         super().__init__(lambda _: None)
 
-    async def plan(self, assignment: Assignment) -> Plan:  # noqa: ARG002  a role
+    async def plan(self, assignment: Task) -> Plan:  # noqa: ARG002  a role
         raise ZeroDivisionError("an agent's own bug")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from midwatch.journal.events import Event
 from midwatch.journal.events import jobs as ev
 from midwatch.night.asks import settlement
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.terms.jobs import Change, Done, FileChange, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.records import ReportRow, SessionRow
 from midwatch.terms.trust import Level
@@ -88,7 +88,7 @@ class BranchAgent(ScriptedAgent):
         super().__init__(lambda _: None)
         self._edits = edits
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:  # noqa: ARG002  a role
+    async def execute(self, assignment: Task, plan: Plan) -> Done:  # noqa: ARG002  a role
         return self._commit(assignment.room.tree, self._edits[assignment.title])
 
 

@@ -16,7 +16,7 @@ from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.night.jobs import attempt
 from midwatch.night.recovery import overdue
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.house import SessionState
@@ -139,7 +139,7 @@ class Superseded(ScriptedAgent):
         super().__init__(lambda _: None)
         self.once = True
 
-    async def plan(self, assignment: Assignment) -> Plan:
+    async def plan(self, assignment: Task) -> Plan:
         if self.once:
             self.once = False
             (job,) = await self.house.house.records.find(JobRow)

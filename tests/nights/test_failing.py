@@ -8,7 +8,7 @@ import pytest
 from midwatch.errors import Broken, Refused, Withheld
 from midwatch.forges.local import LocalForge
 from midwatch.night.jobs import stages
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import JobRow
 from midwatch.terms.trust import Level
@@ -67,7 +67,7 @@ class Talkative(CountingAgent):
     log: Any
     fails = False
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
         self.log(assignment.job, "agent").write_text("ERROR: You've hit your usage limit.\n")
         if self.fails:
             raise Broken("It ended: exit 1")

@@ -9,7 +9,7 @@ from midwatch.errors import Broken, Refused
 from midwatch.forges.local import LocalForge
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.rules.people.asks import GO_ON
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import ActRow, JobRow
@@ -31,7 +31,7 @@ class CountingAgent(ScriptedAgent):
         self._half = half
         self.found: list[bool] = []
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
         tree = assignment.room.tree
         self.found.append((tree / "half.txt").exists() or "Edit something" in git(tree, "log", "--format=%s"))
         if len(self.found) <= self._half:

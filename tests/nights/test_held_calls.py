@@ -13,7 +13,7 @@ from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.night.jobs import attempt
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.terms.agents import Decision
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
@@ -43,7 +43,7 @@ class Caller(ScriptedAgent):
         self.stays = stays
         self.told: list[Decision] = []
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
         inside = str(assignment.room.inside)
         asking = [
             assignment.decide(tool, {key: value.replace("/ws", inside) for key, value in given.items()})
@@ -200,7 +200,7 @@ class Gone(Caller):
 
     house: TestHouse
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
         async with asyncio.TaskGroup() as group:
             asking = group.create_task(super().execute(assignment, plan))
             await opened(self.house)

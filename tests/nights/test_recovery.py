@@ -12,7 +12,7 @@ from midwatch.journal.events.session import AskWithdrawn
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.night.recovery import overdue
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.store.schema.tables import timers
 from midwatch.terms.agents import FormerTry
 from midwatch.terms.asks import AskKind, AskState, Tier
@@ -39,7 +39,7 @@ class ForgetfulAgent(ScriptedAgent):
         self._message, self._times, self._only = message, times, only
         self.former: list[FormerTry | None] = []
 
-    async def plan(self, assignment: Assignment) -> Plan:
+    async def plan(self, assignment: Task) -> Plan:
         if self._only and assignment.title != self._only:
             return await super().plan(assignment)
         self.former.append(assignment.told.former)

@@ -15,7 +15,7 @@ from midwatch.journal.events.signals import MilestoneReached, SignalAnswered, Si
 from midwatch.night.asks import settlement
 from midwatch.night.context import Night
 from midwatch.night.jobs import attempt
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.rules.budget.time_boxes import TIME_LEFT
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
@@ -170,7 +170,7 @@ async def test_one_ask_and_one_answer_whatever_server_is_there(tmp_path: Path, s
 class Impatient(RoomedAgent):
     """Asks and ends; begun again, it does as it was told."""
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
         ask = SAYS + f"write('half'); commit('Half of it'); say('needs-input', question={QUESTION!r})"
         answers = assignment.told.answers
         self.script = SAYS + f"write({answers[0][1]!r}); commit('The rest')" if answers else ask

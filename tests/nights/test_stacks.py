@@ -10,7 +10,7 @@ import pytest
 from midwatch.errors import Refused, Stale, Unavailable
 from midwatch.journal.events.jobs import PullRequestMerged
 from midwatch.morning import stacking, taking
-from midwatch.night.context import ProofRequest
+from midwatch.ports.workspace import ProofRequest
 from midwatch.store.read.audit import audit
 from midwatch.surfaces.queries.audit import every_entry, violations
 from midwatch.terms.house import WorkStatus

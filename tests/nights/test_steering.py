@@ -11,7 +11,7 @@ from midwatch.evening.house import set_level
 from midwatch.morning import review
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Plan
@@ -265,7 +265,7 @@ class StopsMeanwhile(ScriptedAgent):
     def __init__(self) -> None:
         super().__init__(lambda _: None)
 
-    async def plan(self, assignment: Assignment) -> Plan:
+    async def plan(self, assignment: Task) -> Plan:
         planned = await super().plan(assignment)
         (job,) = await self.house.house.records.find(JobRow)
         await steering.stop_job(self.house.house.night, job, by="ann", why="meanwhile")

@@ -10,7 +10,7 @@ from midwatch.errors import Unavailable
 from midwatch.journal.events.signals import SignalPassed
 from midwatch.night.commands import steering
 from midwatch.night.jobs.time_box_warning import TimeLeft
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.rules.budget.time_boxes import TIME_LEFT, boxed
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
@@ -34,7 +34,7 @@ class SlowAgent(ScriptedAgent):
         self.interrupted: list[bool] = []
         self.timers: list[str] = []
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
         house = self.house
         assert house is not None
         self.interrupted.append(assignment.told.interrupted)
@@ -93,7 +93,7 @@ class TurningAgent(SlowAgent):
         self.heard: list[str] = []
         self.lay: list[bool] = []
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
         assert self.house is not None
         assert assignment.hear is not None
         letters = assignment.room.letters
@@ -130,7 +130,7 @@ class CallingAgent(SlowAgent):
         super().__init__(minutes)
         self.noted: list[str] = []
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
         assert self.house is not None
         assert assignment.hear is not None
         assert assignment.note is not None

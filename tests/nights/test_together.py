@@ -9,7 +9,7 @@ from midwatch.evening import house as by_day
 from midwatch.evening.orders_file import read_orders
 from midwatch.evening.signing import orders_hash
 from midwatch.journal.events.jobs import PullRequestReworded
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import Task
 from midwatch.rules.gate.contract import part_of
 from midwatch.terms.house import Flag
 from midwatch.terms.jobs import Done, JobState, Plan
@@ -45,11 +45,11 @@ class Attentive(ScriptedAgent):
         self.told: dict[str, tuple[str, ...]] = {}
         self._fails_in = fails_in
 
-    async def plan(self, assignment: Assignment) -> Plan:
+    async def plan(self, assignment: Task) -> Plan:
         self.told[assignment.told.project] = assignment.told.together
         return await super().plan(assignment)
 
-    async def execute(self, assignment: Assignment, plan: Plan) -> Done:
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
         if assignment.told.project == self._fails_in:
             return self._commit(assignment.room.tree, write("check.py", "raise SystemExit(1)\n"))
         return await super().execute(assignment, plan)

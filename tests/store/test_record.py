@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event, projects
-from midwatch.journal.port import Work
+from midwatch.journal.follows import QueuedWork
 from midwatch.store.projectors.rows import PROJECTORS
 from midwatch.store.schema.tables import journal
 from midwatch.terms.jobs import JobState
@@ -22,10 +22,10 @@ class Kept:
     """A queue that only remembers."""
 
     def __init__(self) -> None:
-        self.work: list[tuple[Work, int]] = []
+        self.work: list[tuple[QueuedWork, int]] = []
         self.woken = 0
 
-    def put(self, connection: object, work: Work, *, seq: int) -> None:
+    def put(self, connection: object, work: QueuedWork, *, seq: int) -> None:
         assert isinstance(connection, sa.Connection)
         self.work.append((work, seq))
 

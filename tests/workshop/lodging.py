@@ -1,49 +1,47 @@
 """A room for a test: a person's repository, our mirror of it, and an agent's room on its newest commit."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.rooms.doorman import Doorman
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
 
 PROJECT, JOB = "prj_1", "job_1"
 
 
-@dataclass(frozen=True)
-class Spot:
-    project: str = PROJECT
-    job: str = JOB
-    epoch: int = 1
+def spot(*, job: str = JOB, epoch: int = 1) -> JobPlace:
+    return JobPlace(project=PROJECT, job=job, epoch=epoch)
 
 
-@dataclass(frozen=True)
-class Stay:
+def stay(commit: str, *, reads_only: bool = False) -> RoomRequest:
     """What kind of room, with everything said once."""
+    return RoomRequest(
+        place=spot(),
+        commit=commit,
+        purpose="execute.1",
+        paths=(),
+        sparse_from=1,
+        reads_only=reads_only,
+        setup_key="",
+        takes_over="",
+        wall=timedelta(minutes=2),
+        idle=timedelta(minutes=1),
+        grace=timedelta(seconds=2),
+        night_left=None,
+        doorman=None,
+        stop=asyncio.Event(),
+        room_bytes=1 << 40,
+        floor_bytes=0,
+    )
 
-    commit: str
-    place: Spot = field(default_factory=Spot)
-    purpose: str = "execute.1"
-    paths: tuple[str, ...] = ()
-    sparse_from: int = 1
-    reads_only: bool = False
-    setup_key: str = ""
-    takes_over: str = ""
-    wall: timedelta = timedelta(minutes=2)
-    idle: timedelta = timedelta(minutes=1)
-    grace: timedelta = timedelta(seconds=2)
-    night_left: timedelta | None = None
-    doorman: Doorman | None = None
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
-    room_bytes: int = 1 << 40
-    floor_bytes: int = 0
 
-    def at(self, epoch: int) -> "Stay":
-        """The same, asked for by a later attempt."""
-        return replace(self, place=replace(self.place, epoch=epoch))
+def at(asked: RoomRequest, epoch: int) -> RoomRequest:
+    """The same, asked for by a later attempt."""
+    return replace(asked, place=replace(asked.place, epoch=epoch))
 
 
 async def benched(home: Path, enclosure: Enclosure, source: Path) -> tuple[Bench, str]:
@@ -53,6 +51,6 @@ async def benched(home: Path, enclosure: Enclosure, source: Path) -> tuple[Bench
     return bench, await bench.refresh(PROJECT, source, facts.branch)
 
 
-async def a_room(bench: Bench, stay: Stay) -> Workplace:
+async def a_room(bench: Bench, asked: RoomRequest) -> Workplace:
     """Enter."""
-    return await bench.room(stay)
+    return await bench.room(asked)

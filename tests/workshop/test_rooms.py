@@ -11,14 +11,15 @@ import pytest
 
 from midwatch.errors import Exhausted, Unknown
 from midwatch.gateway.redaction.redactor import Redactor
+from midwatch.ports.room import ProgramEnd
+from midwatch.ports.workspace import RoomRequest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.bench import Bench
-from midwatch.workshop.rooms.room_process import Left
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure as fitted
 from midwatch.workshop.sandbox.walls.spec import Limits
-from tests.workshop.lodging import JOB, Spot, Stay, benched
+from tests.workshop.lodging import JOB, at, benched, spot, stay
 from tests.workshop.repository import Repository
 
 SECRET = "correct-horse-battery-staple"
@@ -37,10 +38,10 @@ class Lodge:
 
     def __init__(self, bench: Bench, commit: str) -> None:
         self.bench = bench
-        self.stay = Stay(commit)
+        self.stay = stay(commit)
 
-    async def room(self, stay: Stay | None = None) -> Workplace:
-        return await self.bench.room(stay or self.stay)
+    async def room(self, asked: RoomRequest | None = None) -> Workplace:
+        return await self.bench.room(asked or self.stay)
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ async def test_an_agent_works_on_while_the_server_is_away_and_the_next_one_finds
     first = await lodge.room()
     await abandoned(first, "begun")
     assert await lodge.bench.living() == ((JOB, 1),)
-    again = await lodge.room(lodge.stay.at(2))
+    again = await lodge.room(at(lodge.stay, 2))
     assert (again.epoch, again.tree) == (1, first.tree), "a later attempt works in the room of the first"
     (again.tree / "go").touch()
     left = await again.run(("never", "started"))
@@ -98,14 +99,14 @@ async def test_an_agent_that_ended_while_the_server_was_away_is_not_run_again(lo
     while await lodge.bench.living():  # noqa: ASYNC110 - another process ends
         await asyncio.sleep(0.01)
     for epoch in (2, 3):
-        left = await (await lodge.room(lodge.stay.at(epoch))).run(("never", "started"))
+        left = await (await lodge.room(at(lodge.stay, epoch))).run(("never", "started"))
         assert left.exit_code == 0
     assert (await lodge.room()).log.read_text() == "begun\nwent on\n"
 
 
 async def test_another_purpose_gets_another_room_and_ends_whoever_works_in_the_old_one(lodge: Lodge) -> None:
     await abandoned(await lodge.room(), "begun")
-    other = await lodge.room(replace(lodge.stay.at(2), purpose="execute.2"))
+    other = await lodge.room(replace(at(lodge.stay, 2), purpose="execute.2"))
     assert other.epoch == 2
     assert (await other.run(python("print('fresh')"))).exit_code == 0
     assert await lodge.bench.living() == ()
@@ -121,7 +122,7 @@ async def test_secrets_are_taken_out_on_the_way_to_the_log_also_across_a_restart
         await asyncio.sleep(0.01)
     task.cancel()
     await asyncio.wait([task])
-    again = await lodge.room(lodge.stay.at(2))
+    again = await lodge.room(at(lodge.stay, 2))
     (again.tree / "go").touch()
     await again.run(("never", "started"))
     assert again.log.read_text() == "the token is [secret:token], and went on\n"
@@ -198,7 +199,7 @@ async def test_an_answer_is_given_once_whichever_server_gives_it(lodge: Lodge) -
     await begun.wait()
     server.cancel()
     await asyncio.wait([server])
-    again = await lodge.room(lodge.stay.at(2))
+    again = await lodge.room(at(lodge.stay, 2))
     async with again.talk(python(code), {}) as talk:
         assert await talk.answered("q")
         await talk.answer("q", b"twice\n")
@@ -215,7 +216,7 @@ async def test_an_agent_that_is_to_stop_gets_its_grace(lodge: Lodge) -> None:
     task = asyncio.create_task(room.run(python(code + "print('begun', flush=True)\ntime.sleep(600)")))
     await until(room.log, "begun")
     lodge.stay.stop.set()
-    left: Left = await task
+    left: ProgramEnd = await task
     assert left.stopped
     assert left.tail == "begun\ngood end\n"
 
@@ -252,13 +253,13 @@ async def test_what_is_left_in_the_home_is_read_with_care(lodge: Lodge) -> None:
 async def test_a_job_that_goes_on_works_in_the_checkout_of_the_one_it_follows(lodge: Lodge) -> None:
     room = await lodge.room()
     await room.run(python("open('half', 'w').write('done')"))
-    stay = replace(lodge.stay, place=Spot(job="job_2"), takes_over=JOB)
-    following = await lodge.room(stay)
+    other_stay = replace(lodge.stay, place=spot(job="job_2"), takes_over=JOB)
+    following = await lodge.room(other_stay)
     assert (following.tree / "half").read_text() == "done"
     assert not room.tree.exists()
     # A server that died right after that asks again: the work is found among its own, and not left behind.
-    again = await lodge.room(stay.at(2))
+    again = await lodge.room(at(other_stay, 2))
     assert again.epoch == 2
     assert (again.tree / "half").read_text() == "done"
-    other = await lodge.room(replace(stay.at(3), purpose="repair.1"))
+    other = await lodge.room(replace(at(other_stay, 3), purpose="repair.1"))
     assert not (other.tree / "half").exists(), "another kind of work begins anew"

@@ -12,7 +12,7 @@ from midwatch.workshop.rooms import shells
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.probe import probe
 from tests.conftest import missing
-from tests.workshop.lodging import JOB, PROJECT, Stay, a_room, benched
+from tests.workshop.lodging import JOB, PROJECT, a_room, benched, stay
 from tests.workshop.repository import Repository
 
 ASK = b"pwd; cat left.txt; test -e /root/.ssh -o -e /home/ann && echo leak; test -t 0 && echo term$((1+1))\n"
@@ -23,7 +23,7 @@ async def bench(home: Path, person: Repository) -> Bench:
     if (standing := probe()).isolation is not Isolation.BUBBLEWRAP:
         missing("bwrap", standing.why)
     made, commit = await benched(home, Enclosure(Isolation.BUBBLEWRAP), person.path)
-    room = await a_room(made, Stay(commit))
+    room = await a_room(made, stay(commit))
     assert (await room.run(("/bin/sh", "-c", "echo kept > left.txt"))).exit_code == 0
     return made
 

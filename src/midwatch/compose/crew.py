@@ -12,8 +12,9 @@ from midwatch.crew.roster import Recruit, lent_by, muster
 from midwatch.gateway.metering import PriceList, Upstream
 from midwatch.gateway.model_access import ModelProxies
 from midwatch.gateway.vault import Vault
-from midwatch.journal.port import Journal
-from midwatch.night.context import Agent
+from midwatch.ports.agent import Agent
+from midwatch.ports.clock import Clock, Ids
+from midwatch.ports.journal import Journal
 from midwatch.rules.budget.provider_quota import YES, MayBurn, Reading, leave_wanted, may_burn
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.rules.gate.contract import part_of
@@ -25,7 +26,6 @@ from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
 from midwatch.terms.money import micros
 from midwatch.terms.records import FuelRow, SessionRow
-from midwatch.terms.roles import Clock, Ids
 
 KEY = "house.key"
 

@@ -15,12 +15,12 @@ from midwatch.forges.pushing import Pusher
 from midwatch.gateway.vault import Vault
 from midwatch.night.context import Night
 from midwatch.night.delivery.forge_watch import place_of
-from midwatch.night.forges import Forge
+from midwatch.ports.clock import Clock
+from midwatch.ports.forge import Forge
 from midwatch.settings import Settings
 from midwatch.settings.forges import ForgeSetup
 from midwatch.terms.forges import LOCAL
 from midwatch.terms.records import ProjectRow, PullRequestRow
-from midwatch.terms.roles import Clock
 from midwatch.workshop.git.mirrors import Mirrors
 
 log = logging.getLogger("midwatch.forges")

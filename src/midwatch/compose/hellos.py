@@ -8,20 +8,20 @@ from midwatch.crew.roster import Recruit, kind_of, recruit
 from midwatch.gateway.hello import hello
 from midwatch.gateway.hello_result import HelloResult
 from midwatch.gateway.metering import Upstream
-from midwatch.gateway.metering.credentials import Keeps
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.vault import Vault
+from midwatch.ports.clock import Clock
+from midwatch.ports.credentials import SecretSource
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.settings import Settings
 from midwatch.settings.crew import AgentSetup
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.preflight import AgentSeen, LimitLeft
-from midwatch.terms.roles import Clock
 
 NO_MODEL = "It asks no model, so there is nobody to greet."
 
 
-async def say_hello(access: ModelAccess, vault: Keeps, clock: Clock, *, chats: bool) -> HelloResult:
+async def say_hello(access: ModelAccess, vault: SecretSource, clock: Clock, *, chats: bool) -> HelloResult:
     """Say hello once, over a way out of its own."""
     upstream = Upstream()
     try:

@@ -35,11 +35,16 @@ from midwatch.journal.events.projects import SettingsApplied
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
 from midwatch.morning import brief, receipts, stacking
 from midwatch.morning.roles import Morning
-from midwatch.night.context import Agent, Brain, Machine, Night, Outlet
+from midwatch.night.context import Night
 from midwatch.night.delivery.forge_watch import ForgeWatch
 from midwatch.night.dispatcher import Performer
 from midwatch.night.jobs.time_box_warning import bell_of
 from midwatch.night.timers import TimerLoop
+from midwatch.ports.agent import Agent
+from midwatch.ports.brain import Brain
+from midwatch.ports.channel import Outlet
+from midwatch.ports.clock import Clock, Ids
+from midwatch.ports.machine import Machine
 from midwatch.settings import Loaded, load_settings, model_prices, secret_references
 from midwatch.settings.meaning import channel_secret
 from midwatch.store.blobs import FolderBlobs
@@ -53,7 +58,6 @@ from midwatch.store.side.idempotency import SqlAnswers
 from midwatch.store.writer import Pen
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.records import SettingsRow
-from midwatch.terms.roles import Clock, Ids
 from midwatch.workshop.bench import Bench
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure, stand

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from midwatch.compose import hellos
 from midwatch.evening import looking
-from midwatch.evening.preflight_roles import Lookout
-from midwatch.journal.port import Journal
-from midwatch.night.rooms import Place, Reach
-from midwatch.rules.people.preflight import Tried
+from midwatch.evening.looking import Lookout
+from midwatch.ports.journal import Journal
+from midwatch.ports.network import NetworkReach
+from midwatch.ports.workspace import JobPlace
 from midwatch.settings.meaning import channel_secret
+from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.preflight import AgentSeen, ProjectTried, SleepSeen
 from midwatch.terms.records import ProjectRow
@@ -53,8 +54,8 @@ class _Yard:
 
     async def set_up(self, preflight: str, project: ProjectTried, commit: str, wall: timedelta) -> tuple[str, bool]:
         sandbox, night = self._house.loaded.settings.sandbox, self._house.night
-        reach = Reach(preflight, 0, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
-        place, doorman = Place(project=project.id, job=preflight, epoch=0), night.doorkeeping.doorman(reach)
+        reach = NetworkReach(preflight, 0, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
+        place, doorman = JobPlace(project=project.id, job=preflight, epoch=0), night.doorkeeping.doorman(reach)
         key, reused, _ = await night.bench.set_up(place, commit, project.setup, wall, doorman, asyncio.Event())
         return key, reused
 
@@ -69,7 +70,7 @@ class _Yard:
         plan = CheckPlan(commands=project.checks, wall=wall, made=made, finds=not project.checks)
         return await prover.baseline(work, plan)
 
-    async def rehearse(self, project: ProjectTried) -> tuple[Tried, ...]:
+    async def rehearse(self, project: ProjectTried) -> tuple[Rehearsed, ...]:
         row = await self._house.records.get(ProjectRow, project.id)
         return await self._house.forges.of(row).rehearse(project.path, project.id)
 

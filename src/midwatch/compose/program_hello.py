@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Any
 
 from midwatch.compose import House
-from midwatch.crew.drivers.driver import Access, Brief
 from midwatch.crew.roster import Recruit
 from midwatch.errors import MidwatchError, Misuse
 from midwatch.gateway.metering import (
@@ -28,9 +27,10 @@ from midwatch.gateway.metering.credentials import new_placeholder
 from midwatch.gateway.metering.environment import address
 from midwatch.gateway.metering.providers import PROVIDERS
 from midwatch.gateway.model_access import ModelProxyServer
-from midwatch.night.rooms import Lodging, Place
+from midwatch.ports.agent import Brief
+from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.budget.spending import Ceilings, Whose
-from midwatch.terms.agents import AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
+from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
 from midwatch.terms.trust import Isolation
 from midwatch.views.text.plain import clean
 from midwatch.workshop.rooms.rooms import Room, Terms
@@ -143,9 +143,9 @@ def _room(house: House, folder: Path) -> Room:
     )
 
 
-def _lodging(doorman: ModelProxyServer) -> Lodging:
-    return Lodging(
-        place=Place(project=JOB, job=JOB, epoch=1),
+def _lodging(doorman: ModelProxyServer) -> RoomRequest:
+    return RoomRequest(
+        place=JobPlace(project=JOB, job=JOB, epoch=1),
         commit="",
         purpose=JOB,
         paths=(),

@@ -9,8 +9,8 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 import midwatch
-from midwatch.crew.roles import Task
 from midwatch.errors import Broken, MidwatchError, Unavailable
+from midwatch.ports.agent import Task
 from midwatch.terms.jobs import Done, Plan
 from midwatch.terms.term import Term
 

@@ -1,19 +1,16 @@
 """A model-driven agent: one program led by its driver through a plan, its execution or a repair."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from midwatch.crew.drivers.driver import Access, Brief, Decide, Driver, Hear, Note, Talk, Tell
 from midwatch.crew.drivers.interactive import seat
 from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
-from midwatch.crew.roles import Room, Task
 from midwatch.errors import Away, Broken, JobSpent, Limited, Locked, MidwatchError, NightSpent, Unavailable
-from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said, Told
+from midwatch.ports.agent import Brief, Driver, Task, Tell
+from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said
 from midwatch.terms.jobs import Done, Plan
 
 WRONG: dict[Outcome, tuple[type[MidwatchError], str]] = {
@@ -33,44 +30,6 @@ VAGUE = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.NETWORK})
 """Outcomes behind which there may be another that we saw at the door."""
 
 
-class TalkingRoom(Room, Protocol):
-    """Where the program runs, with its pipes."""
-
-    @property
-    def signals_inside(self) -> Path: ...  # noqa: D102
-
-    def talk(  # noqa: D102
-        self, argv: tuple[str, ...], environment: Mapping[str, str]
-    ) -> AbstractAsyncContextManager[Talk]: ...
-
-
-class Commission(Task, Protocol):
-    """What a model-driven agent is given besides what every agent is."""
-
-    @property
-    def room(self) -> TalkingRoom: ...  # noqa: D102
-    @property
-    def told(self) -> Told: ...  # noqa: D102
-    @property
-    def access(self) -> Access: ...  # noqa: D102
-    @property
-    def decide(self) -> Decide: ...  # noqa: D102
-    @property
-    def tell(self) -> Tell: ...  # noqa: D102
-    @property
-    def conversation(self) -> str: ...  # noqa: D102
-    @property
-    def met(self) -> Callable[[], Met | None]: ...  # noqa: D102
-    @property
-    def tools(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def hear(self) -> Hear | None: ...  # noqa: D102
-    @property
-    def note(self) -> Note | None: ...  # noqa: D102
-    @property
-    def pieces(self) -> bool: ...  # noqa: D102
-
-
 class ModelAgent:
     """Leads one kind of program; which one, its driver knows."""
 
@@ -82,22 +41,22 @@ class ModelAgent:
         self._program = program
         self._model = model
 
-    async def plan(self, task: Commission) -> Plan:
+    async def plan(self, task: Task) -> Plan:
         """Look, and say what would be done; nothing is written."""
         ended, _ = await self._run(task, _facts(task, Errand.PLAN), schema=plan_schema())
         return read_plan(ended.structured, root=str(task.room.inside))
 
-    async def execute(self, task: Commission, plan: Plan) -> Done:
+    async def execute(self, task: Task, plan: Plan) -> Done:
         """Carry the approved plan out."""
         _, said = await self._run(task, _facts(task, Errand.EXECUTE, plan=plan))
         return Done(summary=said, base="", head="")
 
-    async def repair(self, task: Commission, base: str, failure: str) -> Done:
+    async def repair(self, task: Task, base: str, failure: str) -> Done:
         """Mend what the checks found."""
         _, said = await self._run(task, _facts(task, Errand.REPAIR, failure=failure))
         return Done(summary=said, base=base, head="")
 
-    def seat(self, task: Commission) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    def seat(self, task: Task) -> tuple[tuple[str, ...], Mapping[str, str]]:
         """Lay out the program for a person who types into it, and tell how it is begun."""
         brief = Brief(
             errand=Errand.EXECUTE,
@@ -113,7 +72,7 @@ class ModelAgent:
         return launch.argv, launch.environment
 
     async def _run(
-        self, task: Commission, facts: PromptFacts, schema: Mapping[str, Any] | None = None
+        self, task: Task, facts: PromptFacts, schema: Mapping[str, Any] | None = None
     ) -> tuple[RunEnded, str]:
         if task.hear is not None and facts.errand is not Errand.PLAN:
             facts = replace(facts, telling=str(task.room.signals_inside), turns=self.driver.takes_turns)
@@ -179,7 +138,7 @@ class _LastWords:
         return ended.model_copy(update=found)
 
 
-def _facts(task: Commission, errand: Errand, *, plan: Plan | None = None, failure: str = "") -> PromptFacts:
+def _facts(task: Task, errand: Errand, *, plan: Plan | None = None, failure: str = "") -> PromptFacts:
     told = task.told
     return PromptFacts(
         errand=errand,

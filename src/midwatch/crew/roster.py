@@ -10,10 +10,10 @@ from midwatch.crew.drivers.claude.driver import ClaudeDriver
 from midwatch.crew.drivers.codex.choosing import fitting
 from midwatch.crew.drivers.codex.driver import CodexDriver
 from midwatch.crew.drivers.command import CommandDriver
-from midwatch.crew.drivers.driver import Driver
 from midwatch.crew.model_agent import ModelAgent
 from midwatch.crew.programs import Program, find, help_of
 from midwatch.errors import MidwatchError, Misuse
+from midwatch.ports.agent import Driver
 from midwatch.settings.crew import AgentSetup
 from midwatch.terms.agents import ModelAccess
 
@@ -21,7 +21,7 @@ Lead = Callable[[str, AgentSetup, Program | None], Driver]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ProgramKind:
     """What is known about a vendor's program."""
 
     provider: str
@@ -79,14 +79,16 @@ def _command(name: str, setup: AgentSetup, program: Program | None) -> Driver:
     return CommandDriver((str(program.path) if program else name, *setup.words), name=name)
 
 
-KINDS: Mapping[str, Kind] = {
-    "claude": Kind("anthropic", "claude-sonnet-4-5", _claude, ("@anthropic-ai/claude-code-*/claude",), subscribes=True),
-    "codex": Kind(
+KINDS: Mapping[str, ProgramKind] = {
+    "claude": ProgramKind(
+        "anthropic", "claude-sonnet-4-5", _claude, ("@anthropic-ai/claude-code-*/claude",), subscribes=True
+    ),
+    "codex": ProgramKind(
         "openai", "gpt-5-codex", _codex, ("@openai/codex-*/vendor/*/bin/codex",), subscribes=True, chats=False
     ),
-    "opencode": Kind("openai", "gpt-5", _opencode, ("opencode-*/bin/opencode",)),
-    "acp": Kind("", "", _acp),
-    "command": Kind("", "", _command),
+    "opencode": ProgramKind("openai", "gpt-5", _opencode, ("opencode-*/bin/opencode",)),
+    "acp": ProgramKind("", "", _acp),
+    "command": ProgramKind("", "", _command),
 }
 OTHERS = "Vendors keep subscriptions for their own programs."
 KNOWN = ("claude", "codex", "opencode")
@@ -116,12 +118,12 @@ def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
     return Recruit(name, driver, program, access, _unpaid(name, access, kind, secrets))
 
 
-def kind_of(name: str, setup: AgentSetup) -> Kind | None:
+def kind_of(name: str, setup: AgentSetup) -> ProgramKind | None:
     """Tell what is known about the program that leads it; None where nobody said how it is led."""
     return KINDS.get(setup.speaks or name)
 
 
-def _access(setup: AgentSetup, kind: Kind) -> ModelAccess | None:
+def _access(setup: AgentSetup, kind: ProgramKind) -> ModelAccess | None:
     provider = setup.provider or kind.provider
     if not provider:
         return None
@@ -145,7 +147,7 @@ def lent_by(recruits: Mapping[str, Recruit]) -> tuple[Path, ...]:
     return tuple(sorted({folder for folder in found if folder is not None}))
 
 
-def _unpaid(name: str, access: ModelAccess, kind: Kind, secrets: frozenset[str]) -> str:
+def _unpaid(name: str, access: ModelAccess, kind: ProgramKind, secrets: frozenset[str]) -> str:
     if access.kind == "oauth" and not kind.subscribes:
         return f"{OTHERS} Give {name} an API key: midwatch agent login {name}."
     if not access.model:

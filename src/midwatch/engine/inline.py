@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from midwatch.journal.port import Work
+from midwatch.journal.follows import QueuedWork
 
 if TYPE_CHECKING:  # importing it imports DBOS, which is what this engine does without
     from midwatch.engine.workflows import Perform
@@ -17,13 +17,13 @@ class InlineEngine:
     executor = "inline"
 
     def __init__(self) -> None:
-        self._waiting: dict[int, list[tuple[Work, int]]] = {}
-        self.ready: deque[tuple[Work, int]] = deque()
+        self._waiting: dict[int, list[tuple[QueuedWork, int]]] = {}
+        self.ready: deque[tuple[QueuedWork, int]] = deque()
         self._watched: set[sa.Engine] = set()
         self._perform: Perform | None = None
         self.queue = self
 
-    def put(self, connection: object, work: Work, *, seq: int) -> None:
+    def put(self, connection: object, work: QueuedWork, *, seq: int) -> None:
         """Remember the work; it becomes ready if and only if the transaction commits."""
         assert isinstance(connection, sa.Connection)  # noqa: S101  opaque to the caller, not to us
         if connection.engine not in self._watched:

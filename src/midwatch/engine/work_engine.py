@@ -9,7 +9,7 @@ from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer
 
 from midwatch.engine.queue_watch import NOTIFY, QueueWatch, claim_queued
 from midwatch.engine.workflows import WORKFLOW, Perform, set_performer
-from midwatch.journal.port import Work
+from midwatch.journal.follows import QueuedWork
 
 NAME = "midwatch"
 SCHEMA = "engine"
@@ -40,7 +40,7 @@ class DbosQueue:
             lazy=True,
         )
 
-    def put(self, connection: object, work: Work, *, seq: int) -> None:
+    def put(self, connection: object, work: QueuedWork, *, seq: int) -> None:
         """Queue the work that entry `seq` asks for."""
         assert isinstance(connection, sa.Connection)  # noqa: S101  opaque to the caller, not to us
         self._client.enqueue_in_transaction(

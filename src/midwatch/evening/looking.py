@@ -9,9 +9,11 @@ from datetime import timedelta
 from typing import Final
 
 from midwatch.errors import MidwatchError, Stale
-from midwatch.evening.preflight_roles import Lookout
+from midwatch.evening.roles import Evening
 from midwatch.journal.events.preflight import PreflightChecked, PreflightEnded
-from midwatch.journal.port import Journal
+from midwatch.ports.journal import Journal
+from midwatch.ports.machine import ExaminedMachine
+from midwatch.ports.preflight import Contacts, ProjectTrials
 from midwatch.rules.people import preflight as judge
 from midwatch.settings import gate_limits
 from midwatch.settings.zone import local_time
@@ -25,6 +27,16 @@ MARGIN: Final = 30.0
 """Real seconds a command that is out of time has to be cleared away."""
 LONGEST: Final = 600
 Find = Callable[[], Awaitable[Told]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookout:
+    """What a preflight needs."""
+
+    evening: Evening
+    yard: ProjectTrials
+    reach: Contacts
+    machine: ExaminedMachine
 
 
 class Over(Exception):

@@ -24,12 +24,13 @@ from midwatch.journal.events.people import (
     TokenIssued,
     TokenRevoked,
 )
-from midwatch.journal.port import Journal, Records
+from midwatch.ports.clock import Clock, Ids
+from midwatch.ports.credentials import CredentialStore
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.login import is_over, objection_to_name, objection_to_password, wait_before_trying
-from midwatch.terms.keys import Credential, KeyKind, Keys, Login
+from midwatch.terms.keys import Credential, KeyKind, Login
 from midwatch.terms.people import Role, Scope
 from midwatch.terms.records import PersonRow, TokenRow
-from midwatch.terms.roles import Clock, Ids
 from midwatch.views.text.plain import clean
 
 LINK_LIVES = timedelta(hours=24)
@@ -46,7 +47,7 @@ class Entrance:
 
     journal: Journal
     records: Records
-    keys: Keys
+    keys: CredentialStore
     clock: Clock
     ids: Ids
     idle: Callable[[], timedelta]

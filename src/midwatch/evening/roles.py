@@ -2,21 +2,11 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
 
-from midwatch.journal.port import Journal, Records
+from midwatch.ports.clock import Clock, Ids
+from midwatch.ports.journal import Journal, Records
+from midwatch.ports.workspace import Inspector
 from midwatch.settings import Loaded
-from midwatch.terms.jobs import RepositoryFacts
-from midwatch.terms.roles import Clock, Ids
-
-
-class Inspector(Protocol):
-    """Looks at a person's repository."""
-
-    async def inspect(self, path: Path | str) -> RepositoryFacts:
-        """Tell branch, head and what is uncommitted, or what is wrong with it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

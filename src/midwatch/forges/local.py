@@ -7,7 +7,7 @@ from pathlib import Path
 
 from midwatch.errors import Refused, Stale, Unknown
 from midwatch.forges.pushing import Pusher, agent_branch, commit_id, quoted, resolve, tip
-from midwatch.forges.roles import Advancing, GitRunner, MirrorKeeper
+from midwatch.ports.forge import BranchAdvance, GitRunner, MirrorKeeper
 from midwatch.terms.forges import (
     LOCAL,
     BranchSeen,
@@ -92,7 +92,7 @@ class LocalForge:
             await self._swap(source, into, old=old, new=new)
         return Merged(sha=new, undo=_undo(source, checkout, into, old=old, new=new))
 
-    async def advance(self, asked: Advancing) -> Merged:
+    async def advance(self, asked: BranchAdvance) -> Merged:
         """Move a branch forward to a stack's last commit, all of it or nothing; done already, it changes nothing."""
         source, into, old, new = _local(asked), asked.into, commit_id(asked.old), commit_id(asked.new)
         now = await resolve(self._git, source, f"refs/heads/{into}")
@@ -113,7 +113,7 @@ class LocalForge:
             await self._swap(source, into, old=old, new=new)
         return Merged(sha=new, undo=undo)
 
-    async def take_back(self, asked: Advancing) -> None:
+    async def take_back(self, asked: BranchAdvance) -> None:
         """Move a branch back to where it stood before a stack, only from where the stack left it."""
         source, into, old, new = _local(asked), asked.into, commit_id(asked.old), commit_id(asked.new)
         now = await resolve(self._git, source, f"refs/heads/{into}")
@@ -225,7 +225,7 @@ def _moved_since(into: str) -> Stale:
     )
 
 
-def _local(asked: Advancing) -> Path:
+def _local(asked: BranchAdvance) -> Path:
     if is_url(asked.source):
         raise Refused(f"{asked.source} is merged where it is kept, not by Midwatch.", hint="Merge the order there.")
     return Path(asked.source)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from midwatch.errors import MidwatchError, Misuse, Refused
 from midwatch.forges.refusals import push_refused, unread
-from midwatch.forges.roles import GitRunner, MirrorKeeper
+from midwatch.ports.forge import GitRunner, MirrorKeeper
 from midwatch.terms.forges import AGENT, BranchSeen
 from midwatch.terms.sources import is_url
 

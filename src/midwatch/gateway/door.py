@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
 from midwatch.journal.events.session import ToolCalled, ToolFinished
-from midwatch.journal.port import Journal
-from midwatch.terms.door import Effect
+from midwatch.ports.door import Effect
+from midwatch.ports.journal import Journal
 from midwatch.terms.trust import Verdict
 
 Result = dict[str, str]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 from midwatch.errors import MidwatchError, Misuse
 from midwatch.gateway.hello_result import HelloAnswer, HelloOutcome, HelloResult, judge
 from midwatch.gateway.metering.counting.decompression import Decompressor, UnreadableEncoding
-from midwatch.gateway.metering.credentials import Keeps
 from midwatch.gateway.metering.limits import ProxyTimeouts
 from midwatch.gateway.metering.provider_quota import readings
 from midwatch.gateway.metering.providers import PROVIDERS, Provider
 from midwatch.gateway.metering.refusals import RequestDeclined
 from midwatch.gateway.metering.upstream import OutgoingRequest, SendProgress, Upstream, parts
+from midwatch.ports.clock import Clock
+from midwatch.ports.credentials import SecretSource
 from midwatch.terms.agents import ModelAccess
-from midwatch.terms.roles import Clock
 
 if TYPE_CHECKING:
     import httpx
@@ -31,7 +31,7 @@ SUBSCRIPTION: Final = "oauth-2025-04-20"
 
 async def hello(
     access: ModelAccess,
-    vault: Keeps,
+    vault: SecretSource,
     upstream: Upstream,
     clock: Clock,
     *,
@@ -94,7 +94,7 @@ def _question(access: ModelAccess, provider: Provider, *, chat: bool) -> tuple[s
     return found[0].api, path, body
 
 
-async def _secret(access: ModelAccess, vault: Keeps) -> str:
+async def _secret(access: ModelAccess, vault: SecretSource) -> str:
     if access.kind == "none":
         return ""
     value = (await vault.secret(access.secret)).reveal()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
-from midwatch.gateway.metering.ledger import SettingAside
+from midwatch.ports.ledger import Reservations
 from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
 from midwatch.rules.budget.spending import Amount, Crossing
 from midwatch.terms.agents import Met, Outcome
@@ -48,7 +48,7 @@ class LastModelErrors:
 class WatchedLedger:
     """A ledger of one job, whose refusals are remembered."""
 
-    def __init__(self, ledger: SettingAside, meetings: LastModelErrors) -> None:
+    def __init__(self, ledger: Reservations, meetings: LastModelErrors) -> None:
         self._ledger = ledger
         self._meetings = meetings
 

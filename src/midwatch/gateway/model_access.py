@@ -18,13 +18,13 @@ from midwatch.gateway.metering import (
 )
 from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
 from midwatch.gateway.metering.environment import PORTS, environment
-from midwatch.gateway.metering.ledger import Ledger
 from midwatch.gateway.metering.providers import ANTHROPIC, GEMINI, OPENAI, Provider
 from midwatch.gateway.vault import Vault
 from midwatch.journal.events.crew import FuelRead, ModelCalled
-from midwatch.journal.port import Journal
+from midwatch.ports.clock import Clock
+from midwatch.ports.journal import Journal
+from midwatch.ports.ledger import Ledger
 from midwatch.terms.agents import ModelAccess
-from midwatch.terms.roles import Clock
 
 PROVIDERS: Mapping[str, Provider] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
 MOVED = 0.01

@@ -6,7 +6,7 @@ import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from midwatch.errors import Misuse
 from midwatch.gateway.egress import (
@@ -23,9 +23,10 @@ from midwatch.gateway.metering.environment import address
 from midwatch.gateway.model_access import ModelProxies, ModelProxyServer
 from midwatch.gateway.vault import Vault
 from midwatch.journal.events.workshop import ConnectionSeen
-from midwatch.journal.port import Journal
+from midwatch.ports.journal import Journal
+from midwatch.ports.network import NetworkReach
 from midwatch.rules.budget.egress import rules_of
-from midwatch.terms.agents import Met, ModelAccess
+from midwatch.terms.agents import Met
 
 PORT: Final = 8118
 """The door's number inside; every room has a network of its own."""
@@ -37,25 +38,6 @@ KNOWN: Final[dict[str, tuple[str, ...]]] = {
 """Variables by which well-known tools find their registry; any other is told as MIDWATCH_REGISTRY_<NAME>."""
 
 
-class Wanted(Protocol):
-    """What one attempt may reach."""
-
-    @property
-    def job(self) -> str: ...  # noqa: D102
-    @property
-    def epoch(self) -> int: ...  # noqa: D102
-    @property
-    def domains(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def registries(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def max_requests(self) -> int: ...  # noqa: D102
-    @property
-    def purpose(self) -> str: ...  # noqa: D102
-    @property
-    def model(self) -> ModelAccess | None: ...  # noqa: D102
-
-
 @dataclass(frozen=True, slots=True)
 class RoomNetworks:
     """Gives each room its doorman."""
@@ -65,7 +47,7 @@ class RoomNetworks:
     models: ModelProxies | None = None
     resolve: Resolver | None = None
 
-    def doorman(self, reach: Wanted) -> "EgressServer | CombinedServer":
+    def doorman(self, reach: NetworkReach) -> "EgressServer | CombinedServer":
         """Make one who knows what may be reached and writes down what was; with a model, a second beside him."""
         routes = tuple(route_of(text, self.vault) for text in reach.registries)
         policy = EgressPolicy(rules_of(reach.domains), routes, EgressCaps(requests=reach.max_requests))
@@ -76,7 +58,7 @@ class RoomNetworks:
         grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
         return CombinedServer((egress, self.models.doorman(grant)))
 
-    def access(self, reach: Wanted) -> tuple[str, str, str]:
+    def access(self, reach: NetworkReach) -> tuple[str, str, str]:
         """Tell a program inside where its model is, what to present there, and of what kind that is."""
         if reach.model is None or self.models is None:
             return "", "", "none"
@@ -115,7 +97,7 @@ class CombinedServer:
 class EgressServer:
     """Serves one room until cancelled; what was seen is recorded before he goes."""
 
-    def __init__(self, journal: Journal, reach: Wanted, policy: EgressPolicy, resolve: Resolver | None) -> None:
+    def __init__(self, journal: Journal, reach: NetworkReach, policy: EgressPolicy, resolve: Resolver | None) -> None:
         self._journal = journal
         self._reach = reach
         self._policy = policy

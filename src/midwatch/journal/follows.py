@@ -1,5 +1,9 @@
 """The work that follows an event. It is derived from the event, so recording cannot forget it."""
 
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import (
     JobApproved,
@@ -25,37 +29,44 @@ from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.events.preflight import PreflightBegun
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
 from midwatch.journal.events.stack import StackBegun, StackMade
-from midwatch.journal.port import Work
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Stage
 
 
-def stage_work(job: str, stage: Stage, attempt: int = 1) -> Work:
+@dataclass(frozen=True, slots=True)
+class QueuedWork:
+    """Work that follows an event; it is queued in the event's own transaction."""
+
+    name: str
+    args: dict[str, JsonValue]
+
+
+def stage_work(job: str, stage: Stage, attempt: int = 1) -> QueuedWork:
     """One attempt at one stage of a job."""
-    return Work("stage", {"job": job, "stage": stage.value, "attempt": attempt})
+    return QueuedWork("stage", {"job": job, "stage": stage.value, "attempt": attempt})
 
 
-def follows(event: Event) -> tuple[Work, ...]:
+def follows(event: Event) -> tuple[QueuedWork, ...]:
     """The work that follows an event, from the event alone."""
     match event:
         case RoundCalled(session=session, number=number):
-            return (Work("round", {"session": session, "number": number}),)
+            return (QueuedWork("round", {"session": session, "number": number}),)
         case AskAnswered(ask=ask) | AskExpired(ask=ask):
-            return (Work("settle", {"ask": ask}),)
+            return (QueuedWork("settle", {"ask": ask}),)
         case SessionDebriefing(session=session) | StackMade(session=session):
-            return (Work("debrief", {"session": session}),)
+            return (QueuedWork("debrief", {"session": session}),)
         case StackBegun(stack=stack):
-            return (Work("stack", {"stack": stack}),)
+            return (QueuedWork("stack", {"stack": stack}),)
         case _:
             return _telling(event) or _after_job(event)
 
 
-def _telling(event: Event) -> tuple[Work, ...]:
+def _telling(event: Event) -> tuple[QueuedWork, ...]:
     match event:
         case NoticeRaised(notice=notice, tier=tier) if tier is not Tier.LOG:
-            return (Work("tell", {"notice": notice}),)
+            return (QueuedWork("tell", {"notice": notice}),)
         case PushBegun(push=push):
-            return (Work("push", {"push": push}),)
+            return (QueuedWork("push", {"push": push}),)
         case _:
             return ()
 
@@ -75,21 +86,21 @@ NEXT_STAGE: dict[type[Event], Stage] = {
 """The stage after one that succeeded; a plan waits for approval first."""
 
 
-def _after_job(event: Event) -> tuple[Work, ...]:
+def _after_job(event: Event) -> tuple[QueuedWork, ...]:
     match event:
         case JobCreated(job=job, stage=stage):
             return (stage_work(job, stage),)
         case JobStopRequested(job=job) | JobBoxed(job=job):
-            return (Work("halt", {"job": job}),)
+            return (QueuedWork("halt", {"job": job}),)
         case JobEnded(job=job):
-            return (Work("close", {"job": job}),)
+            return (QueuedWork("close", {"job": job}),)
         case PreflightBegun(preflight=preflight):
-            return (Work("preflight", {"preflight": preflight}),)
+            return (QueuedWork("preflight", {"preflight": preflight}),)
         case _:
             return _after_stage(event)
 
 
-def _after_stage(event: Event) -> tuple[Work, ...]:
+def _after_stage(event: Event) -> tuple[QueuedWork, ...]:
     match event:
         case (
             JobMirrored(job=job)
@@ -111,6 +122,6 @@ def _after_stage(event: Event) -> tuple[Work, ...]:
         case JobWoken(job=job, stage=stage, attempt=attempt):
             return (stage_work(job, stage, attempt),)
         case RunFinished(session=session):
-            return (Work("debrief", {"session": session}),)
+            return (QueuedWork("debrief", {"session": session}),)
         case _:
             return ()

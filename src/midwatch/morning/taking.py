@@ -5,8 +5,9 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import PullRequestMerged
 from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.stack import StackCommented, StackMerged, StackUndone
-from midwatch.morning.roles import Advance, Commenter, Morning
-from midwatch.terms.door import Effect
+from midwatch.morning.roles import Morning
+from midwatch.ports.door import Effect
+from midwatch.ports.forge import BranchAdvance, Commenter
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
@@ -118,8 +119,10 @@ async def _found(morning: Morning, name: str) -> tuple[StackRow, ProjectRow]:
     return row, await morning.records.get(ProjectRow, row.project)
 
 
-def _advance(row: StackRow, project: ProjectRow) -> Advance:
-    return Advance(project=project.id, source=project.path, into=row.into, stack=row.id, old=row.base, new=row.tip)
+def _advance(row: StackRow, project: ProjectRow) -> BranchAdvance:
+    return BranchAdvance(
+        project=project.id, source=project.path, into=row.into, stack=row.id, old=row.base, new=row.tip
+    )
 
 
 async def _pulls(morning: Morning, row: StackRow) -> tuple[PullRequestRow, ...]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from midwatch.morning.roles import Morning, Spot, Together
+from midwatch.morning.roles import Morning
+from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.rules.morning.merge_queue import Branch, Clash, choose, ranked
 from midwatch.terms.jobs import Proof
 from midwatch.terms.records import ProjectRow
@@ -145,8 +146,8 @@ class Trials:
         asked, commit = self.asked, self.commit(order)
         key = await self.morning.bench.setup_key(asked.project.id, commit, asked.project.setup)
         self.other_setup = self.other_setup or bool(asked.project.setup and not key)
-        request = Together(
-            place=Spot(project=asked.project.id, job=asked.stack, epoch=self.runs),
+        request = ProofRequest(
+            place=JobPlace(project=asked.project.id, job=asked.stack, epoch=self.runs),
             base=asked.base,
             head=commit,
             checks=asked.checks,

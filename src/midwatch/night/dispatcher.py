@@ -3,16 +3,15 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import replace
-from typing import Protocol
 
 from pydantic import JsonValue
 
 from midwatch.errors import MidwatchError
-from midwatch.journal.caused import CausedJournal
+from midwatch.journal.entry import Entry
+from midwatch.journal.events import Event
 from midwatch.journal.events.session import RoundEnded
-from midwatch.journal.port import Journal
 from midwatch.night import flow
 from midwatch.night.asks import settlement
 from midwatch.night.context import Night
@@ -20,6 +19,8 @@ from midwatch.night.delivery import sibling_updates
 from midwatch.night.jobs import attempt, planning
 from midwatch.night.notify import outbox
 from midwatch.night.recovery import stacks, waits
+from midwatch.ports.journal import Journal
+from midwatch.ports.preflight import PreflightRunner
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import SessionRow
 
@@ -30,22 +31,38 @@ PAUSES = (0.2, 1.0, 5.0, 15.0)
 Morning = Callable[[Journal, str], Awaitable[None]]
 
 
-class Evening(Protocol):
-    """Looks, before a night is signed, whether it will have all it needs."""
+class CausedJournal:
+    """Passes everything on, naming one entry as the cause of whatever has no cause of its own."""
 
-    async def look(self, journal: Journal, preflight: str) -> None:
-        """Go through a preflight, or on with it."""
-        ...
+    def __init__(self, journal: Journal, cause: int) -> None:
+        self._journal = journal
+        self._cause = cause
 
-    async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
-        """End one that cannot go on."""
-        ...
+    async def record(
+        self, *events: Event, key: str = "", actor: str = "midwatch", because: Iterable[int] = ()
+    ) -> tuple[Entry, ...]:
+        """Record with the cause."""
+        return await self._journal.record(*events, key=key, actor=actor, because=tuple(because) or (self._cause,))
+
+    async def known(self, key: str) -> Entry | None:
+        """Pass on."""
+        return await self._journal.known(key)
+
+    async def entries(self, *, after: int = 0, limit: int = 1000, kinds: tuple[str, ...] = ()) -> tuple[Entry, ...]:
+        """Pass on."""
+        return await self._journal.entries(after=after, limit=limit, kinds=kinds)
+
+    def tail(self, *, after: int) -> AsyncIterator[Entry]:
+        """Pass on."""
+        return self._journal.tail(after=after)
 
 
 class Performer:
     """Knows who does which work. Every piece may come twice and is harmless the second time."""
 
-    def __init__(self, night: Night, *, close_job: Morning, debrief: Morning, stack: Morning, evening: Evening) -> None:
+    def __init__(
+        self, night: Night, *, close_job: Morning, debrief: Morning, stack: Morning, evening: PreflightRunner
+    ) -> None:
         self._night = night
         self._evening = evening
         self._mornings = {"close": close_job, "debrief": debrief, "stack": stack}

@@ -2,8 +2,8 @@
 
 import secrets
 
+from midwatch.ports.clock import Clock
 from midwatch.store.schema.columns import to_micros
-from midwatch.terms.roles import Clock
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no letter that looks like a digit
 

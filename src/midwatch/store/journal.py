@@ -13,15 +13,15 @@ from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import FIRST_CHAIN, Entry, Link, canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.follows import follows
-from midwatch.journal.port import Queue
 from midwatch.journal.upcasts import read_event
+from midwatch.ports.clock import Clock, Ids
+from midwatch.ports.journal import Queue
 from midwatch.store.notify import Wake
 from midwatch.store.projectors import project
 from midwatch.store.redaction import Draft, Scrub, clean_text, drafted
 from midwatch.store.schema.columns import from_micros, to_micros
 from midwatch.store.schema.tables import journal
 from midwatch.store.writer import Pen
-from midwatch.terms.roles import Clock, Ids
 
 PAGE = 500
 # Built once: making a statement costs more than sending it.

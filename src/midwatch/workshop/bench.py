@@ -7,14 +7,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from midwatch.errors import MidwatchError
+from midwatch.ports.credentials import GitCredentials
+from midwatch.ports.network import RoomNetwork
+from midwatch.ports.workspace import JobPlace, ProofRequest, RoomRequest
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Bundle, Change, Proof, RepositoryFacts
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checks.proof import CheckPlan, Prover, Work
-from midwatch.workshop.checks.questions import Question
 from midwatch.workshop.git import commits
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.credentials import Keys
 from midwatch.workshop.git.git import Git
 from midwatch.workshop.git.merge import Joiner
 from midwatch.workshop.git.mirrors import Mirrors
@@ -24,10 +25,9 @@ from midwatch.workshop.holding.ending import read_ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.putting_away import put_away
 from midwatch.workshop.quarantine.quarantine import Delivery, Reveals, admit, reveals_nothing
-from midwatch.workshop.rooms.doorman import Doorman
 from midwatch.workshop.rooms.rooms import WALLS, Rooms, Terms
 from midwatch.workshop.rooms.setup import Made, Setups
-from midwatch.workshop.rooms.workplace import Lodging, Spot, Workplace
+from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.upkeep.folders import sha
 from midwatch.workshop.upkeep.kept_checkouts import Kept
@@ -42,7 +42,7 @@ class Bench:
         enclosure: Enclosure | None = None,
         *,
         reveals: Reveals = reveals_nothing,
-        keys: Keys | None = None,
+        keys: GitCredentials | None = None,
     ) -> None:
         """Stand on a data folder; `reveals` names the house's secrets in what an agent would deliver.
 
@@ -80,7 +80,13 @@ class Bench:
         await self.mirrors.pin(project, job, commit)
 
     async def set_up(
-        self, place: Spot, commit: str, command: str, wall: timedelta, doorman: Doorman | None, stop: asyncio.Event
+        self,
+        place: JobPlace,
+        commit: str,
+        command: str,
+        wall: timedelta,
+        doorman: RoomNetwork | None,
+        stop: asyncio.Event,
     ) -> tuple[str, bool, float]:
         """Have a project's setup ready; tell its fingerprint, whether it was there already, and the seconds."""
         made, reused, seconds = await self.setups.make(
@@ -95,7 +101,7 @@ class Bench:
         )
         return made.fingerprint, reused, seconds
 
-    async def room(self, lodging: Lodging) -> Workplace:
+    async def room(self, lodging: RoomRequest) -> Workplace:
         """Give an agent a room: the one where it is at work since before a restart, or a fresh one."""
         place = lodging.place
         terms = Terms(
@@ -109,7 +115,7 @@ class Bench:
         room = await self.rooms.enter(place.project, place.job, place.epoch, terms)
         return Workplace(room, lodging, self.log(place.job, "agent"))
 
-    async def _is_large(self, lodging: Lodging) -> bool:
+    async def _is_large(self, lodging: RoomRequest) -> bool:
         """Only where a whole checkout would cost much: agents need tests and settings beside what they may change."""
         if not lodging.paths:
             return False
@@ -141,7 +147,7 @@ class Bench:
             return True
         return False
 
-    async def bundle(self, place: Spot, base: str) -> Bundle:
+    async def bundle(self, place: JobPlace, base: str) -> Bundle:
         """Pack an agent's commits inside its walls; the same again packs them anew."""
         head = await self.checkouts.head(place.job, place.epoch)
         packed = await self.checkouts.bundle(place.job, place.epoch, base, head)
@@ -149,7 +155,7 @@ class Bench:
         return Bundle(head=head, bytes=size, sha256=digest)
 
     async def collect(
-        self, place: Spot, base: str, bundle: Bundle, scope: ToolScope, do_not_touch: tuple[str, ...]
+        self, place: JobPlace, base: str, bundle: Bundle, scope: ToolScope, do_not_touch: tuple[str, ...]
     ) -> Change:
         """Take packed work through quarantine into the mirror; the very bundle that was packed, or none."""
         packed = self.checkouts.bundle_of(place.job, place.epoch)
@@ -202,7 +208,7 @@ class Bench:
             return epoch
         return await asyncio.to_thread(self.rooms.newest, job) or epoch
 
-    async def prove(self, request: Question) -> Proof:
+    async def prove(self, request: ProofRequest) -> Proof:
         """Ask fresh checkouts."""
         place = request.place
         work = Work(project=place.project, job=place.job, base=request.base, head=request.head, epoch=place.epoch)

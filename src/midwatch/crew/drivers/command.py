@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from midwatch.crew.drivers.driver import Brief, Decide, Launch, Talk, Tell
 from midwatch.crew.drivers.line_protocol import shortened
 from midwatch.crew.drivers.templates import PROMPT_FILE, asked_for, filled, in_home, shape
-from midwatch.crew.roles import Left
 from midwatch.errors import Misuse
+from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.room import ProgramEnd, Talk
 from midwatch.terms.agents import AgentEvent, Errand, Outcome, PlanSpoken, RunBegan, RunEnded, Said, TurnEnded
 
 PROMPT = "{prompt}"
@@ -68,7 +68,7 @@ class CommandDriver:
         return ended
 
 
-def judge(brief: Brief, left: Left, said: list[str]) -> RunEnded:
+def judge(brief: Brief, left: ProgramEnd, said: list[str]) -> RunEnded:
     """Say how it ended, by the only thing there is."""
     last = (said or [""])[-1]
     complaint = shortened((left.tail.strip().splitlines() or [last])[-1], 300)

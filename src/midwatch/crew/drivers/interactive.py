@@ -6,9 +6,9 @@ from midwatch.crew.drivers.codex.driver import CodexDriver
 from midwatch.crew.drivers.codex.executing import CodexExecDriver
 from midwatch.crew.drivers.codex.launching import interactive as codex_by_hand
 from midwatch.crew.drivers.command import CommandDriver
-from midwatch.crew.drivers.driver import Brief, Driver, Launch
 from midwatch.crew.drivers.templates import filled
 from midwatch.errors import Refused
+from midwatch.ports.agent import Brief, Driver, Launch
 
 
 def seat(driver: Driver, brief: Brief, program: str) -> Launch:

@@ -7,8 +7,9 @@ import logging
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from midwatch.crew.drivers.driver import Brief, Decide, Decision, Talk, Tell
-from midwatch.terms.agents import AgentEvent
+from midwatch.ports.agent import Brief, Decide, Tell
+from midwatch.ports.room import Talk
+from midwatch.terms.agents import AgentEvent, Decision
 
 UNDECIDED = "Nobody could decide about this call, so it is refused. Go on without it, or say what you need it for."
 UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from midwatch.crew.drivers.driver import Talk
 from midwatch.crew.drivers.line_protocol import answer_once, line
+from midwatch.ports.room import Talk
 
 NO_SUCH_METHOD = -32601
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
-from midwatch.crew.drivers.driver import Brief
+from midwatch.ports.agent import Brief
 
 PROMPT_FILE = ".midwatch/prompt.txt"
 SHAPED = "\n\nEnd with one JSON object of this shape and nothing after it:\n{}"

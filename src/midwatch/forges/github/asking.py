@@ -6,12 +6,13 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from midwatch.errors import Away, MidwatchError, Refused
 from midwatch.forges.github.addresses import API
 from midwatch.forges.github.refusals import refusal_anywhere
-from midwatch.terms.roles import Clock
+from midwatch.ports.clock import Clock
+from midwatch.ports.credentials import ForgeToken
 
 if TYPE_CHECKING:
     import httpx
@@ -22,18 +23,6 @@ LARGEST: Final = 8 << 20
 MOST_PAGES: Final = 10
 REMEMBERED: Final = 500
 """Answers kept by their tag: one that has not changed costs neither us nor GitHub anything."""
-
-
-class Credential(Protocol):
-    """The token of one forge."""
-
-    async def reveal(self) -> str:
-        """Give the token itself, from where the person keeps it."""
-        ...
-
-    def refused(self) -> None:
-        """Hear that it was refused: next time it is fetched anew."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +52,7 @@ class Desk:
 
     name: str
     """Of the forge, as the settings call it."""
-    credential: Credential = field(repr=False)
+    credential: ForgeToken = field(repr=False)
     clock: Clock
     base_url: str = API
     trust: ssl.SSLContext | None = None

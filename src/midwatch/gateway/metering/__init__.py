@@ -4,12 +4,13 @@ from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota, TokenUsa
 from midwatch.gateway.metering.credentials import ModelCredential, derived_placeholder, new_placeholder
 from midwatch.gateway.metering.environment import environment
 from midwatch.gateway.metering.grant import Grant, ProxyServices, RecordingFailed
-from midwatch.gateway.metering.ledger import Ledger, MemoryLedger
+from midwatch.gateway.metering.ledger import MemoryLedger
 from midwatch.gateway.metering.limits import ProxyLimits, ProxyTimeouts
 from midwatch.gateway.metering.prices import PriceList, TokenPrice
 from midwatch.gateway.metering.providers import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Provider
 from midwatch.gateway.metering.proxy import ModelProxy
 from midwatch.gateway.metering.upstream import Upstream
+from midwatch.ports.ledger import Ledger
 from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
 
 __all__ = [

@@ -4,10 +4,9 @@ import hmac
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from midwatch.gateway.metering.providers import CREDENTIALS, CredentialKind, Provider
-from midwatch.gateway.vault import Secret
 
 _LOOKS: Final = {
     ("anthropic", "api_key"): "sk-ant-api03-",
@@ -15,14 +14,6 @@ _LOOKS: Final = {
     ("openai", "api_key"): "sk-",
 }
 MASK: Final = b"x"
-
-
-class Keeps(Protocol):
-    """Whoever keeps the secrets of the house; the Vault does."""
-
-    async def secret(self, name: str) -> Secret:
-        """Give one by its name."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,17 @@
 """What the proxy is given for one job epoch, and the roles that others play for it."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from midwatch.errors import Corrupt
 from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
-from midwatch.gateway.metering.credentials import Keeps, ModelCredential
-from midwatch.gateway.metering.ledger import SettingAside
+from midwatch.gateway.metering.credentials import ModelCredential
 from midwatch.gateway.metering.prices import PriceList
 from midwatch.gateway.metering.providers import Provider
-from midwatch.terms.roles import Clock
+from midwatch.ports.clock import Clock
+from midwatch.ports.credentials import SecretSource
+from midwatch.ports.ledger import Reservations
 
 T = TypeVar("T")
 
@@ -27,32 +28,18 @@ class Grant:
     """What its programs present; the same after a restart of the server, since they outlive it."""
 
 
-class Settled(Protocol):
-    """Writes a request down; called exactly once for each that left."""
-
-    async def __call__(self, call: MeteredCall) -> None:
-        """Take one."""
-        ...
-
-
-class FuelSeen(Protocol):
-    """Hears what the provider says is left."""
-
-    async def __call__(self, reading: ProviderQuota) -> None:
-        """Take one."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ProxyServices:
     """Everybody who must know: who keeps the money, the secrets, the prices, the time, and the records."""
 
-    ledger: SettingAside
-    vault: Keeps
+    ledger: Reservations
+    vault: SecretSource
     prices: PriceList
     clock: Clock
-    settled: Settled
-    fuel: FuelSeen
+    settled: Callable[[MeteredCall], Awaitable[None]]
+    """Records a request; called exactly once for each that left."""
+    fuel: Callable[[ProviderQuota], Awaitable[None]]
+    """Takes what the provider says is left."""
 
 
 class RecordingFailed(Corrupt):

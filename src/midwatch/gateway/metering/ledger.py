@@ -3,44 +3,13 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
 from midwatch.errors import Corrupt, Unknown
 from midwatch.rules.budget.reservation import Held, Refusal, Reservation, Wish
 from midwatch.rules.budget.spending import NOTHING, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 
 PATIENCE: Final = 120.0
-
-
-class SettingAside(Protocol):
-    """Sets aside what a request may come to, and books what it came to. Each call happens as a whole or not at all."""
-
-    async def reserve(self, wish: Wish) -> Reservation | Refusal:
-        """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
-        ...
-
-    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        """Book what was used in the place of what was set aside; tell which marks that reached."""
-        ...
-
-    async def release(self, reservation: Reservation) -> None:
-        """Give back what was set aside for a request that never left."""
-        ...
-
-
-class Ledger(SettingAside, Protocol):
-    """Keeps what jobs, runs and sessions have spent and set aside.
-
-    A reservation that nobody will end any more, because a server died, is given back by the next one.
-    """
-
-    async def forget_the_dead(self) -> int:
-        """Give back what servers that are gone had set aside; tell how many requests that was."""
-        ...
-
-    async def held(self) -> tuple[Held, ...]:
-        """Show what is set aside for requests under way."""
-        ...
 
 
 Owner = tuple[Whose, str]

@@ -1,11 +1,13 @@
 """Redacts bytes that come in chunks: holds back what may be the beginning of a secret, and no more."""
 
 from collections import Counter
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from midwatch.gateway.redaction import private_keys
-from midwatch.gateway.redaction.known_values import KnownValues
 from midwatch.gateway.redaction.spans import SecretSpan
+
+if TYPE_CHECKING:
+    from midwatch.gateway.redaction.redactor import Redactor
 
 HOLD = 64 * 1024
 """More is never held back; then an unfinished pattern may pass, a known value still does not."""
@@ -18,24 +20,10 @@ LONG_WORD = 12
 PATIENCE = 1.25
 
 
-class Looking(Protocol):
-    """What a stream asks of its redactor."""
-
-    known: KnownValues
-
-    def named(self, data: bytes) -> bool:
-        """Tell whether a word stands here that gives a secret away, be there one or not."""
-        ...
-
-    def spans(self, data: bytes) -> list[SecretSpan]:
-        """Say where the secrets stand, in order and apart from each other."""
-        ...
-
-
 class RedactingStream:
     """One stream of bytes. Lines leave whole, so that how the bytes were cut up makes no difference."""
 
-    def __init__(self, redactor: Looking) -> None:
+    def __init__(self, redactor: "Redactor") -> None:
         self._redactor = redactor
         self._held = bytearray()
         self._given = 0

@@ -7,10 +7,12 @@ from midwatch.night.agents.agent_events import Teller
 from midwatch.night.agents.final_output import last_head
 from midwatch.night.agents.prompt_context import tell_about
 from midwatch.night.agents.tool_decisions import Decider
-from midwatch.night.context import Agent, Night
+from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import contract_of, scope_of
 from midwatch.night.jobs.resume import followed
-from midwatch.night.rooms import Assignment, Doorman, Lodging, Place, Reach
+from midwatch.ports.agent import Agent, Task
+from midwatch.ports.network import NetworkReach, RoomNetwork
+from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.gate.levels import no_way_to_model
 from midwatch.terms.agents import Access, Errand
 from midwatch.terms.contract import RunContract
@@ -21,7 +23,7 @@ MIB = 1024**2
 LEAST_TIME = timedelta(seconds=30)
 
 
-async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignment]:
+async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
     """Find the agent and give it a room on a commit; while planning it may only read."""
     agent = night.agents.get(job.agent)
     if agent is None:
@@ -34,8 +36,8 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
     reach = _reach(night, job, contract, purpose)
     if reach.model is not None and (why := no_way_to_model(job.agent, night.bench.isolation)):
         raise Withheld(why, hint="Install bubblewrap (midwatch doctor says how), or order another agent.")
-    lodging = Lodging(
-        place=Place(project=job.project, job=job.id, epoch=job.epoch),
+    lodging = RoomRequest(
+        place=JobPlace(project=job.project, job=job.id, epoch=job.epoch),
         commit=commit,
         purpose=purpose,
         paths=contract.paths,
@@ -53,7 +55,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
         floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
     )
     room = await night.bench.room(lodging)
-    return agent, Assignment(
+    return agent, Task(
         job=job.id,
         title=job.title,
         room=room,
@@ -77,7 +79,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Assignm
 ERRANDS = {Stage.PLAN: Errand.PLAN, Stage.EXECUTE: Errand.EXECUTE, Stage.REPAIR: Errand.REPAIR}
 
 
-def _access(night: Night, reach: Reach) -> Access:
+def _access(night: Night, reach: NetworkReach) -> Access:
     base_url, placeholder, kind = night.doorkeeping.access(reach)
     return Access(base_url=base_url, placeholder=placeholder, kind=kind)
 
@@ -99,19 +101,19 @@ def grace(night: Night) -> timedelta:
     return timedelta(seconds=night.settings().sandbox.stop_grace_seconds)
 
 
-def setup_doorman(night: Night, job: JobRow) -> Doorman:
+def setup_doorman(night: Night, job: JobRow) -> RoomNetwork:
     """Let a project's setup reach what the house allows setups, such as registries."""
     sandbox = night.settings().sandbox
-    reach = Reach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
+    reach = NetworkReach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
     return night.doorkeeping.doorman(reach)
 
 
-def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> Reach:
+def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> NetworkReach:
     sandbox = night.settings().sandbox
     scopes = contract.constraints.tool_policy.scopes.values()
     named = tuple(domain for scope in scopes for domain in scope.allowed_domains)
     most = min((scope.max_requests for scope in scopes if scope.max_requests is not None), default=sandbox.max_requests)
-    return Reach(
+    return NetworkReach(
         job.id,
         job.epoch,
         (*sandbox.domains, *named),

@@ -18,7 +18,7 @@ from midwatch.night.asks.held_calls import SLACK, first_of
 from midwatch.night.context import Night
 from midwatch.night.jobs.milestones import Stones
 from midwatch.night.jobs.time_box_warning import TimeLeft
-from midwatch.night.rooms import Room
+from midwatch.ports.room import Room
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import classify
 from midwatch.rules.recovery.signals import MOST_QUESTIONS, read_signal

@@ -9,7 +9,7 @@ from midwatch.night.asks.held_calls import Asking
 from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import scope_of
 from midwatch.night.jobs.tainting import taint_of, tainted
-from midwatch.night.rooms import Room
+from midwatch.ports.room import Room
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, ToolVerdict, decide, shown
 from midwatch.terms.agents import Decision, Errand
 from midwatch.terms.contract import RunContract

@@ -9,7 +9,7 @@ from midwatch.errors import Refused, Stale, Unknown
 from midwatch.journal.entry import digest
 from midwatch.journal.events.session import AskOpened, AskWithdrawn, NoticeRaised
 from midwatch.night.context import Night
-from midwatch.night.rooms import Room
+from midwatch.ports.room import Room
 from midwatch.rules.people.asks import agrees, deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings.zone import local_time

@@ -11,12 +11,12 @@ from midwatch.night.delivery.pull_request_text import pull_request_text
 from midwatch.night.delivery.siblings import siblings, worded
 from midwatch.night.delivery.wording import ready_text
 from midwatch.night.rounds.world import look
+from midwatch.ports.door import Effect
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
 from midwatch.rules.gate.contract import WRITE
 from midwatch.rules.gate.delivery import judge_delivery
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
-from midwatch.terms.door import Effect
 from midwatch.terms.forges import AGENT, LOCAL, PullRequestDraft, PullRequestPlace, PullRequestSeen
 from midwatch.terms.jobs import Change
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow

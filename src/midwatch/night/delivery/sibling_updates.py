@@ -8,8 +8,8 @@ from midwatch.journal.events.jobs import PullRequestReworded
 from midwatch.night.context import Night
 from midwatch.night.delivery.deliver import may_leave
 from midwatch.night.delivery.siblings import MARK, TAIL, siblings, worded
+from midwatch.ports.door import Effect
 from midwatch.rules.gate.contract import WRITE
-from midwatch.terms.door import Effect
 from midwatch.terms.forges import LOCAL, PullRequestPlace
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow
 

@@ -4,31 +4,19 @@ Tool calls are not decided by us then. Walls, egress and ceilings hold all the s
 quarantine, checks and delivery like anybody's work, once the person says so.
 """
 
-from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
-
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, JobExecuted, JobPlanned
 from midwatch.night.agents.assignment import assign, base_of
 from midwatch.night.asks.held_calls import Asking
 from midwatch.night.context import Night
-from midwatch.night.rooms import Assignment
+from midwatch.ports.agent import InteractiveAgent
 from midwatch.terms.jobs import Done, Plan
 from midwatch.terms.records import JobRow, SessionRow
 
 SHELL = ("/bin/sh",)
 PLAIN = {"PS1": "$PWD $ "}
 WHY = "What is not delivered is kept in its checkout."
-
-
-@runtime_checkable
-class Seats(Protocol):
-    """An agent whose program a person can type into."""
-
-    def seat(self, task: Assignment) -> tuple[tuple[str, ...], Mapping[str, str]]:
-        """Lay the program out, and tell how it is begun."""
-        ...
 
 
 async def planned(night: Night, job: JobRow) -> tuple[Event, ...]:
@@ -43,7 +31,7 @@ async def planned(night: Night, job: JobRow) -> tuple[Event, ...]:
 async def execute(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Hold the program for the person until it ends, then ask whether to deliver what is there."""
     agent, assignment = await assign(night, job, base_of(job))
-    argv, environment = agent.seat(assignment) if isinstance(agent, Seats) else (SHELL, PLAIN)
+    argv, environment = agent.seat(assignment) if isinstance(agent, InteractiveAgent) else (SHELL, PLAIN)
     room = assignment.room
     left = await room.sit(argv, environment)
     text = f"{job.title}\n\nIt was left uncommitted; Midwatch committed it."

@@ -2,8 +2,8 @@
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobCreated, RunStarted
-from midwatch.journal.port import Records
 from midwatch.night.context import Night
+from midwatch.ports.journal import Records
 from midwatch.rules.gate.contract import part_of
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow, PlanRow, RunRow

@@ -24,7 +24,7 @@ from midwatch.night.jobs.job_limits import contract_of, scope_of
 from midwatch.night.jobs.planning import plan
 from midwatch.night.jobs.resume import followed
 from midwatch.night.jobs.verifying import failure_text, verified
-from midwatch.night.rooms import Place
+from midwatch.ports.workspace import JobPlace
 from midwatch.rules.gate.levels import effective_level
 from midwatch.terms.jobs import Done, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
@@ -56,7 +56,7 @@ async def set_up(night: Night, job: JobRow) -> Events:
 
 async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> Events:
     """Run the setup, unless what it made the last time still holds."""
-    place = Place(project=job.project, job=job.id, epoch=job.epoch)
+    place = JobPlace(project=job.project, job=job.id, epoch=job.epoch)
     wall = timedelta(minutes=night.settings().sandbox.setup_minutes)
     key, reused, seconds = await night.bench.set_up(
         place, commit, project.setup, wall, setup_doorman(night, job), night.bells.of(job.id)
@@ -132,8 +132,8 @@ async def _take_over(night: Night, job: JobRow) -> None:
     return None
 
 
-def _workplace(job: JobRow) -> Place:
-    return Place(project=job.project, job=job.id, epoch=job.work_epoch)
+def _workplace(job: JobRow) -> JobPlace:
+    return JobPlace(project=job.project, job=job.id, epoch=job.work_epoch)
 
 
 async def quarantine(night: Night, job: JobRow) -> Events:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from midwatch.journal.events.signals import SignalPassed
 from midwatch.night.context import Night
-from midwatch.night.rooms import Room
+from midwatch.ports.room import Room
 from midwatch.rules.budget.time_boxes import time_left
 from midwatch.terms.records import JobRow, TimerRow
 

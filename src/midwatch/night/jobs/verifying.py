@@ -3,9 +3,9 @@
 from midwatch.errors import Stale
 from midwatch.journal.events.jobs import JobVerified
 from midwatch.night.agents.assignment import wall_of
-from midwatch.night.context import Night, ProofRequest
+from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import contract_of
-from midwatch.night.rooms import Place
+from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.rules.checks.check_runs import failing
 from midwatch.rules.checks.repair_rounds import DOUBTS, carry_on, may_mend, to_mend
 from midwatch.terms.jobs import Proof
@@ -21,7 +21,7 @@ async def verified(night: Night, job: JobRow) -> JobVerified:
     contract = await contract_of(night, job)
     execution = night.settings().execution
     request = ProofRequest(
-        place=Place(project=job.project, job=job.id, epoch=job.epoch),
+        place=JobPlace(project=job.project, job=job.id, epoch=job.epoch),
         base=job.change.base,
         head=job.change.head,
         checks=contract.checks,

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from midwatch.journal.port import Records, Work
+from midwatch.journal.follows import QueuedWork
 from midwatch.night.context import Night
 from midwatch.night.delivery.sibling_updates import catch_up
 from midwatch.night.recovery import waits
 from midwatch.night.recovery.cleanup import collect_checkouts, end_orphans
 from midwatch.night.recovery.stuck_jobs import Watched
+from midwatch.ports.journal import Records
 from midwatch.rules.recovery.recovery import Cause
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.house import SessionState
@@ -29,16 +30,16 @@ TIDY_EVERY = 60
 """Rounds of the patrol between two looks at what lies about; the first comes at once."""
 
 
-async def overdue(night: Night) -> tuple[Work, ...]:
+async def overdue(night: Night) -> tuple[QueuedWork, ...]:
     """Find work that should have been carried out and was not. In a healthy house there is none."""
     late = night.clock.now() - OVERDUE
-    found: list[Work] = []
+    found: list[QueuedWork] = []
     for question in (_unsettled, _unclosed, _untold, _unsent, _unfinished):
         found += await question(night.records, late)
     return tuple(found)
 
 
-async def _unsettled(records: Records, late: datetime) -> list[Work]:
+async def _unsettled(records: Records, late: datetime) -> list[QueuedWork]:
     """An answered ask whose job still waits, or a stopped job that nobody ended."""
     # One that waits for an hour has a timer.
     waiting = tuple(job.id for job in await records.find(JobRow, state=JobState.WAITING) if job.wakes_at is None)
@@ -48,12 +49,12 @@ async def _unsettled(records: Records, late: datetime) -> list[Work]:
     stopping = await records.find(JobRow, state=JobState.STOPPING)
     stopped = [job for job in stopping if job.stage is Stage.APPROVE or job.waits_for]
     return [
-        *(Work("settle", {"ask": ask.id}) for ask in asks if _before(ask.settled_at, late)),
-        *(Work("halt", {"job": job.id}) for job in stopped),
+        *(QueuedWork("settle", {"ask": ask.id}) for ask in asks if _before(ask.settled_at, late)),
+        *(QueuedWork("halt", {"job": job.id}) for job in stopped),
     ]
 
 
-async def _unclosed(records: Records, late: datetime) -> list[Work]:
+async def _unclosed(records: Records, late: datetime) -> list[QueuedWork]:
     """A job that is over and whose run goes on, though none of its parts is at work or still to come."""
     runs = {run.id: run for run in await records.find(RunRow, status="running")}
     jobs = await records.find(JobRow, run=tuple(runs)) if runs else ()
@@ -61,30 +62,30 @@ async def _unclosed(records: Records, late: datetime) -> list[Work]:
         mine = [job for job in jobs if job.run == run.id]
         if len(mine) < len(run.contract.parts) or not all(job.state.over for job in mine):
             jobs = tuple(job for job in jobs if job.run != run.id)
-    return [Work("close", {"job": job.id}) for job in jobs if _before(job.ended_at, late)]
+    return [QueuedWork("close", {"job": job.id}) for job in jobs if _before(job.ended_at, late)]
 
 
-async def _untold(records: Records, late: datetime) -> list[Work]:
+async def _untold(records: Records, late: datetime) -> list[QueuedWork]:
     """A night that is over and has no brief."""
     over = await records.find(SessionRow, state=(SessionState.DEBRIEF, SessionState.ENDED))
     told = {report.session for report in await records.find(ReportRow)}
     lost = [one for one in over if _before(one.debrief_at, late) and one.id not in told]
-    return [Work("debrief", {"session": session.id}) for session in lost]
+    return [QueuedWork("debrief", {"session": session.id}) for session in lost]
 
 
-async def _unsent(records: Records, late: datetime) -> list[Work]:
+async def _unsent(records: Records, late: datetime) -> list[QueuedWork]:
     """A notice that no channel took."""
     notices = await records.find(NoticeRow, sent_by="")
-    return [Work("tell", {"notice": one.id}) for one in notices if one.tier < Tier.LOG and one.created_at < late]
+    return [QueuedWork("tell", {"notice": one.id}) for one in notices if one.tier < Tier.LOG and one.created_at < late]
 
 
-async def _unfinished(records: Records, late: datetime) -> list[Work]:
+async def _unfinished(records: Records, late: datetime) -> list[QueuedWork]:
     """A round that began long ago and never ended."""
     active = await records.find(SessionRow, state=SessionState.AUTONOMOUS, round_active=True)
     names = tuple(f"{session.id}.{session.rounds}" for session in active)
     rounds = await records.find(RoundRow, id=names) if names else ()
     return [
-        Work("round", {"session": one.session, "number": one.number})
+        QueuedWork("round", {"session": one.session, "number": one.number})
         for one in rounds
         if one.created_at < late - LONG_ROUND
     ]

@@ -4,8 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path as Folder
 from typing import Final
 
-from midwatch.journal.follows import stage_work
-from midwatch.journal.port import Work
+from midwatch.journal.follows import QueuedWork, stage_work
 from midwatch.night.context import Night
 from midwatch.rules.recovery.liveness import Path, must_be_resumed_by, standing_of
 from midwatch.terms.asks import AskState
@@ -28,7 +27,7 @@ class Watched:
         self._night = night
         self._since: dict[Seen, datetime] = {}
 
-    async def stranded(self) -> tuple[Work, ...]:
+    async def stranded(self) -> tuple[QueuedWork, ...]:
         """List the work that gets abandoned jobs going again; in a healthy house there is none."""
         active = tuple(state for state in JobState if not state.over)
         jobs = await self._night.records.find(JobRow, state=active)
@@ -60,13 +59,13 @@ def _gone(worker: str, ours: str) -> bool:
     return machine == here and not Folder("/proc", process).exists()
 
 
-def _work(job: JobRow) -> Work:
+def _work(job: JobRow) -> QueuedWork:
     match must_be_resumed_by(job):
         case "stage":
             return stage_work(job.id, job.stage, job.attempt)
         case "halt":
-            return Work("halt", {"job": job.id})
+            return QueuedWork("halt", {"job": job.id})
         case "ask":
-            return Work("ask", {"job": job.id})
+            return QueuedWork("ask", {"job": job.id})
         case _:
-            return Work("wake", {"job": job.id})
+            return QueuedWork("wake", {"job": job.id})

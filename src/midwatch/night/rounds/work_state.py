@@ -1,19 +1,21 @@
 """How each ordered piece of work stands: from its last job, what was asked about it, and what was judged since."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from midwatch.night.rounds.contracts import item_for
 from midwatch.rules.budget.time_boxes import boxed, progressed
 from midwatch.rules.people.asks import agrees
 from midwatch.rules.recovery.recovery import Cause, NextAct, next_act, remedy_of
 from midwatch.rules.recovery.retries import GUIDANCE, failures_of, forgiven_at, project_spent, spent, tries_of
-from midwatch.settings import Settings
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.records import AskRow, JobRow, PastAct, SessionRow
+from midwatch.terms.records import JobRow, PastAct
 from midwatch.terms.sense import ItemSense
+
+if TYPE_CHECKING:
+    from midwatch.night.rounds.world import World
 
 OVER_WITHOUT_WORK = {JobState.STOPPED: "stopped", JobState.DECLINED: "declined", JobState.FAILED: "failed"}
 DELIVERED = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
@@ -36,25 +38,7 @@ RETRYABLE = frozenset({NextAct.RESTART, NextAct.AGAIN, NextAct.BACK_OFF})
 YIELDED = frozenset({ActKind.UPDATE_WORK_ITEM.value})
 
 
-class Looked(Protocol):
-    """What one look at the world saw."""
-
-    @property
-    def session(self) -> SessionRow: ...  # noqa: D102
-    @property
-    def jobs(self) -> tuple[JobRow, ...]: ...  # noqa: D102
-    @property
-    def acts(self) -> tuple[PastAct, ...]: ...  # noqa: D102
-    @property
-    def asks(self) -> tuple[AskRow, ...]: ...  # noqa: D102
-    @property
-    def answered(self) -> tuple[AskRow, ...]: ...  # noqa: D102
-    @property
-    def settings(self) -> Settings: ...  # noqa: D102
-    def name_of(self, project: str) -> str: ...  # noqa: D102
-
-
-def item_seen(world: Looked, item: dict[str, str]) -> ItemSense:
+def item_seen(world: "World", item: dict[str, str]) -> ItemSense:
     """Say how one piece of work stands, with what went wrong and what would help."""
     ordered = item_for(world.session, item["work_item"])
     tried = [job for job in world.jobs if job.work_item == item["work_item"]]
@@ -71,14 +55,14 @@ def item_seen(world: Looked, item: dict[str, str]) -> ItemSense:
     return ItemSense.model_validate({**about, **_after_a_job(world, tried, judged)})
 
 
-def _before_any_job(world: Looked, judged: Sequence[PastAct]) -> str:
+def _before_any_job(world: "World", judged: Sequence[PastAct]) -> str:
     if judged and for_good(judged[-1]):
         return judged[-1].state
     waits = judged and judged[-1].id in {ask.subject for ask in world.asks}
     return "waiting" if waits else "todo"
 
 
-def _after_a_job(world: Looked, tried: Sequence[JobRow], judged: Sequence[PastAct]) -> dict[str, object]:
+def _after_a_job(world: "World", tried: Sequence[JobRow], judged: Sequence[PastAct]) -> dict[str, object]:
     last = tried[-1]
     since = forgiven_at(world.answered, last.project, world.jobs, last.work_item)
     failures = failures_of(world.jobs, last.work_item, since)
@@ -103,7 +87,7 @@ def _after_a_job(world: Looked, tried: Sequence[JobRow], judged: Sequence[PastAc
     }
 
 
-def _state(world: Looked, last: JobRow, newer: Sequence[PastAct]) -> str:
+def _state(world: "World", last: JobRow, newer: Sequence[PastAct]) -> str:
     state = state_of(last)
     if state == "boxed" and any(act.kind in YIELDED and act.state != "judged" for act in newer):
         return "parked"
@@ -115,7 +99,7 @@ def _state(world: Looked, last: JobRow, newer: Sequence[PastAct]) -> str:
     return "parked" if about and not agrees(about[-1].answer) else state
 
 
-def _may_retry(world: Looked, last: JobRow) -> bool:
+def _may_retry(world: "World", last: JobRow) -> bool:
     """Whether a brain may begin it anew: the table says so, and neither its cause nor its project is at the cap."""
     cap = world.settings.jobs.max_retries
     looked = forgiven_at(world.answered, last.project, world.jobs)
@@ -130,7 +114,7 @@ def _may_retry(world: Looked, last: JobRow) -> bool:
     return next_act(Cause(last.cause), tries_of(failures, last.cause), cap) in RETRYABLE
 
 
-def retries_counted(world: Looked, work_item: str, project: str) -> int:
+def retries_counted(world: "World", work_item: str, project: str) -> int:
     """What the gate is told about a restart: the tries for the same cause; all of them, if only a person can help."""
     cap = world.settings.jobs.max_retries
     since = forgiven_at(world.answered, project, world.jobs, work_item)

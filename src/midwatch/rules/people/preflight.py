@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Final, Protocol
+from typing import Final
 
 from midwatch.rules.budget.provider_quota import Reading, leave_wanted, may_burn
 from midwatch.rules.gate.levels import effective_level, no_way_to_model
 from midwatch.terms.counting import some
+from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.orders import Limits
 from midwatch.terms.preflight import AgentSeen, LineState, ProjectTried, SleepSeen, Told
@@ -27,17 +28,6 @@ LOW: Final = 0.2
 """From this share down little is left of a limit."""
 MIB: Final = 1024**2
 GIB: Final = 1024**3
-
-
-class Tried(Protocol):
-    """One thing a delivery will need, tried beforehand."""
-
-    @property
-    def good(self) -> bool: ...  # noqa: D102
-    @property
-    def text(self) -> str: ...  # noqa: D102
-    @property
-    def fix(self) -> str: ...  # noqa: D102
 
 
 def ok(text: str) -> Told:
@@ -115,7 +105,7 @@ def _how_to_get(tool: str, tail: str, project: str) -> str:
     return f"Let the project's setup bring it (midwatch project change {project} --setup ...), or: apt install {name}"
 
 
-def push_told(tried: Iterable[Tried]) -> Told:
+def push_told(tried: Iterable[Rehearsed]) -> Told:
     """Say whether a delivery would be taken."""
     lines = list(tried)
     wrong = [one for one in lines if not one.good]

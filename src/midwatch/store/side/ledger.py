@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 import sqlalchemy as sa
 
 from midwatch.errors import Unknown
+from midwatch.ports.clock import Ids
 from midwatch.rules.budget.provider_quota import YES as FULL
 from midwatch.rules.budget.provider_quota import MayBurn
 from midwatch.rules.budget.reservation import Held, Refusal, Reservation, Wish
@@ -16,7 +17,6 @@ from midwatch.rules.budget.spending import KINDS, Amount, Ceilings, Crossing, Pu
 from midwatch.store.schema.tables import RECORDS, jobs, leases, reservations
 from midwatch.store.writer import Pen
 from midwatch.terms.records import FuelRow, JobRow, RunRow, SessionRow
-from midwatch.terms.roles import Ids
 from midwatch.terms.term import Term
 
 R = TypeVar("R", bound=Term)

@@ -1,8 +1,8 @@
 """Showing a far host its credential: in git's environment, never on a command line, in a URL, a file or a log."""
 
-from typing import Protocol
 from urllib.parse import urlsplit
 
+from midwatch.ports.credentials import GitCredentials
 from midwatch.workshop.git.remotes import Way
 
 VARIABLES = ("MIDWATCH_GIT_NAME", "MIDWATCH_GIT_WORD")
@@ -12,15 +12,7 @@ HELPER = (
 """Git asks this only where the host wants to know who we are, and only for the host it is bound to."""
 
 
-class Keys(Protocol):
-    """Knows which host gets which credential."""
-
-    async def key_for(self, url: str) -> tuple[str, str]:
-        """Give the name and the word for a URL; nothing and nothing where there is none."""
-        ...
-
-
-async def shown_by(keys: Keys | None, url: str) -> Way:
+async def shown_by(keys: GitCredentials | None, url: str) -> Way:
     """Tell what lets git show a credential to this one host; ssh has the person's own keys."""
     parts = urlsplit(url)
     if keys is None or parts.scheme not in {"http", "https"}:

@@ -11,7 +11,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Broken, Refused, Unavailable
-from midwatch.workshop.git.credentials import Keys, shown_by
+from midwatch.ports.credentials import GitCredentials
+from midwatch.workshop.git.credentials import shown_by
 from midwatch.workshop.git.remotes import way_to
 
 HARDENING: Mapping[str, str] = {
@@ -95,7 +96,7 @@ class Git:
     """They win over the usual ones."""
     surroundings: tuple[tuple[str, str], ...] = ()
     bounds: Bounds | None = None
-    keys: Keys | None = field(default=None, repr=False)
+    keys: GitCredentials | None = field(default=None, repr=False)
     reaching: str = ""
     """The URL it may show a credential to."""
 

@@ -1,23 +1,11 @@
 """Logs people read: secrets taken out on the way, the head and the tail kept when there is too much."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+
+from midwatch.ports.redaction import NewScrub
 
 LOG_LIMIT = 8 * 1024**2
 TAIL_BYTES = 8_000
-
-
-class Scrub(Protocol):
-    """Takes secrets out of bytes that come in chunks; the gateway's redaction plays it."""
-
-    def feed(self, chunk: bytes) -> bytes:
-        """Take the next bytes, and give those that are safe."""
-        ...
-
-    def end(self) -> bytes:
-        """Give what is left."""
-        ...
 
 
 class Untouched:
@@ -30,9 +18,6 @@ class Untouched:
     def end(self) -> bytes:
         """Give nothing more."""
         return b""
-
-
-NewScrub = Callable[[], Scrub]
 
 
 class CappedLog:

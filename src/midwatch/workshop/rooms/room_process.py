@@ -11,15 +11,17 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from midwatch.errors import Exhausted, Refused, Stale, Unavailable
-from midwatch.terms.term import Term
+from midwatch.ports.network import RoomNetwork
+from midwatch.ports.redaction import NewScrub
+from midwatch.ports.room import ProgramEnd
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.holding import spec as holding
 from midwatch.workshop.holding.adoption import Ended, launch
 from midwatch.workshop.holding.ending import Ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.log_file import Piece, read_piece
-from midwatch.workshop.rooms.doorman import Doorman, serving
-from midwatch.workshop.rooms.logs import CappedLog, NewScrub, Untouched
+from midwatch.workshop.rooms.doorman import serving
+from midwatch.workshop.rooms.logs import CappedLog, Untouched
 from midwatch.workshop.rooms.rooms import WALLS, Room, errand_of, write_errand
 from midwatch.workshop.sandbox import disk
 from midwatch.workshop.sandbox.background import meanwhile
@@ -34,7 +36,7 @@ LONGEST_LINE = 32 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class RoomCommand:
     """What is to be run in a room, and how its words are kept."""
 
     argv: tuple[str, ...]
@@ -52,24 +54,13 @@ class Errand:
     """Errors in the same log as the rest; agents that speak a protocol keep them apart."""
 
 
-class Left(Term):
-    """How an agent left its room."""
-
-    exit_code: int
-    stopped: bool
-    """We asked it to; limits have their own exit codes (124 wall, 125 idle)."""
-    sentence: str
-    tail: str
-    seconds: float = 0.0
-
-
 @contextlib.asynccontextmanager
 async def occupied(
     room: Room,
-    errand: Errand,
+    errand: RoomCommand,
     *,
     stop: asyncio.Event,
-    doorman: Doorman | None = None,
+    doorman: RoomNetwork | None = None,
     scrub: NewScrub = Untouched,
     watch: disk.Watch | None = None,
 ) -> AsyncIterator["RoomTalk"]:
@@ -89,7 +80,7 @@ async def occupied(
 class RoomTalk:
     """A program in its room: it outlives us, so what it said before a restart is said to us again."""
 
-    def __init__(self, room: Room, held: Held | Ended, errand: Errand, stop: asyncio.Event) -> None:
+    def __init__(self, room: Room, held: Held | Ended, errand: RoomCommand, stop: asyncio.Event) -> None:
         self._room = room
         self._held = held
         self._errand = errand
@@ -153,7 +144,7 @@ class RoomTalk:
         if isinstance(self._held, Held):
             await self._held.stop(self._errand.grace.total_seconds())
 
-    async def left(self) -> Left:
+    async def left(self) -> ProgramEnd:
         """Wait for its end and tell how it was."""
         await self._written.wait()
         if not self._errand.joined:
@@ -194,7 +185,7 @@ class RoomTalk:
         self._complained.set()
 
 
-async def _held(room: Room, errand: Errand, doorman: Doorman | None) -> tuple[Held | Ended, int]:
+async def _held(room: Room, errand: RoomCommand, doorman: RoomNetwork | None) -> tuple[Held | Ended, int]:
     """Find whoever works here, or start the agent; tell where in the log its words begin."""
     if room.occupant is not None:
         return room.occupant, int(str(errand_of(room.place).get("log_begins", 0)))
@@ -216,7 +207,7 @@ async def _held(room: Room, errand: Errand, doorman: Doorman | None) -> tuple[He
     return await launch(_spec(room, errand, entering, walls)), begins
 
 
-def _spec(room: Room, errand: Errand, entering: list[str], walls: Walls) -> holding.Spec:
+def _spec(room: Room, errand: RoomCommand, entering: list[str], walls: Walls) -> holding.Spec:
     return holding.Spec(
         folder=room.folder,
         epoch=room.epoch,
@@ -272,9 +263,9 @@ async def _watches(held: Held, watch: disk.Watch | None, grace: timedelta, full:
         await held.stop(grace.total_seconds())
 
 
-def _left(ending: Ending, tail: str, *, asked: bool) -> Left:
+def _left(ending: Ending, tail: str, *, asked: bool) -> ProgramEnd:
     codes = {"wall": WALL, "idle": IDLE, "exited": ending.exit_code or 0, "killed": 128 + (ending.signal or 0)}
-    return Left(
+    return ProgramEnd(
         exit_code=codes.get(ending.how, STOPPED),
         stopped=ending.how == "stopped" and asked,
         sentence=ending.sentence(),

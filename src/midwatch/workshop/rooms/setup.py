@@ -10,9 +10,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Broken, Unavailable
+from midwatch.ports.network import RoomNetwork
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.quarantine import paths
-from midwatch.workshop.rooms.doorman import Doorman
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.spec import Walls
 from midwatch.workshop.upkeep.folders import locked, part, remove, sha
@@ -74,7 +74,7 @@ class Setups:
         *,
         log: Path,
         wall: timedelta,
-        doorman: Doorman | None = None,
+        doorman: RoomNetwork | None = None,
         stop: asyncio.Event | None = None,
     ) -> tuple[Made, bool, float]:
         """Run the setup unless its result is there; tell what was made, whether it was there, and the seconds."""
@@ -108,7 +108,7 @@ class Setups:
         *,
         log: Path,
         wall: timedelta,
-        doorman: Doorman | None,
+        doorman: RoomNetwork | None,
         stop: asyncio.Event | None,
     ) -> None:
         home = tree.with_name("home")

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
 
+from midwatch.ports.room import ProgramEnd
+from midwatch.ports.workspace import RoomRequest
 from midwatch.terms.signals import SIGNALS, SIGNALS_VARIABLE
-from midwatch.workshop.rooms.doorman import Doorman
-from midwatch.workshop.rooms.room_process import Errand, Left, RoomTalk, occupied, unix_time_in
+from midwatch.workshop.rooms.room_process import RoomCommand, RoomTalk, occupied, unix_time_in
 from midwatch.workshop.rooms.rooms import Room
 from midwatch.workshop.rooms.signal_files import Letterbox
 from midwatch.workshop.sandbox.disk import Watch
@@ -18,58 +18,10 @@ SITTING_IDLE = timedelta(hours=1)
 """People think longer than programs."""
 
 
-class Spot(Protocol):
-    """Which job, of which project, at which attempt."""
-
-    @property
-    def project(self) -> str: ...  # noqa: D102
-    @property
-    def job(self) -> str: ...  # noqa: D102
-    @property
-    def epoch(self) -> int: ...  # noqa: D102
-
-
-class Lodging(Protocol):
-    """What kind of room is wanted, and for how long."""
-
-    @property
-    def place(self) -> Spot: ...  # noqa: D102
-    @property
-    def commit(self) -> str: ...  # noqa: D102
-    @property
-    def purpose(self) -> str: ...  # noqa: D102
-    @property
-    def paths(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def sparse_from(self) -> int: ...  # noqa: D102
-    @property
-    def reads_only(self) -> bool: ...  # noqa: D102
-    @property
-    def setup_key(self) -> str: ...  # noqa: D102
-    @property
-    def takes_over(self) -> str: ...  # noqa: D102
-    @property
-    def wall(self) -> timedelta: ...  # noqa: D102
-    @property
-    def idle(self) -> timedelta: ...  # noqa: D102
-    @property
-    def grace(self) -> timedelta: ...  # noqa: D102
-    @property
-    def night_left(self) -> timedelta | None: ...  # noqa: D102
-    @property
-    def doorman(self) -> Doorman | None: ...  # noqa: D102
-    @property
-    def stop(self) -> asyncio.Event: ...  # noqa: D102
-    @property
-    def room_bytes(self) -> int: ...  # noqa: D102
-    @property
-    def floor_bytes(self) -> int: ...  # noqa: D102
-
-
 class Workplace:
     """A room with its terms: where an agent is started, and the only way it is."""
 
-    def __init__(self, room: Room, lodging: Lodging, log: Path) -> None:
+    def __init__(self, room: Room, lodging: RoomRequest, log: Path) -> None:
         self._room = room
         self._lodging = lodging
         self.log = log
@@ -90,7 +42,7 @@ class Workplace:
         """Read a file the agent left in its home."""
         return self._room.take(name)
 
-    async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> Left:
+    async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> ProgramEnd:
         """See a command through to its end; after a restart, the one that was begun before."""
         async with self._occupied(argv, environment or {}, talks=False) as talk:
             return await talk.left()
@@ -99,7 +51,7 @@ class Workplace:
         """Have a program at work that is spoken with over its pipes; wait for its end before leaving."""
         return self._occupied(argv, environment, talks=True)
 
-    async def sit(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> Left:
+    async def sit(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> ProgramEnd:
         """Have a person type into a program on a terminal of its own, until it ends."""
         async with self._occupied(argv, environment, talks=False, terminal=True) as talk:
             return await talk.left()
@@ -118,7 +70,7 @@ class Workplace:
         self, argv: tuple[str, ...], environment: Mapping[str, str], *, talks: bool, terminal: bool = False
     ) -> AsyncIterator[RoomTalk]:
         lodging = self._lodging
-        errand = Errand(
+        errand = RoomCommand(
             argv=argv,
             log=self.log,
             wall=lodging.wall,

@@ -9,9 +9,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Broken
+from midwatch.ports.network import RoomNetwork
+from midwatch.ports.redaction import NewScrub
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.rooms.doorman import Doorman
-from midwatch.workshop.rooms.logs import NewScrub, Untouched
+from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.background import meanwhile
 from midwatch.workshop.sandbox.short_command import Ended, run_leashed
 from midwatch.workshop.sandbox.walls.doors import Doors, waiting_at
@@ -53,7 +54,7 @@ class Enclosure:
         log: Path,
         wall: timedelta,
         stop: asyncio.Event | None = None,
-        doorman: Doorman | None = None,
+        doorman: RoomNetwork | None = None,
     ) -> Ended:
         """Run a command in the walls' tree until it ends, its time is up or `stop` is set."""
         note = log.with_suffix(".walls")
@@ -71,7 +72,7 @@ class Enclosure:
 
 
 @contextlib.asynccontextmanager
-async def _served(walls: Walls, doorman: Doorman | None) -> AsyncIterator[None]:
+async def _served(walls: Walls, doorman: RoomNetwork | None) -> AsyncIterator[None]:
     if walls.control is None or doorman is None:
         yield
         return
@@ -79,7 +80,7 @@ async def _served(walls: Walls, doorman: Doorman | None) -> AsyncIterator[None]:
         yield
 
 
-async def _open_and_serve(doors: Doors, doorman: Doorman) -> None:
+async def _open_and_serve(doors: Doors, doorman: RoomNetwork) -> None:
     try:
         listeners = await doors.listeners(doorman.ports)
     except Broken:

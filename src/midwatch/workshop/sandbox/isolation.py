@@ -7,8 +7,9 @@ from pathlib import Path
 
 import midwatch
 from midwatch.errors import Broken, Misuse
+from midwatch.ports.redaction import NewScrub
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.rooms.logs import NewScrub, Untouched
+from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.probe import Standing, probe
 from midwatch.workshop.sandbox.walls.spec import Limits

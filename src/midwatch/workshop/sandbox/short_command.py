@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
+from midwatch.ports.redaction import NewScrub
 from midwatch.terms.term import Term
-from midwatch.workshop.rooms.logs import CappedLog, NewScrub, Untouched
+from midwatch.workshop.rooms.logs import CappedLog, Untouched
 from midwatch.workshop.sandbox import process_limits
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from shlex import quote
 
 from midwatch.crew.drivers.acp.reading import BEGIN
-from midwatch.crew.drivers.driver import Brief, Launch
 from midwatch.crew.drivers.templates import filled
 from midwatch.errors import Misuse
+from midwatch.ports.agent import Brief, Launch
 
 
 @dataclass(frozen=True, slots=True)

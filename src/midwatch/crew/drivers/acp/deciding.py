@@ -5,19 +5,20 @@ from typing import Any
 
 from midwatch.crew.drivers import rpc
 from midwatch.crew.drivers.acp.calls import READING, Call
-from midwatch.crew.drivers.acp.reading import Reader
-from midwatch.crew.drivers.driver import Decide, Decision, Talk, Tell
+from midwatch.crew.drivers.acp.reading import AcpReader
 from midwatch.crew.drivers.line_protocol import ENOUGH, UNREADABLE, Questions, decided
-from midwatch.terms.agents import ToolDecided
+from midwatch.ports.agent import Decide, Tell
+from midwatch.ports.room import Talk
+from midwatch.terms.agents import Decision, ToolDecided
 
 ONLY_READING = Decision(allowed=False, why="While planning only reading is allowed.")
 NOT_ONCE = Decision(allowed=False, why="This call cannot be allowed just once, so it is refused.")
 
 
-class Deciding:
+class AcpDeciding:
     """Takes its questions; each is answered in its own time."""
 
-    def __init__(self, talk: Talk, decide: Decide, tell: Tell, reader: Reader, questions: Questions) -> None:
+    def __init__(self, talk: Talk, decide: Decide, tell: Tell, reader: AcpReader, questions: Questions) -> None:
         self._talk = talk
         self._decide = decide
         self._tell = tell

@@ -6,14 +6,15 @@ from typing import Any
 
 from midwatch.crew.drivers import rpc
 from midwatch.crew.drivers.acp.agents import AcpAgent, launch
-from midwatch.crew.drivers.acp.deciding import Deciding
+from midwatch.crew.drivers.acp.deciding import AcpDeciding
 from midwatch.crew.drivers.acp.outcome import judge
-from midwatch.crew.drivers.acp.reading import BEGIN, SESSION, SIGN_IN, Reader
+from midwatch.crew.drivers.acp.reading import BEGIN, SESSION, SIGN_IN, AcpReader
 from midwatch.crew.drivers.acp.turns import Turns
-from midwatch.crew.drivers.driver import Brief, Decide, Launch, Talk, Tell
 from midwatch.crew.drivers.line_protocol import Questions
 from midwatch.crew.drivers.templates import shape
 from midwatch.errors import Misuse
+from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.room import Talk
 from midwatch.terms.agents import Errand, Outcome, PlanSpoken, RunEnded
 
 PROTOCOL = 1
@@ -46,11 +47,11 @@ class AcpDriver:
 
     async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
         """Lead it to its end."""
-        reader = Reader(_folder(brief), brief.model, brief.conversation)
+        reader = AcpReader(_folder(brief), brief.model, brief.conversation)
         try:
             async with asyncio.TaskGroup() as group:
                 questions = Questions(group)
-                deciding = Deciding(talk, decide, tell, reader, questions)
+                deciding = AcpDeciding(talk, decide, tell, reader, questions)
                 deciding.planning = brief.errand is Errand.PLAN
                 await rpc.once(talk, "midwatch-begin", _begin())
                 await self._follow(talk, brief, tell, reader, deciding)
@@ -65,7 +66,7 @@ class AcpDriver:
         await tell(ended)
         return ended
 
-    async def _follow(self, talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> None:
+    async def _follow(self, talk: Talk, brief: Brief, tell: Tell, reader: AcpReader, deciding: AcpDeciding) -> None:
         turns = Turns(talk, brief, reader, deciding)
         async for said in talk.lines():
             message, events = reader.message(said)
@@ -91,7 +92,7 @@ class AcpDriver:
         return rpc.request(SIGN_IN, "authenticate", {"methodId": self.agent.sign_in}) + ask
 
 
-async def _count(talk: Talk, brief: Brief, reader: Reader, deciding: Deciding) -> None:
+async def _count(talk: Talk, brief: Brief, reader: AcpReader, deciding: AcpDeciding) -> None:
     """Cancel it when it begins a turn more than it may."""
     if deciding.closed or not brief.max_turns or reader.latest < brief.max_turns:
         return

@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from midwatch.crew.drivers.acp.reading import Reader
-from midwatch.crew.drivers.driver import Brief
+from midwatch.crew.drivers.acp.reading import AcpReader
 from midwatch.crew.drivers.line_protocol import shortened
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import shape
-from midwatch.crew.roles import Left
+from midwatch.ports.agent import Brief
+from midwatch.ports.room import ProgramEnd
 from midwatch.terms.agents import Outcome, RunEnded
 
 REASONS = {
@@ -32,7 +32,7 @@ WORDS = {
 }
 
 
-def judge(reader: Reader, brief: Brief, left: Left, reasons: list[str]) -> RunEnded:
+def judge(reader: AcpReader, brief: Brief, left: ProgramEnd, reasons: list[str]) -> RunEnded:
     """Say how the run ended."""
     structured = None
     if not reader.results:
@@ -49,7 +49,7 @@ def judge(reader: Reader, brief: Brief, left: Left, reasons: list[str]) -> RunEn
     return RunEnded(outcome=outcome, why=why, conversation=reader.conversation, structured=structured)
 
 
-def _without_a_word(reader: Reader, left: Left) -> tuple[Outcome, str]:
+def _without_a_word(reader: AcpReader, left: ProgramEnd) -> tuple[Outcome, str]:
     if reader.refused is not None:
         return Outcome.FAILED, f"It would not begin: {shortened(reader.refused, 300)}"
     if left.stopped:

@@ -15,7 +15,7 @@ BEGIN, SIGN_IN, SESSION, PROMPT = 1, 2, 3, 10
 """The numbers of what we ask of it; prompts count on from the last."""
 
 
-class Reader:
+class AcpReader:
     """Reads one run; remembers what later lines refer to."""
 
     def __init__(self, folder: str, model: str, conversation: str) -> None:

@@ -1,11 +1,12 @@
 """The turns of an ACP agent: what it is told, one prompt after the other, and when it may go."""
 
 from midwatch.crew.drivers import rpc
-from midwatch.crew.drivers.acp.deciding import Deciding
-from midwatch.crew.drivers.acp.reading import PROMPT, Reader
-from midwatch.crew.drivers.driver import Brief, Talk
+from midwatch.crew.drivers.acp.deciding import AcpDeciding
+from midwatch.crew.drivers.acp.reading import PROMPT, AcpReader
 from midwatch.crew.drivers.line_protocol import owed
 from midwatch.crew.drivers.templates import asked_for
+from midwatch.ports.agent import Brief
+from midwatch.ports.room import Talk
 
 PATIENCE = 3
 """How often it is asked to go on after a refused call ended its turn."""
@@ -17,7 +18,7 @@ REFUSED = (
 class Turns:
     """Counts the prompts of one run; each is written once, whatever restarts."""
 
-    def __init__(self, talk: Talk, brief: Brief, reader: Reader, deciding: Deciding) -> None:
+    def __init__(self, talk: Talk, brief: Brief, reader: AcpReader, deciding: AcpDeciding) -> None:
         self._talk = talk
         self._brief = brief
         self._reader = reader

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from midwatch.crew.drivers.driver import Decision
 from midwatch.crew.drivers.line_protocol import line
+from midwatch.terms.agents import Decision
 
 HOOK = "midwatch"
 HOLD_SECONDS = 24 * 60 * 60

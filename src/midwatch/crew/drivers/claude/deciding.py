@@ -4,19 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.drivers.claude import control
-from midwatch.crew.drivers.claude.reading import Reader
-from midwatch.crew.drivers.driver import Brief, Decide, Decision, Talk, Tell
+from midwatch.crew.drivers.claude.reading import ClaudeReader
 from midwatch.crew.drivers.line_protocol import UNREADABLE, Questions, answer_once, decided, noted
-from midwatch.terms.agents import ToolDecided
+from midwatch.ports.agent import Brief, Decide, Tell
+from midwatch.ports.room import Talk
+from midwatch.terms.agents import Decision, ToolDecided
 
 HANDING_OVER = Decision(allowed=True, why="This hands over the answer and does nothing else.")
 
 
-class Deciding:
+class ClaudeDeciding:
     """Takes its control requests; each is answered in its own time."""
 
     def __init__(
-        self, talk: Talk, brief: Brief, decide: Decide, tell: Tell, reader: Reader, questions: Questions
+        self, talk: Talk, brief: Brief, decide: Decide, tell: Tell, reader: ClaudeReader, questions: Questions
     ) -> None:
         self._talk = talk
         self._brief = brief

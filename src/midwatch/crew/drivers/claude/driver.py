@@ -3,12 +3,13 @@
 import asyncio
 
 from midwatch.crew.drivers.claude import control
-from midwatch.crew.drivers.claude.deciding import Deciding
+from midwatch.crew.drivers.claude.deciding import ClaudeDeciding
 from midwatch.crew.drivers.claude.launching import INSTALL, TESTED, launch
 from midwatch.crew.drivers.claude.outcome import judge
-from midwatch.crew.drivers.claude.reading import Reader
-from midwatch.crew.drivers.driver import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.drivers.claude.reading import ClaudeReader
 from midwatch.crew.drivers.line_protocol import InTurn, Questions, answer_once, owed
+from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.room import Talk
 from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
 
@@ -33,11 +34,11 @@ class ClaudeDriver:
     async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
         """Lead it to its end."""
         tell = InTurn(tell)
-        reader = Reader(shaped=brief.schema is not None)
+        reader = ClaudeReader(shaped=brief.schema is not None)
         try:
             async with asyncio.TaskGroup() as group:
                 questions = Questions(group)
-                deciding = Deciding(talk, brief, decide, tell, reader, questions)
+                deciding = ClaudeDeciding(talk, brief, decide, tell, reader, questions)
                 await answer_once(talk, "midwatch-begin", control.begin(brief.prompt))
                 await _follow(talk, brief, tell, reader, deciding)
                 questions.withdraw_all()
@@ -50,7 +51,7 @@ class ClaudeDriver:
         return ended
 
 
-async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> None:
+async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: ClaudeReader, deciding: ClaudeDeciding) -> None:
     """Read it to its last line; a result is not the end, because more turns may wait behind it."""
     async for said in talk.lines():
         message, events = reader.message(said)
@@ -69,7 +70,7 @@ async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding
                 continue
 
 
-async def _turn_over(talk: Talk, brief: Brief, reader: Reader, number: int, *, failed: bool) -> None:
+async def _turn_over(talk: Talk, brief: Brief, reader: ClaudeReader, number: int, *, failed: bool) -> None:
     """Tell it what it is owed, or let it go."""
     more = "" if failed or await talk.answered(f"midwatch-end-{number}") else await owed(brief, number)
     if not more:
@@ -80,7 +81,7 @@ async def _turn_over(talk: Talk, brief: Brief, reader: Reader, number: int, *, f
         reader.result = None  # what it is told now must have an end of its own
 
 
-def _plan(reader: Reader) -> PlanSpoken:
+def _plan(reader: ClaudeReader) -> PlanSpoken:
     result = reader.result or {}
     shape = result.get("structured_output")
     return PlanSpoken(text=str(result.get("result") or ""), structured=shape if isinstance(shape, dict) else None)

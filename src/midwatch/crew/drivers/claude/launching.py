@@ -2,8 +2,8 @@
 
 import json
 
-from midwatch.crew.drivers.driver import Brief, Launch
 from midwatch.errors import Misuse
+from midwatch.ports.agent import Brief, Launch
 from midwatch.terms.agents import Errand
 
 TESTED = ("2.1.325",)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from midwatch.crew.drivers.claude.reading import Reader
-from midwatch.crew.drivers.driver import Brief
+from midwatch.crew.drivers.claude.reading import ClaudeReader
 from midwatch.crew.drivers.line_protocol import shortened
-from midwatch.crew.roles import Left
+from midwatch.ports.agent import Brief
+from midwatch.ports.room import ProgramEnd
 from midwatch.terms.agents import Outcome, RunEnded
 
 STATUSES = {
@@ -24,7 +24,7 @@ REASONS = {
 }
 
 
-def judge(reader: Reader, brief: Brief, left: Left) -> RunEnded:
+def judge(reader: ClaudeReader, brief: Brief, left: ProgramEnd) -> RunEnded:
     """Say how the run ended."""
     result = reader.result
     if result is None:
@@ -43,7 +43,7 @@ def judge(reader: Reader, brief: Brief, left: Left) -> RunEnded:
     )
 
 
-def _without_a_word(reader: Reader, left: Left) -> RunEnded:
+def _without_a_word(reader: ClaudeReader, left: ProgramEnd) -> RunEnded:
     if left.stopped:
         return RunEnded(outcome=Outcome.CANCELLED, why="It was stopped.", conversation=reader.conversation)
     last = left.tail.strip().splitlines()[-1:]
@@ -51,7 +51,7 @@ def _without_a_word(reader: Reader, left: Left) -> RunEnded:
     return RunEnded(outcome=Outcome.CRASHED, why=why, conversation=reader.conversation)
 
 
-def _judged(result: Mapping[str, Any], reader: Reader, brief: Brief) -> tuple[Outcome, str]:
+def _judged(result: Mapping[str, Any], reader: ClaudeReader, brief: Brief) -> tuple[Outcome, str]:
     reason = str(result.get("terminal_reason") or "")
     said = _said(result)
     if reason in REASONS:
@@ -73,7 +73,7 @@ def _said(result: Mapping[str, Any]) -> str:
     return shortened(str(result.get("result") or listed).strip(), 300)
 
 
-def _provider(result: Mapping[str, Any], reader: Reader, said: str) -> tuple[Outcome, str]:
+def _provider(result: Mapping[str, Any], reader: ClaudeReader, said: str) -> tuple[Outcome, str]:
     """Name what the provider did; where it gave no status, it was not reached or made no sense."""
     status = result.get("api_error_status")
     if result.get("api_error") == "usage_limit_reached" or (status == 429 and reader.limit):

@@ -25,7 +25,7 @@ Message = Mapping[str, Any]
 Events = Iterable[AgentEvent]
 
 
-class Reader:
+class ClaudeReader:
     """Reads one run; remembers what later lines refer to."""
 
     def __init__(self, *, shaped: bool) -> None:

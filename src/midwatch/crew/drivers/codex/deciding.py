@@ -7,10 +7,11 @@ from typing import Any
 
 from midwatch.crew.drivers import rpc
 from midwatch.crew.drivers.codex.plain_reading import Call
-from midwatch.crew.drivers.codex.reading import Reader
-from midwatch.crew.drivers.driver import Brief, Decide, Decision, Talk, Tell
+from midwatch.crew.drivers.codex.reading import CodexReader
 from midwatch.crew.drivers.line_protocol import ENOUGH, UNREADABLE, Questions, decided, noted
-from midwatch.terms.agents import ToolDecided
+from midwatch.ports.agent import Brief, Decide, Tell
+from midwatch.ports.room import Talk
+from midwatch.terms.agents import Decision, ToolDecided
 
 APPROVALS = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
 MORE_LEAVE = "item/permissions/requestApproval"
@@ -25,11 +26,11 @@ ONLY_READING = Decision(
 REFUSED = "Midwatch, which decides about your tool calls, refused one: {}"
 
 
-class Deciding:
+class CodexDeciding:
     """Takes its questions; each is answered in its own time."""
 
     def __init__(
-        self, talk: Talk, brief: Brief, decide: Decide, tell: Tell, reader: Reader, questions: Questions
+        self, talk: Talk, brief: Brief, decide: Decide, tell: Tell, reader: CodexReader, questions: Questions
     ) -> None:
         self._talk = talk
         self._brief = brief

@@ -3,13 +3,14 @@
 import asyncio
 
 from midwatch.crew.drivers import rpc
-from midwatch.crew.drivers.codex.deciding import Deciding
+from midwatch.crew.drivers.codex.deciding import CodexDeciding
 from midwatch.crew.drivers.codex.launching import TESTED, launch
 from midwatch.crew.drivers.codex.outcome import judge
-from midwatch.crew.drivers.codex.reading import BEGIN, MORE, THREAD, TURN, Reader
-from midwatch.crew.drivers.driver import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.drivers.codex.reading import BEGIN, MORE, THREAD, TURN, CodexReader
 from midwatch.crew.drivers.line_protocol import Questions, owed
 from midwatch.crew.drivers.templates import shape
+from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.room import Talk
 from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
 VERSION = "1"
@@ -38,11 +39,11 @@ class CodexDriver:
 
     async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
         """Lead it to its end."""
-        reader = Reader()
+        reader = CodexReader()
         try:
             async with asyncio.TaskGroup() as group:
                 questions = Questions(group)
-                deciding = Deciding(talk, brief, decide, tell, reader, questions)
+                deciding = CodexDeciding(talk, brief, decide, tell, reader, questions)
                 deciding.planning = brief.errand is Errand.PLAN
                 await rpc.once(talk, "midwatch-begin", _begin(brief))
                 many = await _follow(talk, brief, tell, reader, deciding)
@@ -56,7 +57,7 @@ class CodexDriver:
         return ended
 
 
-async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding: Deciding) -> bool:
+async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: CodexReader, deciding: CodexDeciding) -> bool:
     """Read it to its last line, and say whether it was stopped for taking too many turns."""
     stopped, over = False, 0
     async for said in talk.lines():
@@ -80,7 +81,7 @@ async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: Reader, deciding
     return deciding.closed
 
 
-async def _turn_over(talk: Talk, brief: Brief, reader: Reader, number: int, *, well: bool) -> None:
+async def _turn_over(talk: Talk, brief: Brief, reader: CodexReader, number: int, *, well: bool) -> None:
     """Tell it what it is owed, or let it go."""
     more = await owed(brief, number) if well else ""
     if not more:
@@ -91,7 +92,7 @@ async def _turn_over(talk: Talk, brief: Brief, reader: Reader, number: int, *, w
         reader.result = None  # what it is told now must have an end of its own
 
 
-async def _count(talk: Talk, brief: Brief, reader: Reader, deciding: Deciding) -> None:
+async def _count(talk: Talk, brief: Brief, reader: CodexReader, deciding: CodexDeciding) -> None:
     """Interrupt it when it begins a turn more than it may."""
     if deciding.closed or not brief.max_turns or reader.latest < brief.max_turns:
         return

@@ -8,15 +8,16 @@ from typing import Any
 from midwatch.crew.drivers.codex.launching import TESTED, credentials, words
 from midwatch.crew.drivers.codex.outcome import judge
 from midwatch.crew.drivers.codex.plain_reading import unwrapped
-from midwatch.crew.drivers.driver import Brief, Decide, Launch, Talk, Tell
+from midwatch.crew.drivers.codex.reading import CodexRun
 from midwatch.crew.drivers.line_protocol import parsed, shortened
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import PROMPT_FILE, in_home, shape
+from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.room import Talk
 from midwatch.terms.agents import (
     AgentEvent,
     Counted,
     Errand,
-    LimitMet,
     PlanSpoken,
     ProviderRetried,
     RunBegan,
@@ -77,15 +78,11 @@ class CodexExecDriver:
         return ended
 
 
-class ExecReader:
+class ExecReader(CodexRun):
     """Reads what `codex exec --json` says."""
 
     def __init__(self, model: str) -> None:
-        self.conversation = ""
-        self.result: Mapping[str, Any] | None = None
-        self.refused: str | None = None
-        self.limit: LimitMet | None = None
-        self.said = ""
+        super().__init__()
         self._model = model
         self._requested: set[str] = set()
 

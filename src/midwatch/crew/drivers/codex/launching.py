@@ -3,8 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from midwatch.crew.drivers.driver import Brief, Launch
 from midwatch.errors import Misuse
+from midwatch.ports.agent import Brief, Launch
 
 TESTED = ("0.166.0",)
 """Versions the whole matrix of tests was run with."""

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from midwatch.crew.drivers.codex.reading import status
-from midwatch.crew.drivers.driver import Brief
+from midwatch.crew.drivers.codex.reading import CodexRun, status
 from midwatch.crew.drivers.line_protocol import shortened
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import shape
-from midwatch.crew.roles import Left
-from midwatch.terms.agents import LimitMet, Outcome, RunEnded
+from midwatch.ports.agent import Brief
+from midwatch.ports.room import ProgramEnd
+from midwatch.terms.agents import Outcome, RunEnded
 
 STATUSES = {
     401: (Outcome.AUTH, "The provider did not accept the credential."),
@@ -44,17 +44,7 @@ WORDS = {
 _STATUS = re.compile(r"\b(?:status:?|status code:?)\s*([45]\d\d)\b")
 
 
-class Heard(Protocol):
-    """What was heard of a run, by whichever way it was led."""
-
-    conversation: str
-    result: Mapping[str, Any] | None
-    refused: str | None
-    limit: LimitMet | None
-    said: str
-
-
-def judge(reader: Heard, brief: Brief, left: Left, *, many_turns: bool = False) -> RunEnded:
+def judge(reader: CodexRun, brief: Brief, left: ProgramEnd, *, many_turns: bool = False) -> RunEnded:
     """Say how the run ended."""
     structured = None
     if reader.result is None:
@@ -79,7 +69,7 @@ def judge(reader: Heard, brief: Brief, left: Left, *, many_turns: bool = False) 
     )
 
 
-def _without_a_word(reader: Heard, left: Left) -> tuple[Outcome, str]:
+def _without_a_word(reader: CodexRun, left: ProgramEnd) -> tuple[Outcome, str]:
     if reader.refused is not None:
         return Outcome.FAILED, f"It would not begin: {shortened(reader.refused, 300)}"
     if left.stopped:

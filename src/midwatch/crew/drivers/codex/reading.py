@@ -31,21 +31,28 @@ MORE_LEAVE = ("grantRoot", "additionalPermissions", "permissions")
 """What in a question of its would widen its own sandbox beyond the one call."""
 
 
-class Reader:
-    """Reads one run; remembers what later lines refer to."""
+class CodexRun:
+    """What a run said so far that decides how it ended, by either way of leading it."""
 
     def __init__(self) -> None:
         self.conversation = ""
-        self.turn = ""
         self.result: Message | None = None
         """The turn, once it is over; none after it was told more."""
-        self.over = 0
-        """How many turns of ours are over."""
         self.refused: str | None = None
         """Why it would not even begin."""
         self.limit: LimitMet | None = None
         self.said = ""
         """The last thing it said."""
+
+
+class CodexReader(CodexRun):
+    """Reads one run; remembers what later lines refer to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn = ""
+        self.over = 0
+        """How many turns of ours are over."""
         self.turns = 0
         self.latest = 0
         """How many turns were over when it last began something."""

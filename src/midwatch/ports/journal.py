@@ -1,30 +1,20 @@
-"""What a journal, its readers and the queue behind it must be able to do."""
+"""The journal, its readers, the queue behind it, and large content by hash."""
 
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
-
-from pydantic import JsonValue
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
+from midwatch.journal.follows import QueuedWork
 from midwatch.terms.term import Term
 
 R = TypeVar("R", bound=Term)
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Work that follows an event; it is queued in the event's own transaction."""
-
-    name: str
-    args: dict[str, JsonValue]
-
-
 class Queue(Protocol):
-    """Takes work inside somebody else's transaction. The connection is opaque to everyone but the engine."""
+    """Takes work inside the caller's transaction. Only the engine knows what the connection is."""
 
-    def put(self, connection: object, work: Work, *, seq: int) -> None:
+    def put(self, connection: object, work: QueuedWork, *, seq: int) -> None:
         """Queue the work that entry `seq` asks for; it exists if and only if the entry does."""
         ...
 
@@ -75,7 +65,7 @@ class Records(Protocol):
 
 
 class Blobs(Protocol):
-    """Large things by their hash."""
+    """Large content by its hash."""
 
     async def keep(self, content: bytes) -> str:
         """Store and return the name."""

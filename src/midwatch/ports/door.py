@@ -1,4 +1,4 @@
-"""What is to happen outside the database, and the only way out."""
+"""The door: the boundary every effect outside the database passes."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -8,7 +8,7 @@ from midwatch.terms.trust import Verdict
 
 
 class Effect(Term):
-    """One effect that wants to pass. Its key decides what counts as the same effect."""
+    """One effect that is to pass. Its key decides what counts as the same effect."""
 
     key: str
     tool: str

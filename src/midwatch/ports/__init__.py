@@ -1,0 +1,1 @@
+"""What Midwatch needs from outside itself: each Protocol once, with the frozen values that cross it."""

@@ -1,0 +1,15 @@
+"""A brain: it proposes and never acts."""
+
+from typing import Protocol
+
+from midwatch.terms.sense import Answer, Sense
+
+
+class Brain(Protocol):
+    """Proposes; never acts."""
+
+    name: str
+
+    async def propose(self, sense: Sense) -> Answer:
+        """Say what should happen next."""
+        ...

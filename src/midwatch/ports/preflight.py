@@ -1,0 +1,59 @@
+"""What a preflight tries before the orders are signed."""
+
+from datetime import timedelta
+from typing import Protocol
+
+from midwatch.ports.journal import Journal
+from midwatch.terms.forges import Rehearsed
+from midwatch.terms.jobs import CheckResult, RepositoryFacts
+from midwatch.terms.preflight import AgentSeen, ProjectTried
+
+
+class ProjectTrials(Protocol):
+    """Does with a project what a job will do with it, in the same sandbox and with the same cache."""
+
+    async def clone(self, project: ProjectTried) -> RepositoryFacts:
+        """Bring our mirror up to date; return where work would begin and what is uncommitted."""
+        ...
+
+    async def set_up(self, preflight: str, project: ProjectTried, commit: str, wall: timedelta) -> tuple[str, bool]:
+        """Have the project's setup ready; return its fingerprint, and whether it was there already."""
+        ...
+
+    async def check(
+        self, preflight: str, project: ProjectTried, commit: str, setup_key: str, wall: timedelta
+    ) -> tuple[CheckResult, ...]:
+        """Run the checks on a fresh checkout of the commit."""
+        ...
+
+    async def rehearse(self, project: ProjectTried) -> tuple[Rehearsed, ...]:
+        """Try what a delivery will need, without leaving a trace."""
+        ...
+
+    async def clear_up(self, preflight: str) -> None:
+        """Remove everything the preflight made."""
+        ...
+
+
+class Contacts(Protocol):
+    """Reaches what the night will need: the agents' models, and the person."""
+
+    async def greet(self, agent: str) -> AgentSeen:
+        """Say hello to an agent's model with its own credential."""
+        ...
+
+    async def ping(self, channel: str) -> None:
+        """Send one quiet line, or raise why it could not be sent."""
+        ...
+
+
+class PreflightRunner(Protocol):
+    """Carries preflights out as queued work."""
+
+    async def look(self, journal: Journal, preflight: str) -> None:
+        """Run a preflight, or resume it."""
+        ...
+
+    async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
+        """End one that cannot continue."""
+        ...
