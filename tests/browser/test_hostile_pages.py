@@ -113,13 +113,13 @@ def test_no_page_of_such_a_house_runs_or_fetches_anything(
             watched.goes(f"/welcome?key={key}")
             page.get_by_label("Name").fill("ann\" onx='1' &amp; {{7*7}}")
             page.get_by_label("Password").fill("a quiet night of work")
-            page.get_by_role("button", name="Begin").click()
+            page.get_by_role("button", name="Create login").click()
             for path in ("/live", "/jobs/1", "/morning", "/why/5", "/why/10", "/tonight"):
                 watched.goes(path)
             watched.goes("/live")
             if under_way:
-                page.get_by_label("Say something to the night").fill(f"{CORE}<img src=//x.example/a onerror=alert(1)>")
-                page.get_by_role("button", name="Say it").click()
+                page.get_by_label("Message to the night").fill(f"{CORE}<img src=//x.example/a onerror=alert(1)>")
+                page.get_by_role("button", name="Send").click()
                 expect(page.locator("#feed > li").first).to_contain_text("onerror=alert(1)")  # by the stream
             else:
                 watched.goes("/tonight")

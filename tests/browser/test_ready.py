@@ -31,14 +31,14 @@ def test_one_press_looks_first_and_signs_only_when_nothing_is_bad(browser: Brows
     looker.looks("tonight-not-ready")
     ann.types("project", "change", "repo", "--check", CHECK)
     page.reload()
-    expect(panel).to_contain_text("Not looked at yet")
+    expect(panel).to_contain_text("Not checked yet")
     page.get_by_role("button", name="check now").click()
     expect(panel).to_contain_text("Everything is ready.")
     looker.looks("tonight-ready")
     page.get_by_role("button", name="Sign and start the night").click()
     page.wait_for_url("**/live")
     looker.opens("/tonight")
-    expect(panel).to_contain_text("What was known when it was signed")
+    expect(panel).to_contain_text("Preflight")
     looker.looks("tonight-signed")
     looker.context.close()
     assert (seen.axe, seen.sideways, seen.amber, seen.focus, seen.strangers) == ([], [], [], [], [])
@@ -74,7 +74,7 @@ def test_a_press_made_while_the_page_still_loads_is_kept(browser: Browser, ann: 
         "The page did not load whole, so nothing was done. Load it again."
     )
     shot(page, "tonight-not-whole")
-    expect(page.locator("#orders-ready")).to_contain_text("Not looked at yet")
+    expect(page.locator("#orders-ready")).to_contain_text("Not checked yet")
     for name in ("check now", "Sign and start the night"):
         late: list[Route] = []
         page.route("**/static/live.js", partial(held_back, late))

@@ -63,10 +63,10 @@ async def test_a_job_shows_each_errand_with_its_calls_its_cost_and_its_end(tmp_p
         assert "claude 2.0.14 · claude-sonnet-4-5" in page
         assert "3 requests · 50.3 k tokens · $0.42 · 1 request failed" in page
         assert "It ended well. It has a plan." in page
-        assert "It met the 5-hour limit of anthropic" in page
+        assert "It reached the 5-hour limit of anthropic" in page
         assert f">{COMMAND}</pre>" in page
         assert WHY in page
-        assert "ann said so" in page
+        assert "decided by ann" in page
         assert page.count('class="said allowed') == 2
         assert "Template plan (plan 1, context 1)" in page
         assert PROMPT not in page
@@ -148,7 +148,7 @@ async def test_many_calls_are_counted_and_the_newest_come_first(tmp_path: Path) 
         await house.house.journal.record(*(decided(job, "allow", f"$ echo {number}.") for number in range(130)))
         page = (await web.get("/jobs/1")).text
         assert page.index("$ echo 129.") < page.index("$ echo 128.") < page.index("<summary>90 earlier</summary>")
-        assert "30 still earlier ones are not shown here." in page
+        assert "30 more are not shown here." in page
 
 
 async def test_fuel_tells_what_is_left_when_it_resets_and_what_is_refused(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ async def test_the_page_shows_the_walls_what_it_may_reach_and_what_it_tried(tmp_
     async with a_night(tmp_path) as house, reader(house.house) as web:
         quiet = (await web.get("/jobs/1")).text
         assert "Nothing: " in quiet
-        assert "It has reached out to nobody yet." in quiet
+        assert "No connections yet." in quiet
         mark = {"bubblewrap": "walled", "landlock": "half-walled", "none": "no walls"}[house.house.bench.isolation]
         assert f"<b>{mark}</b>" in quiet
         assert f"<b>{mark}</b>" in (await web.get("/live")).text
@@ -164,7 +164,7 @@ async def test_a_kept_checkout_is_shown_and_discarded_with_a_second_look(tmp_pat
         assert "Resume" not in kept
         (tree / "<b>th\u202eou\x1b[2Kght").write_text("x")
         again = (await ann.get("/jobs/1/kept")).text
-        assert "This would be lost for good: 1 new file (&lt;b&gt;thought)" in again
+        assert "This would be lost: 1 new file (&lt;b&gt;thought)" in again
         refused = await ann.post("/jobs/1/discard", {}, **FORM)
         assert refused.status_code == 403
         assert "holds work that is nowhere else" in refused.text

@@ -88,7 +88,7 @@ async def test_before_the_first_night_the_page_says_what_to_do(tmp_path: Path) -
     async with a_house(tmp_path / "home") as house, client(house) as web:
         answer = await web.get("/morning")
         assert answer.status_code == 200
-        assert "No night has ended so far" in answer.text
+        assert "No night has ended yet" in answer.text
         await house.project(sample_repository(tmp_path / "sample"))
         await house.begin(orders("Tidy up"))
         assert "The night is not over" in (await web.get("/morning")).text
@@ -257,7 +257,7 @@ async def test_a_thumb_can_do_it_too(night: KeptNight) -> None:
         await expect(view.locator("#pull-1")).to_contain_text("is merged into")
         for name in ("usefulness", "trust", "brevity"):
             await view.locator(f"input[name={name}][value='4']").check()
-        await view.get_by_role("button", name="Hand in the review").click()
+        await view.get_by_role("button", name="Submit the review").click()
         await expect(view.locator("#changed")).to_be_visible()
         rows = {row.id: row for row in await house.house.records.find(OutcomeRow)}
         assert (rows[first].outcome, rows[first].reason) == ("modified", "only the imports")

@@ -135,7 +135,7 @@ async def test_a_thumb_merges_and_takes_back_and_no_key_merges_what_is_unproven(
             await button.click()
             await expect(view.locator(".pile")).to_contain_text("Merged by ann.")
             await shoots(view, "stack-merged-narrow")
-            await view.get_by_role("button", name="Take it back").click()
+            await view.get_by_role("button", name="Undo").click()
             await expect(view.get_by_role("button", name="Merge all 2 into main")).to_be_visible()
             assert {row.state for row in await house.house.records.find(PullRequestRow)} == {"open"}
             assert wrong == []

@@ -279,7 +279,7 @@ async def test_over_a_red_line_a_signature_takes_a_second_press_of_another_butto
         await browser.at.settle()
         text = await browser.get(f"/tonight/ready?sign={shown}")
         assert "load, submit" not in text
-        assert "1 thing is not ready. Mend it and check again, or sign all the same." in text
+        assert "1 thing is not ready. Fix it and check again, or sign anyway." in text
         assert ">Sign anyway<" in text
         await browser.post("/tonight/start", shown=shown)  # not the button that was shown: it is looked at again
         assert (await browser.at.house.records.find(SessionRow))[-1].state is SessionState.BRIEFING
@@ -341,7 +341,7 @@ async def test_while_a_night_is_under_way_its_sheet_can_only_be_read(tmp_path: P
         text = await browser.get()
         assert "Night 1 is under way" in text
         assert 'href="/live"' in text
-        assert "What I will not do" in text
+        assert "Never done" in text
         assert "Sign and start" not in text
         assert "/tonight/orders/" not in text
         refused = await browser.post("/tonight/orders/goals", goals="Other", status=403)
@@ -357,7 +357,7 @@ async def test_a_level_changed_under_way_changes_what_the_sheet_says(tmp_path: P
         await browser.post("/tonight/level", level="observe")
         text = await browser.get()
         assert "Write anything: at observe nothing is written." in text
-        assert "Signed was cautious." in text
+        assert "Signed as cautious." in text
 
 
 async def test_asks_outside_a_night_are_shown_with_what_silence_means(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ async def _current(house: TheHouse) -> SessionRow:
 
 @router.post("/sessions/current/say", dependencies=[Answers])
 async def say(house: TheHouse, person: Person, why: Why) -> Shown:
-    """Say something to the night; it hears it in its next round."""
+    """Message to the night; it hears it in its next round."""
     session = await _current(house)
     await steering.say(house.night, session, why.text, by=person)
     return shown(await house.records.get(SessionRow, session.id))

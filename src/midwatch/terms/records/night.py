@@ -30,7 +30,7 @@ class SessionRow(Term):
     level: Level
     signed_by: str
     preflight: str
-    """What was known when it was signed; nothing where nobody had looked."""
+    """Preflight; nothing where nobody had looked."""
     items: tuple[dict[str, str], ...]
     repositories: tuple[RepositoryFacts, ...]
     rounds: int

@@ -5,7 +5,7 @@
   try { chosen = localStorage.getItem("theme"); } catch { /* a private window may keep nothing */ }
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
   const now = () => root.dataset.theme || (root.dataset.page === "morning" ? "light" : "dark");
-  const name = (button) => { button.textContent = now() === "dark" ? "Paper" : "Ink"; button.title = "Change the colours of the page"; };
+  const name = (button) => { button.textContent = now() === "dark" ? "Light" : "Dark"; button.title = "Switch between light and dark"; };
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
     if (!button) return;
