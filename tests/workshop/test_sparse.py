@@ -35,7 +35,8 @@ async def wide(tmp_path: Path, mirrors: Mirrors) -> Repository:
         (("services/api/", "/docs/"), ("services/api", "docs")),
         (("src/**", "./src/**"), ("src",)),
         ((), ()),
-        (("src/",), ()),  # at any depth
+        (("src/",), ("src",)),
+        (("*/src/",), ()),
         (("src",), ()),
         (("services/api",), ()),  # may be a file
         (("services/*/**",), ()),

@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import ValidationError
 
 from midwatch.errors import Misuse
+from midwatch.rules.paths import require_patterns
 from midwatch.terms.orders import Limits, Orders
 
 EXAMPLE = """\
@@ -71,7 +72,20 @@ def read_orders(text: str, *, name: str = "orders.toml") -> Orders:
         if work.fault:
             line = _line_of(text, ("work", place, "title"))
             raise Misuse(f"{name}, line {line}: {work.fault}.", hint="Compare: midwatch brief --example")
+    _check_patterns(orders, text, name)
     return orders
+
+
+def _check_patterns(orders: Orders, text: str, name: str) -> None:
+    written: list[tuple[tuple[int | str, ...], tuple[str, ...]]] = [(("do_not_touch",), orders.do_not_touch)]
+    for place, work in enumerate(orders.work):
+        written += [(("work", place, "paths"), (*work.paths, *(path for part in work.parts for path in part.paths)))]
+    for where, patterns in written:
+        try:
+            require_patterns(patterns)
+        except Misuse as error:
+            line = _line_of(text, where)
+            raise Misuse(f"{name}, line {line}: {where[-1]}: {error.message}", hint=error.hint) from error
 
 
 def _check_leave(limits: Limits, text: str, name: str) -> None:

@@ -20,6 +20,7 @@ from midwatch.journal.events.session import (
     SessionOpened,
     SessionStarted,
 )
+from midwatch.rules.paths import require_patterns
 from midwatch.settings import session_limits
 from midwatch.settings.zone import local_time
 from midwatch.terms.house import SessionState, WorkStatus
@@ -154,6 +155,7 @@ async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
     found = []
     if fault := next((one.fault for one in orders.work if one.fault), ""):
         raise Misuse(f"A piece of work is not clear: {fault}.", hint="Compare: midwatch brief --example")
+    require_patterns((*orders.do_not_touch, *(path for piece in orders.pieces() for path in piece.paths)))
     for ordered in orders.pieces():
         try:
             found.append(await evening.records.get(ProjectRow, ordered.project))

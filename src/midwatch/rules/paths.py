@@ -1,84 +1,154 @@
-"""Whether a path lies inside what was allowed or touched what was forbidden; text only, no disk."""
+"""One language for path patterns, read here by everything that asks what a path may be.
 
-from collections.abc import Callable, Iterable
-from fnmatch import fnmatchcase
+A pattern means what it means in `.gitignore`, from the top of the repository: `*` and `?` stay inside one part of a
+path, `**` spans parts, a slash at its start or inside ties a pattern to the top, and whatever it names it names with
+everything below. What differs:
 
-_WILD = frozenset("*?[")
+- A plain name that allows (`paths = ["docs"]`) is at the top, as in `git add docs`; one that forbids is at any depth.
+- What forbids holds in any spelling: upper and lower case and Unicode forms are the same.
+- `docs/` and `docs/**` name the folder itself too: a tool call does not say whether a path is a folder.
+- Brackets also mean themselves: people have files such as `app/[slug]/page.tsx`.
+- There is no `!`, no comment and no escape.
+- A pattern holds at most two `**`, and three `*` in one part: more can take minutes on a path that is made for it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from pathspec.patterns.gitignore.base import GitIgnorePatternError
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from midwatch.errors import Misuse
+
+MOST_DOUBLE_STARS: Final = 2
+MOST_STARS: Final = 3
+_WILD: Final = frozenset("*?")
+_SPECIAL: Final = _WILD | {"["}
+_NEGATED: Final = ("[!", "[^")
+_ANY: Final = "\ue000"
+"""A letter for private use: of a pattern, only wildcards match it."""
+
+
+def require_patterns(texts: Iterable[str]) -> None:
+    """Refuse a text that is no path pattern, where a person writes it and before anything is spent."""
+    for text in texts:
+        if fault := pattern_fault(text):
+            raise Misuse(f"{text!r} is no path pattern: {fault}.", hint="Write it as in .gitignore, e.g. src/**.")
+
+
+@lru_cache(maxsize=4096)
+def pattern_fault(pattern: str) -> str:
+    """Say why a text is no path pattern; nothing, where it is one."""
+    parts = _parts(pattern)
+    first = parts[0] if parts else ""
+    stars = max((part.count("*") for part in parts if part != "**"), default=0)
+    faults = (
+        (not parts, "it names no path; ** means the whole repository"),
+        (".." in parts or first.startswith("~"), "it leaves the repository; write it from the top folder"),
+        ("\\" in pattern, "it holds a backslash; separate folders with /"),
+        (not pattern.isprintable(), "it holds characters that cannot be seen"),
+        (first.startswith("!"), "it starts with '!'; name the paths that are meant"),
+        (parts.count("**") > MOST_DOUBLE_STARS, f"it holds more than {MOST_DOUBLE_STARS} **"),
+        (stars > MOST_STARS, f"it holds more than {MOST_STARS} * in one part"),
+    )
+    return next((why for wrong, why in faults if wrong), "")
 
 
 def is_clean(path: str) -> bool:
     """Only a relative, normalised POSIX path can be judged; everything else counts as outside."""
-    if not path or "\\" in path or "\0" in path:
+    if not path or "\\" in path or any(unicodedata.category(letter) == "Cc" for letter in path):
         return False
     return all(part not in {"", ".", ".."} for part in path.split("/"))
 
 
+def names(path: str, patterns: Iterable[str]) -> bool:
+    """Whether one of the patterns names a path or a folder above it; a pattern without a slash does at any depth."""
+    return any(expression.match(path) for pattern in patterns for expression in _expressions(pattern))
+
+
 def inside(path: str, patterns: Iterable[str]) -> bool:
-    """A path is inside when one of the patterns covers all of it."""
+    """Whether the patterns allow a path that can be read in one way only.
+
+    A path with wildcards of its own (`rm src/*.pyc`) is inside where everything it may stand for is.
+    """
     if not is_clean(path):
         return False
-    parts = path.split("/")
-    return any(_covers(_pattern_parts(pattern), parts, _contains) for pattern in patterns)
-
-
-def beneath(path: str, places: Iterable[str]) -> bool:
-    """A path is beneath a place when the place covers it or is a folder above it."""
-    return any(inside(path, (place, place.rstrip("/") + "/**")) for place in places)
-
-
-def touches(path: str, patterns: Iterable[str]) -> bool:
-    """A forbidden pattern is read broadly: it covers what lies under it, and a bare name is meant at any depth."""
-    parts = path.split("/")
-    heads = [parts[:count] for count in range(1, len(parts) + 1)]
+    meant = _meanings(path)
     return any(
-        any(_covers(pattern_parts, head, _meets) for head in heads)
+        all(names(one, (_from_top(pattern),)) for one in meant)
         for pattern in patterns
-        for pattern_parts in _broad_parts(pattern)
+        if len(meant) == 1 or not any(sign in pattern for sign in _NEGATED)
     )
 
 
-def _pattern_parts(pattern: str) -> list[str]:
-    """A trailing slash means everything in that folder."""
-    pattern = pattern.removeprefix("./")
-    return (pattern + "**" if pattern.endswith("/") else pattern).split("/")
+def touches(path: str, patterns: Iterable[str]) -> bool:
+    """Whether a path is what a pattern forbids, in any spelling: case and Unicode form make no other file of it.
+
+    A pattern that cannot be read forbids everything: it was meant to forbid something.
+    """
+    written = tuple(pattern for pattern in patterns if _parts(pattern))
+    return (
+        names(path, written)
+        or names(spelled_alike(path), map(spelled_alike, written))
+        or any(map(pattern_fault, written))
+    )
 
 
-def _broad_parts(pattern: str) -> list[list[str]]:
-    bare = pattern.removeprefix("./").strip("/")
-    if not bare:
-        return []
-    parts = bare.split("/")
-    # `secrets/**` is meant to protect the folder itself too, not only what is in it.
-    trimmed = parts[:-1] if parts[-1] == "**" and len(parts) > 1 else parts
-    return [trimmed, ["**", *trimmed]] if len(parts) == 1 else [trimmed]
+def top_folder(pattern: str) -> str:
+    """Name the folder whose content is exactly what a pattern allows; nothing, where it may allow more or a file."""
+    name = "/".join(_parts(pattern)).removesuffix("/**")
+    whole = pattern.strip().endswith(("/", "/**")) and not pattern_fault(pattern)
+    return name if whole and set(name).isdisjoint('*?[]"') else ""
 
 
-def _covers(pattern: list[str], parts: list[str], fits: Callable[[str, str], bool]) -> bool:
-    """Walk all ways through the pattern at once, so that many `**` cost no more than one."""
-    reached = _skip_stars({0}, pattern)
-    for part in parts:
-        here = {at for at in reached if at < len(pattern) and fits(pattern[at], part)}
-        reached = _skip_stars({at if pattern[at] == "**" else at + 1 for at in here}, pattern)
-    return len(pattern) in reached
+def spelled_alike(path: str) -> str:
+    """Spell a path the way a file system without case would, so that two names for one file become equal."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
-def _skip_stars(places: set[int], pattern: list[str]) -> set[int]:
-    reached = set(places)
-    for at in range(len(pattern)):
-        if at in reached and pattern[at] == "**":
-            reached.add(at + 1)
-    return reached
+def _parts(pattern: str) -> list[str]:
+    return [part for part in pattern.strip().split("/") if part not in {"", "."}]
 
 
-def _contains(pattern: str, part: str) -> bool:
-    """A part with wildcards may stand for many names, so only a pattern at least as wide contains it."""
-    if pattern == "**":
-        return True
-    if _WILD.isdisjoint(part):
-        return fnmatchcase(part, pattern)
-    return pattern == part or (pattern == "*" and part != "**")
+def _from_top(pattern: str) -> str:
+    """Tie a plain name to the top."""
+    return pattern if _SPECIAL & set(pattern) else "/" + pattern.strip()
 
 
-def _meets(pattern: str, part: str) -> bool:
-    """For what is forbidden a part is also its plain text: `[slug].tsx` is a real file name."""
-    return pattern == "**" or fnmatchcase(part, pattern) or part == pattern
+def _is_rooted(pattern: str) -> bool:
+    return "/" in pattern.strip().rstrip("/")
+
+
+@lru_cache(maxsize=4096)
+def _expressions(pattern: str) -> tuple[re.Pattern[str], ...]:
+    """Compile what a pattern means: as it is written, and with its brackets as letters."""
+    if pattern_fault(pattern):
+        return ()
+    parts = _parts(pattern)
+    while len(parts) > 1 and parts[-1] == "**":
+        del parts[-1]
+    text = ("/" if _is_rooted(pattern) else "") + "/".join(parts)
+    written = "\\" + text if text.startswith("#") else text
+    plain = re.sub(r"([\[\]])", r"\\\1", written)
+    return tuple(found for one in dict.fromkeys((written, plain)) if (found := _compiled(one)))
+
+
+def _compiled(text: str) -> re.Pattern[str] | None:
+    try:
+        expression, _ = GitIgnoreSpecPattern.pattern_to_regex(text)
+        return re.compile(expression, re.DOTALL) if isinstance(expression, str) else None
+    except (GitIgnorePatternError, re.error):  # brackets that make no set: they mean only themselves
+        return None
+
+
+def _meanings(path: str) -> tuple[str, ...]:
+    """Give the path itself, or the shortest and the longest of what its wildcards may stand for."""
+    if _WILD.isdisjoint(path):
+        return (path,)
+    parts = path.split("/")
+    short = [part.replace("*", "").replace("?", _ANY) or _ANY for part in parts if part != "**"]
+    long = ["/".join([_ANY] * 3) if part == "**" else part.replace("*", _ANY * 64).replace("?", _ANY) for part in parts]
+    return "/".join(short) or _ANY, "/".join(long)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from midwatch.rules.paths import beneath, touches
+from midwatch.rules.paths import inside, touches
 
 FOREIGN = frozenset(
     {"vendor", "vendored", "_vendor", "third_party", "third-party", "thirdparty", "node_modules", "build", "dist"}
@@ -27,7 +27,7 @@ class Scope:
 
     def allows(self, path: str) -> bool:
         """Whether this path may be looked at and changed, read exactly as the gate reads it."""
-        return (not self.paths or beneath(path, self.paths)) and not touches(path, self.avoid)
+        return (not self.paths or inside(path, self.paths)) and not touches(path, self.avoid)
 
 
 def is_foreign(path: str) -> bool:

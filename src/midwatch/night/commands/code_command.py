@@ -27,6 +27,7 @@ from midwatch.night.rounds.world import World, look
 from midwatch.rules.gate.contract import WRITE
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.gate.levels import HOUSEKEEPER
+from midwatch.rules.paths import require_patterns
 from midwatch.settings import session_limits
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.house import SessionState
@@ -86,6 +87,7 @@ async def _projects(night: Night, wanted: Commanded) -> tuple[ProjectRow, ...]:
             f"That is longer than {LONGEST} characters.",
             hint="Say it shorter; put the rest into a file in the project.",
         )
+    require_patterns(wanted.paths)
     if not wanted.projects:
         raise Misuse("No project is named.", hint="Name one with --project, or run it inside a known repository.")
     found = []

@@ -5,7 +5,7 @@ from typing import Final
 from midwatch.rules.gate.act_groups import plain
 from midwatch.rules.gate.conditions import Finding, refuse, say_only
 from midwatch.rules.gate.levels import effective_level
-from midwatch.rules.paths import beneath, inside, touches
+from midwatch.rules.paths import inside, touches
 from midwatch.terms.acts import FORBIDDEN, ActKind, External, Proposal
 from midwatch.terms.contract import Constraints, RunContract, ToolScope
 from midwatch.terms.facts import Facts
@@ -107,7 +107,7 @@ def _scope(contract: RunContract, tool: str) -> ToolScope:
 
 
 def _in_work(contract: RunContract, path: str) -> bool:
-    return not contract.paths or beneath(path, contract.paths)
+    return not contract.paths or inside(path, contract.paths)
 
 
 def do_not_touch(proposal: Proposal, facts: Facts) -> Finding | None:

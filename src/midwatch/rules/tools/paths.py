@@ -4,7 +4,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
-from midwatch.rules.paths import beneath, touches
+from midwatch.rules.paths import inside, touches
 from midwatch.rules.tools.tool_case import Found, ToolFacts, ToolOutcome
 from midwatch.rules.tools.visible import hidden, named
 from midwatch.terms.english import reason
@@ -129,13 +129,12 @@ def is_git_inside(relative: str) -> bool:
 
 def is_forbidden(relative: str, facts: ToolFacts) -> bool:
     """Whether the orders say not to touch it; upper and lower case are the same there."""
-    folded = tuple(pattern.casefold() for pattern in facts.do_not_touch)
-    return touches(relative, facts.do_not_touch) or touches(relative.casefold(), folded)
+    return touches(relative, facts.do_not_touch)
 
 
 def _in_scope(relative: str, facts: ToolFacts) -> bool:
-    work = not facts.work_paths or beneath(relative, facts.work_paths)
-    return work and beneath(relative, facts.allowed_paths)
+    work = not facts.work_paths or inside(relative, facts.work_paths)
+    return work and inside(relative, facts.allowed_paths)
 
 
 def _folded(part: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from midwatch.rules.paths import beneath
+from midwatch.rules.paths import inside
 from midwatch.rules.tools.command_law import judge_run, reads_strangers
 from midwatch.rules.tools.display import shown
 from midwatch.rules.tools.paths import judge_read, judge_write, place
@@ -110,8 +110,8 @@ def _names(pattern: str, names: frozenset[str], paths: tuple[str, ...]) -> bool:
     name, opened, scope = pattern.partition("(")
     if name not in names:
         return False
-    scope = scope.removesuffix(")").removeprefix("/")
-    return not opened or all(beneath(path, (scope,)) for path in paths)
+    scope = scope.removesuffix(")")
+    return not opened or all(inside(path, (scope,)) for path in paths)
 
 
 def _running(wish: Wish, facts: ToolFacts) -> Iterator[Found]:

@@ -5,10 +5,10 @@ import re
 from midwatch.errors import Unknown
 from midwatch.rules.checks.cheating import FileFact
 from midwatch.rules.checks.discovery import TELLING, Looked
+from midwatch.rules.paths import inside
 from midwatch.workshop.checks.check_files import MOST_CHARACTERS, Read, kind_of, scripts_of
 from midwatch.workshop.checks.check_scripts import called_scripts
 from midwatch.workshop.git.mirrors import Mirrors
-from midwatch.workshop.quarantine.paths import matches
 from midwatch.workshop.upkeep.folders import sha
 
 MOST_PATHS = 50_000
@@ -34,7 +34,7 @@ async def read_changes(
                 kind=await kind_of(change, read, commits, scripts),
                 before=None if change.status == "A" else await _text(read, base, change.path),
                 after=None if change.status == "D" else await _text(read, head, change.path),
-                allowed=matches(change.path, may_change),
+                allowed=inside(change.path, may_change),
             )
             for change in await mirrors.changes(project, base, head)
         ]

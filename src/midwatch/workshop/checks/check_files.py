@@ -9,8 +9,8 @@ from typing import Any
 
 from midwatch.errors import Unknown
 from midwatch.rules.checks.cheating import FileFact, FileKind
+from midwatch.rules.paths import names
 from midwatch.terms.jobs import FileChange
-from midwatch.workshop.quarantine.paths import matches
 
 EXISTING_TESTS = (
     "tests/",
@@ -112,11 +112,11 @@ async def kind_of(change: FileChange, read: Read, commits: tuple[str, str], scri
     if name in _PARTS:
         same = await _says_the_same(_PARTS[name], read, commits, change.path)
         return FileKind.CODE if same else FileKind.CONFIG
-    if change.path in scripts or matches(change.path, CONFIGURATION):
+    if change.path in scripts or names(change.path, CONFIGURATION):
         return FileKind.CONFIG
-    if matches(change.path, SNAPSHOTS):
+    if names(change.path, SNAPSHOTS):
         return FileKind.SNAPSHOT
-    return FileKind.TEST if matches(change.path, EXISTING_TESTS) else FileKind.CODE
+    return FileKind.TEST if names(change.path, EXISTING_TESTS) else FileKind.CODE
 
 
 def to_restore(files: Iterable[FileFact]) -> tuple[tuple[str, ...], tuple[str, ...]]:

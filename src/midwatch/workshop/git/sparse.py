@@ -3,28 +3,17 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from midwatch.rules.paths import top_folder
 from midwatch.workshop.git.git import Git
-
-_WILD = frozenset('*?[]\\!"')
 
 
 def folders_named(patterns: Iterable[str]) -> tuple[str, ...]:
     """List the folders if the patterns name nothing but whole folders from the top; else nothing, meaning all.
 
-    `api/` is such a folder only with an inner slash or a leading one: without, it may lie at any depth.
+    `api/` is such a folder; `api` may be a file.
     """
-    found = [_folder(pattern.strip()) for pattern in patterns]
+    found = [top_folder(pattern) for pattern in patterns]
     return tuple(dict.fromkeys(found)) if all(found) else ()
-
-
-def _folder(pattern: str) -> str:
-    body = pattern.removeprefix("./")
-    whole = body.endswith(("/", "/**"))
-    name = body.removesuffix("**").strip("/")
-    anchored = body.endswith("/**") or body.startswith("/") or "/" in body.rstrip("/")
-    parts = name.split("/")
-    plain = name.isprintable() and not set(name) & _WILD and not {"", ".", ".."} & set(parts)
-    return name if whole and anchored and plain else ""
 
 
 async def narrow(git: Git, tree: Path, folders: tuple[str, ...]) -> None:

@@ -1,11 +1,6 @@
-"""Path patterns on git paths, in the manner of .gitignore, and what makes a path suspicious."""
+"""What makes a path in a delivery suspicious: its name, where a link leads, and whose machine it steers."""
 
-import re
 import unicodedata
-from collections.abc import Iterable
-from functools import lru_cache
-
-from midwatch.errors import Misuse
 
 SENSITIVE = (
     ".github/",
@@ -90,66 +85,6 @@ SENSITIVE = (
 """What runs on, or steers, somebody else's machine: CI, hooks, agent settings, lockfiles. Matched ignoring case."""
 
 
-def matches(path: str, patterns: Iterable[str], *, any_case: bool = False) -> bool:
-    """Whether a git path is one the patterns name, or lies below one.
-
-    `*` and `?` stay inside one part, `**` spans parts, a pattern without an inner slash matches at any depth, a
-    leading slash ties it to the top, a trailing one to folders. There is no `!`: what is allowed is said, not unsaid.
-    """
-    # Where case must not matter, spelling must not either: one letter can be written in two ways.
-    name = unicodedata.normalize("NFC", path) if any_case else path
-    return any(_expression(pattern, any_case).fullmatch(name) for pattern in patterns if pattern.strip())
-
-
-@lru_cache(maxsize=1024)
-def _expression(pattern: str, any_case: bool) -> re.Pattern[str]:  # noqa: FBT001 - lru_cache wants it positional
-    body = pattern.strip().removeprefix("./")
-    if body.startswith("!"):
-        raise Misuse(f"{pattern!r} starts with '!', which means nothing here.", hint="Name the paths that are meant.")
-    anchored = "/" in body.rstrip("/")
-    only_folder = body.endswith("/")
-    parts = [piece for piece in body.split("/") if piece not in ("", ".")]
-    if ".." in parts or not parts:
-        raise Misuse(f"{pattern!r} is not a path pattern inside a repository.", hint="Write it from the top folder.")
-    start = "" if anchored else "(?:.*/)?"
-    below = "/.+" if only_folder else "(?:/.+)?"
-    whole = start + _joined(parts) + below
-    try:
-        return re.compile(
-            unicodedata.normalize("NFC", whole) if any_case else whole,
-            re.DOTALL | (re.IGNORECASE if any_case else 0),
-        )
-    except re.error as error:
-        raise Misuse(f"{pattern!r} is not a path pattern: {error.msg}.", hint="Check its brackets.") from None
-
-
-def _joined(parts: list[str]) -> str:
-    text = ""
-    for place, piece in enumerate(parts):
-        last = place == len(parts) - 1
-        if piece == "**":
-            text += ".+" if last else "(?:.+/)?"
-        else:
-            text += _part(piece) + ("" if last else "/")
-    return text
-
-
-def _part(piece: str) -> str:
-    """Translate one part of a pattern; brackets come from the same alphabet as in regular expressions."""
-    text, place = "", 0
-    while place < len(piece):
-        letter = piece[place]
-        closing = piece.find("]", place + 2) if letter == "[" else -1
-        if closing > 0:
-            inner = piece[place + 1 : closing].replace("\\", "\\\\").replace("[", "\\[")
-            text += "(?!/)[" + ("^" + inner[1:] if inner[0] in "!^" else inner) + "]"
-            place = closing
-        else:
-            text += {"*": "[^/]*", "?": "[^/]"}.get(letter) or re.escape(letter)
-        place += 1
-    return text
-
-
 MOST_PATH_BYTES, MOST_PART_BYTES = 1024, 255
 
 
@@ -177,11 +112,6 @@ def _is_git_folder(piece: str) -> bool:
     seen = "".join(letter for letter in piece if unicodedata.category(letter) != "Cf")
     name = seen.casefold().split(":")[0].rstrip(". ")
     return name == ".git" or (name.startswith("git~") and name[4:].isdigit())
-
-
-def spelled_alike(path: str) -> str:
-    """Spell a path the way a file system without case would, so that two names for one file become equal."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def points_outside(path: str, target: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.errors import Refused
+from midwatch.rules.paths import inside, spelled_alike, touches
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
 from midwatch.terms.signals import FILES, IN_CHECKOUT
@@ -131,9 +132,9 @@ async def _objections(seen: _Inspection, entry: history.Entry) -> list[str]:
     found = []
     if why := paths.flaw(entry.path):
         found.append(f"{shown!r} is not acceptable, because {why}")
-    if not paths.matches(path, seen.scope.allowed_paths):
+    if not inside(path, seen.scope.allowed_paths):
         found.append(f"{shown} is outside the allowed paths ({', '.join(seen.scope.allowed_paths) or 'none'})")
-    if named := [glob for glob in seen.do_not_touch if paths.matches(path, (glob,), any_case=True)]:
+    if named := [glob for glob in seen.do_not_touch if touches(path, (glob,))]:
         found.append(f"{shown} is not to be touched ({named[0]})")
     if _is_signal(path) and entry.status != "D":
         found.append(f"{shown} is a signal to Midwatch and no part of the work")
@@ -182,11 +183,11 @@ def _collisions(listing: Iterable[str], added: Iterable[str]) -> list[str]:
     spellings: dict[str, set[str]] = {}
     for path in filter(None, listing):
         for name in _upward(path):
-            spellings.setdefault(paths.spelled_alike(name), set()).add(name)
+            spellings.setdefault(spelled_alike(name), set()).add(name)
     return [
         f"{history.legible(path)} differs from another path only in its spelling"
         for path in added
-        if any(len(spellings.get(paths.spelled_alike(name), ())) > 1 for name in _upward(path))
+        if any(len(spellings.get(spelled_alike(name), ())) > 1 for name in _upward(path))
     ]
 
 

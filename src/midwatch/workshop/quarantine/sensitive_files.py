@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from midwatch.rules.paths import touches
 from midwatch.workshop.git.git import Git
 from midwatch.workshop.git.history import Entry
-from midwatch.workshop.quarantine import paths
+from midwatch.workshop.quarantine.paths import SENSITIVE
 
 LARGE = 1 << 20
 EXECUTABLE, SYMLINK = "100755", "120000"
@@ -24,7 +25,7 @@ def flagged(entries: Iterable[Entry], binary: frozenset[bytes], sizes: Mapping[s
     return tuple(
         entry.path.decode(errors="replace")
         for entry in entries
-        if paths.matches(entry.path.decode(errors="replace"), paths.SENSITIVE, any_case=True)
+        if touches(entry.path.decode(errors="replace"), SENSITIVE)
         or entry.path in binary
         or sizes.get(entry.blob, 0) > LARGE
         or SYMLINK in (entry.mode, entry.old_mode)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from midwatch.errors import Broken, Unavailable
 from midwatch.ports.network import RoomNetwork
+from midwatch.rules.paths import names
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.quarantine import paths
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.spec import Walls
 from midwatch.workshop.upkeep.folders import locked, part, remove, sha
@@ -54,7 +54,7 @@ class Setups:
     async def fingerprint(self, project: str, commit: str, command: str) -> str:
         """Name a setup by its command and by the files it depends on, as they are in a commit."""
         listed = await self._listed(project, commit)
-        chosen = [f"{blob} {path}" for path, blob in listed if paths.matches(path, DEPENDS_ON)]
+        chosen = [f"{blob} {path}" for path, blob in listed if names(path, DEPENDS_ON)]
         told = "\n".join([command, self.enclosure.isolation.value, *sorted(chosen)])
         return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:24]
 
