@@ -1,6 +1,7 @@
 """A server for a bench, stopped afterwards."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -11,13 +12,13 @@ from pathlib import Path
 
 @contextmanager
 def running_server(home: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start `midwatch up` on a folder and wait for its socket."""
+    """Start `midwatch up` on a folder and wait until it listens at its socket."""
     environment = os.environ | {"MIDWATCH_HOME": str(home)}
     process = subprocess.Popen(
         [sys.executable, "-m", "midwatch", "up"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     until = time.monotonic() + 30
-    while not (home / "midwatch.sock").exists():
+    while not _answers(home / "midwatch.sock"):
         if process.poll() is not None or time.monotonic() > until:
             raise RuntimeError("the server did not start")
         time.sleep(0.05)
@@ -26,3 +27,12 @@ def running_server(home: Path) -> Iterator[subprocess.Popen[bytes]]:
     finally:
         process.terminate()
         process.wait(30)
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as line:
+        try:
+            line.connect(str(path))
+        except OSError:
+            return False
+    return True

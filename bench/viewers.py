@@ -213,7 +213,7 @@ async def _bare() -> None:
                 seq += 1
                 now = datetime.now(UTC)
                 entry = Entry(seq=seq, at=now, actor="midwatch", key="", because=(), event=_said("msg"))
-                chunk = message(seq=seq, data=as_json(streamed(entry, Names(), {})))
+                chunk = message(seq=seq, data=as_json(streamed(entry, Names())))
                 for queue in queues:
                     queue.put_nowait(chunk)
         server.force_exit = server.should_exit = True

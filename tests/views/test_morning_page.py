@@ -20,6 +20,7 @@ from midwatch.terms.trust import Level
 from midwatch.views.pages.morning_items import NightRows, checks
 from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, verdict
 from midwatch.views.pages.review_form import review_of
+from midwatch.views.text.names import Names, names_after
 from tests.nights.house import FAULTS, a_house, orders, sample_repository
 
 Night = tuple[NightRows, tuple[Entry, ...]]
@@ -64,7 +65,7 @@ def rows(nights: tuple[Night, Night]) -> NightRows:
 
 @pytest.fixture
 def page(nights: tuple[Night, Night]) -> MorningPage:
-    return morning_page(*nights[0])
+    return morning_page(*nights[0], names_after(nights[0][1]))
 
 
 def jobs_ended(rows: NightRows, *states: JobState, verdict: str = "green") -> NightRows:
@@ -105,7 +106,7 @@ def test_done_on_red_checks_needs_an_eye(rows: NightRows) -> None:
 def test_an_open_ask_needs_an_eye(rows: NightRows) -> None:
     waiting = replace(jobs_ended(rows, JobState.DONE), asks=(rows.asks[0].model_copy(update={"state": AskState.OPEN}),))
     assert verdict(waiting) == "The one thing ordered is done. One needs your eye."
-    assert [one.number for one in morning_page(waiting, ()).decisions] == [rows.asks[0].number]
+    assert [one.number for one in morning_page(waiting, (), Names()).decisions] == [rows.asks[0].number]
 
 
 def test_a_night_that_only_watched_says_so(rows: NightRows) -> None:
@@ -117,9 +118,9 @@ def test_a_night_that_only_watched_says_so(rows: NightRows) -> None:
 def test_the_night_line_counts_what_was_asked(page: MorningPage, rows: NightRows) -> None:
     assert asked(page.night) == "2 questions asked, 2 decided by silence"
     answered = rows.asks[0].model_copy(update={"state": AskState.ANSWERED})
-    mixed = morning_page(replace(rows, asks=(answered, rows.asks[1])), ()).night
+    mixed = morning_page(replace(rows, asks=(answered, rows.asks[1])), (), Names()).night
     assert asked(mixed) == "2 questions asked, 1 answered in time, 1 decided by silence"
-    assert asked(morning_page(replace(rows, asks=()), ()).night) == "no question asked"
+    assert asked(morning_page(replace(rows, asks=()), (), Names()).night) == "no question asked"
     assert (page.night.number, page.night.spent) == (1, "$0 of $50, no tokens")
 
 
@@ -146,7 +147,7 @@ def test_decisions_made_for_the_person_name_their_entries(page: MorningPage, nig
 def test_a_piece_that_was_taken_back_is_a_decision(nights: tuple[Night, Night]) -> None:
     rows, entries = nights[0]
     changed = [_with_dropped(entry) for entry in entries]
-    told = morning_page(rows, changed).items[0].decisions
+    told = morning_page(rows, changed, names_after(changed)).items[0].decisions
     assert any(one.text == "Took back “imports”: it broke the check" for one in told)
 
 
@@ -177,7 +178,7 @@ def test_before_a_review_there_is_none(page: MorningPage) -> None:
 
 
 def test_a_review_shows_what_it_changed(nights: tuple[Night, Night]) -> None:
-    page = morning_page(*nights[1])
+    page = morning_page(*nights[1], names_after(nights[1][1]))
     assert page.reviewed is not None
     assert (page.reviewed.by, page.reviewed.usefulness, page.reviewed.flags) == ("ann", 4, ("wrong_fact",))
     assert (page.items[0].outcome, page.items[0].reason) == (Outcome.REJECTED, "too much")

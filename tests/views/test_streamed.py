@@ -10,7 +10,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobCreated, PullRequestMerged, PullRequestOpened
 from midwatch.journal.events.session import ActEnded, ActJudged, AskAnswered, AskOpened, CouncilSpoke, Opinion
 from midwatch.views.entries.describe import describe
-from midwatch.views.entries.sse import PING, brought, connected, session_of, streamed
+from midwatch.views.entries.sse import PING, connected, session_of, streamed
 from midwatch.views.entries.tags import sse_type
 from midwatch.views.text.names import Names, introduce
 from tests.journal.samples import KINDS, sample
@@ -27,12 +27,10 @@ def told(*events: Event) -> list[dict[str, object]]:
 
 def all_told(entries: Sequence[Entry]) -> list[dict[str, object]]:
     names = Names()
-    sessions: dict[str, str] = {}
     messages: list[dict[str, object]] = []
     for entry in entries:
         names = introduce(names, entry.event)
-        sessions |= brought(entry.event, sessions)
-        messages.append({**streamed(entry, names, sessions)})
+        messages.append({**streamed(entry, names)})
     return messages
 
 

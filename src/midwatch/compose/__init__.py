@@ -2,5 +2,6 @@
 
 from midwatch.compose.house import House, Parts, database_url
 from midwatch.compose.opening import open_house
+from midwatch.engine.loops import going_on
 
-__all__ = ["House", "Parts", "database_url", "open_house"]
+__all__ = ["House", "Parts", "database_url", "going_on", "open_house"]

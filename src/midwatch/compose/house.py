@@ -51,6 +51,7 @@ from midwatch.store.blobs import FolderBlobs
 from midwatch.store.folds import Folds
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
+from midwatch.store.read.history import SqlHistory
 from midwatch.store.read.records import SqlRecords
 from midwatch.store.schema.engines import open_reader
 from midwatch.store.side.credentials import SqlKeys
@@ -109,6 +110,7 @@ class House:
         scrub = EntryRedactor(self.redactor)
         self.journal = SqlJournal(self.pen, self.reader, url=self.url, clock=self.clock, ids=self.ids, scrub=scrub)
         self.records = SqlRecords(self.reader)
+        self.history = SqlHistory(self.reader)
         self.blobs = FolderBlobs(home / "blobs", scrub=self.redactor.redact_bytes)
         self.folds = Folds(self.pen, self.reader)
         self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)

@@ -32,7 +32,6 @@ router = APIRouter()
 NEXT, OVER = "midwatch-next", "midwatch-over"
 """Where to go on reading a log, and whether anything more can come."""
 LOOK_SECONDS = 0.3
-LONGEST_STORY = 10_000
 Offset = Annotated[int | None, Query(alias="from", ge=0, le=2**62, description="Whole lines from this byte on.")]
 Epoch = Annotated[int, InPath(ge=0, le=2**31, description="Of the errand, as /errands tells it.")]
 Wait = Annotated[float, Query(ge=0, description="Seconds to wait for more, if there is none yet.")]
@@ -57,7 +56,7 @@ async def job(house: TheHouse, name: str) -> Shown:
 
 async def _stones(house: House, job: str) -> list[str]:
     """Give what a job passed on its way, oldest first."""
-    entries = await house.journal.entries(limit=LONGEST_STORY, kinds=("milestone.reached",))
+    entries = await house.history.about([job], ("milestone.reached",))
     events = [one.event for one in entries if isinstance(one.event, MilestoneReached)]
     return [clean(event.text, 300) for event in events if event.job == job]
 

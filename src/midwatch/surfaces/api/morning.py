@@ -6,22 +6,21 @@ from dataclasses import asdict
 from fastapi import APIRouter
 
 from midwatch.compose import House
-from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import ActJudged
 from midwatch.morning import review as verdicts
 from midwatch.rules.gate.rehearsal import rehearse as rehearse_at
 from midwatch.surfaces.api.access import Answers, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
+from midwatch.surfaces.api.paging import Onward, PageSize, Place
 from midwatch.surfaces.queries.audit import every_entry, verify, violations
 from midwatch.surfaces.queries.job_stories import prompt_text
+from midwatch.surfaces.queries.replay import replay_page
+from midwatch.surfaces.queries.why import why_advice, why_entry
 from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, RunRow, SessionRow
 from midwatch.terms.report import Review
 from midwatch.terms.trust import Level
-from midwatch.views.entries import replay as timeline
-from midwatch.views.entries import why as reasons
-from midwatch.views.entries.advice import why_recommendation
+from midwatch.views.entries.replay import Gap, Row
 from midwatch.views.entries.tags import Tag
-from midwatch.views.text.names import names_after
 
 router = APIRouter()
 
@@ -76,23 +75,19 @@ async def rehearse(house: TheHouse, level: Level, night: str = "") -> Shown:
 
 
 @router.get("/replay", dependencies=[Reads])
-async def replay(house: TheHouse, night: str = "", tag: Tag | None = None) -> list[Shown]:
-    """Give the timeline of a night, or of everything."""
-    entries = await every_entry(house)
-    before: tuple[Entry, ...] = ()
-    if night:
-        session = await house.records.get(SessionRow, night)
-        last = session.ended_at or house.clock.now()
-        before = tuple(one for one in entries if one.at < session.created_at)
-        entries = tuple(one for one in entries if session.created_at <= one.at <= last)
-    wanted: frozenset[Tag] = frozenset({tag}) if tag else frozenset()
-    return [await _with_words(house, one) for one in timeline.rows(entries, tags=wanted, names=names_after(before))]
+async def replay(
+    house: TheHouse, page: Onward, night: str = "", tag: Tag | None = None, after: Place = 0, limit: PageSize = 1000
+) -> list[Shown]:
+    """Give the timeline of a night, or of everything, in pages."""
+    found = await replay_page(house, night=night, tag=tag, after=after, limit=limit)
+    page.goes_on(found.next)
+    return [await _with_words(house, one) for one in found.rows]
 
 
-async def _with_words(house: House, row: timeline.Row | timeline.Gap) -> Shown:
+async def _with_words(house: House, row: Row | Gap) -> Shown:
     """Put every word an agent was told beside the entry it began with."""
     given = shown(row)
-    if isinstance(row, timeline.Row) and row.told is not None:
+    if isinstance(row, Row) and row.told is not None:
         given["told"]["text"] = await prompt_text(house, row.told.prompt_blob)
     return given
 
@@ -100,11 +95,10 @@ async def _with_words(house: House, row: timeline.Row | timeline.Gap) -> Shown:
 @router.get("/why/{name}", dependencies=[Reads])
 async def why(house: TheHouse, name: str) -> Shown:
     """Answer `why this?` for an entry or a recommendation."""
-    entries = await every_entry(house)
-    if name.isdigit():
-        by_seq = {one.seq: one for one in entries}
-        return reasons.why(by_seq.get, int(name), entries).model_dump(mode="json")
-    return why_recommendation(entries, name).model_dump(mode="json")
+    if name.isdecimal():
+        _, told = await why_entry(house, int(name) if len(name) < 19 else 0)
+        return shown(told)
+    return shown(await why_advice(house, name))
 
 
 @router.get("/doctor/verify", dependencies=[Reads])

@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 
 from midwatch.errors import Refused, Unknown
@@ -16,8 +16,8 @@ from midwatch.night.commands import steering
 from midwatch.rules.tools.visible import visible
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
-from midwatch.surfaces.api.paging import ThePage
-from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.api.paging import PageSize, Place, ThePage
+from midwatch.surfaces.queries.names import names_of
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import (
@@ -32,23 +32,10 @@ from midwatch.terms.records import (
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.pages.open_asks import parts_of
-from midwatch.views.text.names import Names, names_after
+from midwatch.views.text.names import Names
 
 router = APIRouter()
 LONGEST_WAIT = 25.0
-Place = Annotated[int, Query(ge=0, le=2**62)]
-PageSize = Annotated[int, Query(ge=1, le=1000)]
-NAMING = (
-    "project.added",
-    "work.added",
-    "session.opened",
-    "run.started",
-    "job.created",
-    "ask.opened",
-    "pull_request.opened",
-    "act.judged",
-)
-"""Events that bring something with a name into the world."""
 
 
 class OrdersText(Term):
@@ -194,7 +181,7 @@ async def entries(house: TheHouse, after: Place = 0, limit: PageSize = 200, wait
                 async for _ in house.journal.tail(after=after):
                     break
         page = await house.journal.entries(after=after, limit=min(limit, 1000))
-    names = names_after(await every_entry(house, kinds=NAMING))
+    names = await names_of(house, page)
     return [_entry(entry, names) for entry in page]
 
 

@@ -21,17 +21,29 @@ N = TypeVar("N", bound=Numbered)
 T = TypeVar("T")
 
 
+class Further:
+    """Says in a header where a list goes on."""
+
+    def __init__(self, request: Request, response: Response) -> None:
+        self._request, self._response = request, response
+
+    def goes_on(self, after: int | None) -> None:
+        """Name the page that begins after a row; none where this was the last."""
+        if after is not None:
+            url = self._request.url.include_query_params(after=after)
+            self._response.headers["link"] = f'<{url.path}?{url.query}>; rel="next"'
+
+
+Onward = Annotated[Further, Depends(Further)]
+Place = Annotated[int, Query(ge=0, le=2**62, description="The number of the last row seen.")]
+PageSize = Annotated[int, Query(ge=1, le=MOST)]
+
+
 class Page:
     """Which part of a list is wanted."""
 
-    def __init__(
-        self,
-        request: Request,
-        response: Response,
-        after: Annotated[int, Query(ge=0, le=2**62, description="The number of the last row seen.")] = 0,
-        limit: Annotated[int, Query(ge=1, le=MOST)] = MOST,
-    ) -> None:
-        self._request, self._response = request, response
+    def __init__(self, onward: Onward, after: Place = 0, limit: PageSize = MOST) -> None:
+        self._onward = onward
         self._after, self._limit = after, limit
 
     def of(self, rows: Sequence[N]) -> Sequence[N]:
@@ -42,9 +54,7 @@ class Page:
         """Cut the page out of rows that are numbered in another way."""
         left = [row for row in rows if number(row) > self._after]
         shown = left[: self._limit]
-        if len(left) > len(shown):
-            url = self._request.url.include_query_params(after=number(shown[-1]))
-            self._response.headers["link"] = f'<{url.path}?{url.query}>; rel="next"'
+        self._onward.goes_on(number(shown[-1]) if len(left) > len(shown) else None)
         return shown
 
 

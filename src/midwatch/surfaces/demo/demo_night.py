@@ -17,6 +17,7 @@ from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.session import ActJudged, AskOpened
 from midwatch.morning import review
 from midwatch.surfaces.demo.sample import CHECK, FILES
+from midwatch.surfaces.queries.names import NameBook
 from midwatch.terms.acts import WAITING
 from midwatch.terms.house import Horizon
 from midwatch.terms.jobs import Stage
@@ -25,7 +26,6 @@ from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow, RunRow
 from midwatch.terms.report import Given, Outcome, Review
 from midwatch.terms.trust import Level
 from midwatch.views.entries.describe import describe
-from midwatch.views.text.names import Names, introduce
 from midwatch.workshop.git.git import Git
 
 Say = Callable[[str, str], None]
@@ -129,16 +129,15 @@ class DemoNight:
     async def _night(self, house: House) -> str:
         self._say("step", "Night")
         self._say("now", "the night thinks")
-        names = Names()
+        names = NameBook(house)
         async for entry in house.journal.tail(after=0):
-            names = introduce(names, entry.event)
             if isinstance(entry.event, JobClaimed):
                 self._say("now", f"job 1 of 1, {STEPS[entry.event.stage]}")
             elif isinstance(entry.event, AskOpened):
                 self._say("now", "the plan waits for you, or for its deadline")
             waits = isinstance(entry.event, ActJudged) and entry.event.proposal.kind in WAITING
             if entry.event.kind in TOLD and not waits:
-                self._say("entry", f"{entry.at:%H:%M}  {describe(entry.event, names)}")
+                self._say("entry", f"{entry.at:%H:%M}  {describe(entry.event, await names.of([entry]))}")
             if isinstance(entry.event, ReportWritten):
                 return entry.event.session
         raise Broken("The night ended without a brief.")

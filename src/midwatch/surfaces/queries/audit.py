@@ -14,10 +14,9 @@ from midwatch.terms import records as rec
 PAGE = 1000
 
 
-async def every_entry(house: House, *, kinds: tuple[str, ...] = ()) -> tuple[Entry, ...]:
-    """Read the whole journal, page by page."""
+async def every_entry(house: House, *, kinds: tuple[str, ...] = (), after: int = 0) -> tuple[Entry, ...]:
+    """Read the journal from a place on to its end, page by page."""
     found: list[Entry] = []
-    after = 0
     while page := await house.journal.entries(after=after, limit=PAGE, kinds=kinds):
         found += page
         after = page[-1].seq

@@ -2,23 +2,16 @@
 
 from midwatch.compose import House
 from midwatch.errors import Unknown
-from midwatch.journal.entry import Entry
 from midwatch.surfaces.web.site.safe import marked
 from midwatch.terms.records import ActRow, JobRow
 from midwatch.views.pages.job_story import STORY, ErrandDone, errands_of
-
-PAGE = 1000
 
 
 async def story_of(house: House, job: JobRow) -> tuple[ErrandDone, ...]:
     """Tell a job's errands, the first one first; a job no model drives has none."""
     acts = await house.records.find(ActRow, id=job.act) if job.act else ()
     after = acts[0].judged_seq if acts else 0
-    found: list[Entry] = []
-    while page := await house.journal.entries(after=after, limit=PAGE, kinds=STORY):
-        found += [entry for entry in page if getattr(entry.event, "job", "") == job.id]
-        after = page[-1].seq
-    return errands_of(found, job.id)
+    return errands_of(await house.history.about([job.id], STORY, after=after), job.id)
 
 
 async def prompt_of(house: House, job: JobRow, epoch: int) -> str:

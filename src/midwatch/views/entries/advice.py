@@ -20,7 +20,7 @@ from midwatch.terms.report import Recommendation
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.words.jobs import PROVEN
-from midwatch.views.text.names import names_after
+from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
 
 E = TypeVar("E", bound=Event)
@@ -57,11 +57,10 @@ class AdviceExplained(Term):
     signed: str
 
 
-def why_recommendation(entries: Sequence[Entry], recommendation_id: str) -> AdviceExplained:
+def why_recommendation(entries: Sequence[Entry], recommendation_id: str, names: Names) -> AdviceExplained:
     """Gather what stands behind a recommendation, by its id."""
     events = [entry.event for entry in entries]
     report, advice = _find(events, recommendation_id)
-    names = names_after(entries)
     job = _job(events, advice)
     name = job.job if job else ""
     plans = [one for one in _all(events, JobPlanned) if one.job == name]

@@ -1,7 +1,7 @@
 """Which entry led to which: what an entry says of itself, and where it says nothing, the thing it is about."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
@@ -139,13 +139,46 @@ _SPEAKS: Final[dict[str, str]] = {
 _QUIETLY: Final = {"job.claimed": "job", "job.box_opened": "job", "job.stumbled": "job", "checkin.made": "session"}
 
 
-class Threads:
-    """The causes of each entry, found in one pass."""
+class Lean(NamedTuple):
+    """A thing an entry leans on: its last word is in an entry of these kinds whose text has this id."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    thing: str
+    text: str
+    kinds: frozenset[str]
+
+
+def leans_on(event: Event) -> tuple[Lean, ...]:
+    """List the things an entry leans on, the best first."""
+    wanted = _LEANS.get(event.kind) or _SPEAKS.get(event.kind) or _QUIETLY.get(event.kind, "")
+    return tuple(_lean(event, field, thing) for field in wanted.split() if (thing := _thing(event, field)))
+
+
+def speaks_for(event: Event) -> list[str]:
+    """Name the things of which this entry is now the last word."""
+    return things(event, _SPEAKS.get(event.kind, ""))
+
+
+def _lean(event: Event, field: str, thing: str) -> Lean:
+    kinds = _SPEAKERS["job"] | _SPEAKERS["ask"] if field in _OWNERS else frozenset[str]()
+    kinds |= frozenset(_SPEAKS) if field == "subject" else _SPEAKERS.get(field, frozenset())
+    return Lean(thing, str(getattr(event, "session", "")) if field == "round" else thing, kinds)
+
+
+_SPEAKERS: Final[dict[str, frozenset[str]]] = {
+    field: frozenset(kind for kind, fields in _SPEAKS.items() if field in fields.split())
+    for field in {one for fields in _SPEAKS.values() for one in fields.split()}
+}
+_OWNERS: Final = frozenset({"run", "item", "job", "subject", "act", "session"})
+"""Things of which the last word may come from a job or an ask that belongs to them."""
+
+
+class Threads:
+    """The causes of each entry, found in one pass; `belongs` names the owners of jobs and asks begun before."""
+
+    def __init__(self, entries: Iterable[Entry], belongs: Mapping[str, tuple[str, ...]] | None = None) -> None:
         self.causes: dict[int, tuple[int, ...]] = {}
         self._last_word: dict[str, int] = {}
-        self._belongs: dict[str, tuple[str, ...]] = {}
+        self._belongs: dict[str, tuple[str, ...]] = dict(belongs or {})
         for entry in entries:
             self._follow(entry)
 
@@ -160,7 +193,7 @@ class Threads:
                 self._belongs[ask] = (draft.subject,)
             case _:
                 pass
-        for thing in things(event, _SPEAKS.get(event.kind, "")):
+        for thing in speaks_for(event):
             self._say(thing, entry.seq)
 
     def _say(self, thing: str, seq: int) -> None:
@@ -169,8 +202,7 @@ class Threads:
             self._last_word[owner] = seq
 
     def _leaning(self, event: Event) -> tuple[int, ...]:
-        wanted = _LEANS.get(event.kind) or _SPEAKS.get(event.kind) or _QUIETLY.get(event.kind, "")
-        known = [self._last_word[thing] for thing in things(event, wanted) if thing in self._last_word]
+        known = [self._last_word[one.thing] for one in leans_on(event) if one.thing in self._last_word]
         return tuple(known[:1])
 
     def _nearer(self, because: tuple[int, ...], leaning: tuple[int, ...]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from midwatch.journal.events.crew import AgentBegan
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.tags import Phase, Tag, phase_of, tags_of
-from midwatch.views.text.names import Names, introduce
+from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean
 
 IDLE = timedelta(minutes=5)
@@ -49,34 +49,36 @@ class Gap(Term):
 
 
 def rows(
-    entries: Iterable[Entry], *, tags: frozenset[Tag] = frozenset(), names: Names | None = None
+    entries: Iterable[Entry],
+    names: Names,
+    *,
+    tags: frozenset[Tag] = frozenset(),
+    since: datetime | None = None,
 ) -> tuple[Row | Gap, ...]:
     """Lay entries out in order; with `tags` only those that carry one of them, idle stretches kept between.
 
-    `names` is what was known before the first of the entries (see `names_after`), so that numbers are right in a part.
+    `since` is the time of the entry before the first: a page begins with the silence before it.
     """
-    known = names or Names()
     shown: list[Row | Gap] = []
-    before: datetime | None = None
+    before = since
     for entry in entries:
-        known = introduce(known, entry.event)
         if before is not None and entry.at - before > IDLE:
-            _idle(shown, entry.at - before)
+            _idle(shown, entry.at - before, first=since is not None)
         before = entry.at
         marks = tags_of(entry.event)
         if not tags or marks & tags:
-            shown.append(_row(entry, known, marks))
+            shown.append(_row(entry, names, marks))
     while shown and isinstance(shown[-1], Gap):
         shown.pop()
     return tuple(shown)
 
 
-def _idle(shown: list[Row | Gap], span: timedelta) -> None:
-    """Stretches with nothing shown between them are one; before the first row there is nothing to fold."""
-    if not shown:
+def _idle(shown: list[Row | Gap], span: timedelta, *, first: bool) -> None:
+    """Join silences with nothing shown between them; before the very first row there is none."""
+    if not shown and not first:
         return
     seconds = int(span.total_seconds())
-    if isinstance(last := shown[-1], Gap):
+    if shown and isinstance(last := shown[-1], Gap):
         shown[-1] = Gap(seconds=last.seconds + seconds)
     else:
         shown.append(Gap(seconds=seconds))

@@ -6,11 +6,6 @@ from pydantic import JsonValue
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import (
-    JobCreated,
-    PullRequestOpened,
-    RunStarted,
-)
 from midwatch.journal.events.session import ActEnded, ActJudged, AskOpened, CouncilSpoke
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.tags import phase_of, sse_type
@@ -29,17 +24,6 @@ def connected(seq: int) -> dict[str, JsonValue]:
     return {"type": "connected", "seq": seq}
 
 
-def brought(event: Event, sessions: Mapping[str, str]) -> dict[str, str]:
-    """Tell which things this event brings into the world, each with its session."""
-    match event:
-        case ActJudged(act=thing) | AskOpened(ask=thing) | JobCreated(job=thing) | RunStarted(run=thing):
-            return {thing: event.session}
-        case PullRequestOpened(pull_request=thing):
-            return {thing: session_of(event, sessions)}
-        case _:
-            return {}
-
-
 def session_of(event: Event, sessions: Mapping[str, str]) -> str:
     """Tell to which session an event belongs, by itself or by the thing it is about; empty if to none."""
     own: str = getattr(event, "session", "")
@@ -47,7 +31,7 @@ def session_of(event: Event, sessions: Mapping[str, str]) -> str:
     return own or next((sessions[thing] for thing in things if thing in sessions), "")
 
 
-def streamed(entry: Entry, names: Names, sessions: Mapping[str, str]) -> dict[str, JsonValue]:
+def streamed(entry: Entry, names: Names) -> dict[str, JsonValue]:
     """Write an entry as one message of the stream."""
     event = entry.event
     message: dict[str, JsonValue] = {
@@ -59,7 +43,7 @@ def streamed(entry: Entry, names: Names, sessions: Mapping[str, str]) -> dict[st
         "actor": clean(entry.actor, 60),
         "because": list(entry.because),
         "text": describe(event, names),
-        "session": session_of(event, sessions),
+        "session": session_of(event, names.sessions),
     }
     return message | _more(event, names)
 

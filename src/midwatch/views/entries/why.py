@@ -1,6 +1,6 @@
 """Why is it so? The chain of causes upward, the direct consequences downward, each in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
@@ -8,7 +8,7 @@ from midwatch.terms.term import Term
 from midwatch.views.entries.advice import AdviceExplained, why_recommendation
 from midwatch.views.entries.causes import Threads
 from midwatch.views.entries.describe import describe
-from midwatch.views.text.names import Names, names_after
+from midwatch.views.text.names import Names
 
 __all__ = ["AdviceExplained", "Explanation", "Step", "why", "why_recommendation"]
 
@@ -34,18 +34,15 @@ class Explanation(Term):
     consequences: tuple[Step, ...]
 
 
-def why(lookup: Callable[[int], Entry | None], seq: int, entries: Sequence[Entry]) -> Explanation:
-    """Explain one entry by those around it; `lookup` finds causes that lie before them."""
-    here = {entry.seq: entry for entry in entries}
-
-    def find(number: int) -> Entry | None:
-        return here.get(number) or lookup(number)
-
+def why(
+    seq: int, entries: Sequence[Entry], names: Names, belongs: Mapping[str, tuple[str, ...]] | None = None
+) -> Explanation:
+    """Explain one entry by those it leans on and those after it."""
+    find = {entry.seq: entry for entry in entries}.get
     asked = find(seq)
     if asked is None:
         raise Unknown(f"The journal has no entry {seq}.", hint="List them: midwatch replay")
-    names = names_after(entries)
-    threads = Threads(entries)
+    threads = Threads(entries, belongs)
     led = [entry for number in threads.effects(seq) if (entry := find(number)) is not None]
     return Explanation(
         seq=seq,

@@ -16,7 +16,7 @@ from midwatch.terms.trust import Level
 from midwatch.views.entries.describe import describe
 from midwatch.views.pages.morning_items import Item, NightRows, items_of
 from midwatch.views.pages.stack import StackShown, stack_shown
-from midwatch.views.text.names import Names, names_after
+from midwatch.views.text.names import Names
 from midwatch.views.text.plain import counted
 
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -105,9 +105,8 @@ class MorningPage(Term):
     """Nobody reviewed in time; it still can be done."""
 
 
-def morning_page(rows: NightRows, entries: Sequence[Entry]) -> MorningPage:
+def morning_page(rows: NightRows, entries: Sequence[Entry], names: Names) -> MorningPage:
     """Put the page together from the night's rows and its entries."""
-    names = names_after(entries)
     open_asks = [ask for ask in rows.asks if ask.state is AskState.OPEN]
     brief = rows.report.brief
     return MorningPage(

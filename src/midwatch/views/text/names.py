@@ -1,6 +1,6 @@
 """What people call things: `job 2` for `job_01J...`, counted exactly as the records count them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
@@ -18,11 +18,24 @@ from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, spaced
 
 
+class Called(Term):
+    """What a record says of a thing's name."""
+
+    id: str
+    noun: str
+    number: int = 0
+    title: str = ""
+    project: str = ""
+    session: str = ""
+    ad_hoc: bool = False
+
+
 class Names(Term):
-    """Who is called what so far, and how many there were of each kind."""
+    """What each thing is called, and to which session it belongs."""
 
     projects: dict[str, str] = Field(default_factory=dict)
     things: dict[str, str] = Field(default_factory=dict)
+    sessions: dict[str, str] = Field(default_factory=dict)
     counts: dict[str, int] = Field(default_factory=dict)
 
     def of(self, name: str, otherwise: str) -> str:
@@ -42,45 +55,69 @@ class Names(Term):
         return self.model_copy(update={"things": {}})
 
 
+def named(found: Iterable[Called], before: Names | None = None) -> Names:
+    """Call things by their small names; acts by what they are and where, so projects come first."""
+    known = before or Names()
+    rows = tuple(found)
+    projects = known.projects | {one.id: clean(one.title, 63) for one in rows if one.noun == "project"}
+    things = {one.id: _name(one, projects) for one in rows if one.noun != "project"}
+    sessions = {one.id: one.session for one in rows if one.session}
+    return known.model_copy(
+        update={"projects": projects, "things": known.things | things, "sessions": known.sessions | sessions}
+    )
+
+
+def _name(one: Called, projects: Mapping[str, str]) -> str:
+    """Work items and acts are known by what they are, not by a number."""
+    match one.noun:
+        case "work":
+            return f"“{clean(one.title, 60)}”"
+        case "act":
+            where = projects.get(one.project)
+            return spaced(one.title) + (f" in {where}" if where else "")
+        case _:
+            return f"{'command' if one.ad_hoc else one.noun} {one.number}"
+
+
 def introduce(names: Names, event: Event) -> Names:
-    """Learn the name of whatever this event brings into the world."""
+    """Learn the name of what this event begins, counted as the records count."""
+    found = _begun(event, names)
+    if found is None:
+        return names
+    number = names.count(found.noun) + 1
+    counts = {**names.counts, found.noun: number}
+    return named([found.model_copy(update={"number": number})], names.model_copy(update={"counts": counts}))
+
+
+def _begun(event: Event, names: Names) -> Called | None:
+    """Say what an event begins."""
     match event:
         case ProjectAdded(project=project):
-            return names.model_copy(update={"projects": {**names.projects, project.id: clean(project.name, 63)}})
-        case SessionOpened(session=new, ad_hoc=ad_hoc):
-            return _numbered(names, new, "night", called="command" if ad_hoc else "night")
-        case RunStarted(run=new):
-            noun = "run"
-        case JobCreated(job=new):
-            noun = "job"
-        case AskOpened(ask=new):
-            noun = "ask"
-        case PullRequestOpened(pull_request=new):
-            noun = "pull request"
-        case StackBegun(stack=new):
-            noun = "stack"
+            return Called(id=project.id, noun="project", title=project.name)
+        case WorkAdded(item=new, title=title):
+            return Called(id=new, noun="work", title=title)
+        case ActJudged(act=new, session=session, proposal=act):
+            return Called(id=new, noun="act", title=act.kind.value, project=act.project, session=session)
+        case PullRequestOpened(pull_request=new, job=job):
+            return Called(id=new, noun="pull request", session=names.sessions.get(job, ""))
         case _:
-            return _described(names, event)
-    return _numbered(names, new, noun)
+            return _numbered(event)
 
 
-def _described(names: Names, event: Event) -> Names:
-    """Work items and acts are known by what they are, not by a number."""
+def _numbered(event: Event) -> Called | None:
     match event:
-        case WorkAdded(item=item, title=title):
-            called = f"“{clean(title, 60)}”"
-        case ActJudged(act=item, proposal=proposal):
-            where = names.projects.get(proposal.project)
-            called = spaced(proposal.kind.value) + (f" in {where}" if where else "")
+        case SessionOpened(session=new, ad_hoc=ad_hoc):
+            return Called(id=new, noun="night", ad_hoc=ad_hoc)
+        case RunStarted(run=new, session=session):
+            return Called(id=new, noun="run", session=session)
+        case JobCreated(job=new, session=session):
+            return Called(id=new, noun="job", session=session)
+        case AskOpened(ask=new, session=session):
+            return Called(id=new, noun="ask", session=session)
+        case StackBegun(stack=new, session=session):
+            return Called(id=new, noun="stack", session=session)
         case _:
-            return names
-    return names.model_copy(update={"things": {**names.things, item: called}})
-
-
-def _numbered(names: Names, new: str, noun: str, *, called: str = "") -> Names:
-    number = names.count(noun) + 1
-    things = {**names.things, new: f"{called or noun} {number}"}
-    return names.model_copy(update={"things": things, "counts": {**names.counts, noun: number}})
+            return None
 
 
 def names_after(entries: Iterable[Entry], names: Names | None = None) -> Names:

@@ -1,5 +1,6 @@
 """`replay`, `why`, `rehearse`."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -7,17 +8,34 @@ import typer
 from midwatch.errors import Unknown
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, clock, counted, day, exactly, head, line, show_json, table
+from midwatch.surfaces.cli.shell.screen import (
+    JSON_FLAG,
+    clock,
+    counted,
+    day,
+    exactly,
+    head,
+    line,
+    show_json,
+    show_json_list,
+    table,
+)
 
+PAGE = 200
+"""Rows of one answer; the first screen waits for no more."""
+USUAL = 1000
 FOLDED = 3
 """So many lines of what an agent was told are shown, unless somebody wants them all."""
 TOLD = " " * 17
 
 
-def replay(
+def replay(  # noqa: PLR0913  each is a flag a person may type
     night: str = typer.Option("", help="A night's number; everything by default."),
     tag: str = typer.Option("", help="Only: writes, errors, assumptions, evidence or decisions."),
     *,
+    after: int = typer.Option(0, min=0, help="Begin after this entry."),
+    limit: int = typer.Option(USUAL, min=1, help="Stop after so many rows."),
+    every: bool = typer.Option(False, "--all", help="Do not stop before the end."),
     prompts: bool = typer.Option(False, "--prompts", help="With every word the agents were told."),
     as_json: bool = JSON_FLAG,
 ) -> None:
@@ -25,24 +43,44 @@ def replay(
 
     Example: midwatch replay --night 1 --tag decisions
     """
-    rows = client.get("/replay", night=night, tag=tag)
+    rows = _rows(night, tag, after, limit=None if every else limit)
     if as_json:
-        show_json(rows)
+        show_json_list(rows)
         return
-    if not rows:
-        typer.echo("Nothing to show.")
-    today = ""
+    today, seq = "", 0
     for row in rows:
-        if "seconds" in row:
-            quiet = counted(round(row["seconds"] / 60), "quiet minute")
-            typer.echo(typer.style(f"          ... {quiet}", dim=True))
-            continue
-        if day(row["at"]) != today:
-            today = day(row["at"])
-            head(today)
-        line(row["text"], first=f"{clock(row['at'])}  {row['seq']:>5}  {row['phase']:<8} ")
-        if row["told"]:
-            _show_told(row["told"], prompts=prompts)
+        today = _show_row(row, today, prompts=prompts)
+        seq = row.get("seq", seq)
+    if not seq:
+        typer.echo("Nothing to show.")
+
+
+def _rows(night: str, tag: str, after: int, *, limit: int | None) -> Iterator[dict[str, Any]]:
+    """Give row after row as pages come, and say at the end where to read on."""
+    shown = seq = 0
+    for page in client.pages("/replay", night=night, tag=tag, after=after, limit=min(PAGE, limit or PAGE)):
+        for row in page:
+            if limit is not None and shown == limit:
+                typer.echo(f"More: midwatch replay --after {seq}, or --all", err=True)
+                return
+            seq = row.get("seq", seq)
+            shown += "seq" in row
+            yield row
+
+
+def _show_row(row: dict[str, Any], today: str, *, prompts: bool) -> str:
+    """Print one row, and the day where a new one begins."""
+    if "seconds" in row:
+        quiet = counted(round(row["seconds"] / 60), "quiet minute")
+        typer.echo(typer.style(f"          ... {quiet}", dim=True))
+        return today
+    if day(row["at"]) != today:
+        today = day(row["at"])
+        head(today)
+    line(row["text"], first=f"{clock(row['at'])}  {row['seq']:>5}  {row['phase']:<8} ")
+    if row["told"]:
+        _show_told(row["told"], prompts=prompts)
+    return today
 
 
 def _show_told(told: dict[str, Any], *, prompts: bool) -> None:

@@ -4,7 +4,7 @@ import http.client
 import json
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
@@ -51,14 +51,26 @@ def server_answers(timeout: float = 5.0) -> bool:
 
 
 def get(path: str, **query: Any) -> Any:
-    """Read something; works without a server too."""
-    asked = {name: value for name, value in query.items() if value not in ("", None)}
-    target = API + path + (f"?{urlencode(asked)}" if asked else "")
-    told = _page(target)
+    """Read something; works without a server too. A list that comes in pages is read to its end."""
+    told = _page(_target(path, query))
     while isinstance(told.value, list) and told.next:
         more = _page(told.next)
         told = Told(told.value + more.value, more.next)
     return told.value
+
+
+def pages(path: str, **query: Any) -> Iterator[list[Any]]:
+    """Read a long list page by page."""
+    target = _target(path, query)
+    while target:
+        told = _page(target)
+        yield told.value
+        target = told.next
+
+
+def _target(path: str, query: Mapping[str, Any]) -> str:
+    asked = {name: value for name, value in query.items() if value not in ("", None)}
+    return API + path + (f"?{urlencode(asked)}" if asked else "")
 
 
 class Told(NamedTuple):
@@ -71,7 +83,7 @@ class Told(NamedTuple):
 
 def read(path: str, **query: Any) -> Told:
     """Read something together with its headers; works without a server too."""
-    return _page(API + path + (f"?{urlencode(query)}" if query else ""))
+    return _page(_target(path, query))
 
 
 def _page(target: str) -> Told:
@@ -90,10 +102,8 @@ def _page(target: str) -> Told:
 
 def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
     """Change something; needs the server."""
-    asked = {name: value for name, value in query.items() if value not in ("", None)}
-    target = API + path + (f"?{urlencode(asked)}" if asked else "")
     try:
-        status, headers, answer = _over_socket(method, target, {} if body is None else body, 120)
+        status, headers, answer = _over_socket(method, _target(path, query), {} if body is None else body, 120)
     except NOBODY:
         raise errors.Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach") from None
     except (OSError, http.client.HTTPException) as error:

@@ -3,7 +3,7 @@
 import json
 import shutil
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,15 @@ JSON_FLAG = typer.Option(False, "--json", help="Print one JSON object for script
 def show_json(value: Any) -> None:
     """Print JSON with stable names."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def show_json_list(rows: Iterable[Any]) -> None:
+    """Print one JSON list while its rows come."""
+    before = "["
+    for row in rows:
+        typer.echo(before + json.dumps(row, ensure_ascii=False), nl=False)
+        before = ",\n"
+    typer.echo("]" if before != "[" else "[]")
 
 
 def width() -> int:

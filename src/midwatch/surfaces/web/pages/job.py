@@ -12,14 +12,23 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
-from midwatch.surfaces.api.night import NAMING
-from midwatch.surfaces.queries.audit import every_entry
 from midwatch.surfaces.queries.job_lines import lines_of
+from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.web.pages.job_agent import errands
 from midwatch.surfaces.web.pages.job_log import follow, read_tail
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
-from midwatch.terms.records import ActRow, ConnectionRow, JobRow, PlanRow, ProjectRow, PullRequestRow, RunRow, StepRow
+from midwatch.terms.records import (
+    ActRow,
+    AskRow,
+    ConnectionRow,
+    JobRow,
+    PlanRow,
+    ProjectRow,
+    PullRequestRow,
+    RunRow,
+    StepRow,
+)
 from midwatch.views.entries.tags import PHASES
 from midwatch.views.pages.job_story import STORY
 from midwatch.views.pages.live import feed_rows, job_shown
@@ -28,14 +37,13 @@ from midwatch.views.pages.open_asks import plan_shown
 from midwatch.views.pages.plan_versions import versions_shown
 from midwatch.views.pages.steps import steps_shown
 from midwatch.views.pages.walls import connections_shown, reach_of
-from midwatch.views.text.names import names_after
 from midwatch.views.text.plain import clean
 from midwatch.views.text.proof import told
 
 router = APIRouter()
 APART = ("connection.seen", "model.called", "tool_call.decided", "fuel.read")
 """Have a part of a page to themselves; among the milestones a thousand of them would hide the rest."""
-ABOUT = tuple(sorted({kind for kind, phase in PHASES.items() if phase in {"job", "ask"}} - {*NAMING, *APART}))
+ABOUT = tuple(sorted({kind for kind, phase in PHASES.items() if phase in {"job", "ask"}} - {*APART} | {"act.judged"}))
 WATCHED = ("connection.seen", *STORY)
 MOST_STONES = 200
 STREAMED = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -142,14 +150,13 @@ async def _so_far(house: House, row: JobRow) -> str:
 
 async def _milestones(house: House, row: JobRow) -> tuple[Any, ...]:
     """Tell the job's own entries, newest first."""
-    named = await every_entry(house, kinds=NAMING)
     acts = await house.records.find(ActRow, id=row.act) if row.act else ()
-    found, after = list(named), acts[0].judged_seq - 1 if acts else 0
-    while part := await house.journal.entries(after=after, limit=1000, kinds=ABOUT):
-        found += part
-        after = part[-1].seq
-    own = about(sorted(found, key=lambda entry: entry.seq), row)
-    return feed_rows(own[-MOST_STONES:], names_after(named))
+    asks = await house.records.find(AskRow, subject=row.id)
+    pulls = await house.records.find(PullRequestRow, job=row.id)
+    own = {row.id, row.act, *(one.id for one in asks), *(one.id for one in pulls)} - {""}
+    found = await house.history.about(own, ABOUT, after=acts[0].judged_seq - 1 if acts else 0)
+    shown = about(found, row)[-MOST_STONES:]
+    return feed_rows(shown, await names_of(house, shown))
 
 
 def about(entries: Iterable[Entry], row: JobRow) -> list[Entry]:

@@ -10,8 +10,7 @@ from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobPlanned, JobVerified, PullRequestOpened
 from midwatch.surfaces.api.access import Reads, TheHouse
-from midwatch.surfaces.api.night import NAMING
-from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import page
 from midwatch.terms.jobs import Stage
@@ -20,7 +19,6 @@ from midwatch.views.entries.tags import PHASES
 from midwatch.views.pages.live import feed_rows
 from midwatch.views.pages.open_asks import harmless_plan
 from midwatch.views.pages.steps import step_shown, steps_shown
-from midwatch.views.text.names import names_after
 
 router = APIRouter()
 Number = Annotated[int, Path(ge=1, le=2**31)]
@@ -37,7 +35,6 @@ async def one_step(request: Request, house: TheHouse, name: str, number: Number)
         raise Unknown(f"Job {job.number} has no step {number}.", hint=f"It has {len(rows)}: /jobs/{job.number}")
     row, now = rows[number - 1], house.clock.now()
     entries = await _entries(house, job, row)
-    named = await every_entry(house, kinds=NAMING)
     return page(
         request,
         "step.html",
@@ -45,19 +42,15 @@ async def one_step(request: Request, house: TheHouse, name: str, number: Number)
         job=job,
         step=step_shown(row, now),
         steps=steps_shown(rows, now),
-        stones=feed_rows(entries, names_after(named)),
+        stones=feed_rows(entries, await names_of(house, entries)),
         **await _came_of_it(house, job, row, entries),
     )
 
 
 async def _entries(house: House, job: JobRow, row: StepRow) -> list[Entry]:
     """Gather what was written about the job between the beginning and the end of the step."""
-    found: list[Entry] = []
-    after, last = row.began_seq - 1, row.ended_seq or await house.records.head()
-    while after < last and (part := await house.journal.entries(after=after, limit=MOST, kinds=KINDS)):
-        found += [one for one in part if one.seq <= last and getattr(one.event, "job", "") == job.id]
-        after = part[-1].seq
-    return found[-MOST:]
+    found = await house.history.about([job.id], KINDS, after=row.began_seq - 1, upto=row.ended_seq)
+    return [one for one in found if getattr(one.event, "job", "") == job.id][-MOST:]
 
 
 async def _came_of_it(house: House, job: JobRow, row: StepRow, entries: list[Entry]) -> dict[str, Any]:

@@ -11,15 +11,14 @@ from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
-from midwatch.surfaces.queries.audit import every_entry
 from midwatch.surfaces.queries.job_stories import prompt_text
+from midwatch.surfaces.queries.why import why_entry
 from midwatch.surfaces.web.pages import job, job_agent, job_checkouts, job_steps
 from midwatch.surfaces.web.site.page import page
 from midwatch.surfaces.web.site.safe import marked
 from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import AskRow, SessionRow
-from midwatch.views.entries import why as reasons
 from midwatch.views.entries.replay import told_by
 from midwatch.views.text.plain import clean
 
@@ -58,13 +57,12 @@ async def live(request: Request, painter: ThePainter) -> HTMLResponse:
 @router.get("/why/{seq}", dependencies=[Reads])
 async def why(request: Request, house: TheHouse, seq: str) -> HTMLResponse:
     """Tell what led to an entry and what came of it."""
-    entries = await every_entry(house)
-    here = {one.seq: one for one in entries}
-    number = int(seq) if seq.isdecimal() and len(seq) < 20 else 0
-    asked = here.get(number)
-    if asked is None:
-        raise Unknown(f"The journal has no entry {clean(seq, 20)}.", hint="Follow a `why?` on the Live page.")
-    told, prompt = reasons.why(here.get, number, entries), told_by(asked.event)
+    try:
+        asked, told = await why_entry(house, int(seq) if seq.isdecimal() and len(seq) < 19 else 0)
+    except Unknown:
+        said = f"The journal has no entry {clean(seq, 20)}."
+        raise Unknown(said, hint="Follow a `why?` on the Live page.") from None
+    prompt = told_by(asked.event)
     words = await prompt_text(house, prompt.prompt_blob) if prompt else ""
     shown: dict[str, Any] = {"prompt": prompt, "words": words, "exactly": _exactly(asked.event)}
     return page(request, "why.html", here="Live", told=told, at=asked.at, actor=clean(asked.actor, 60), **shown)

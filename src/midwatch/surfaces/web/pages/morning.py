@@ -12,8 +12,8 @@ from midwatch.journal.entry import Entry
 from midwatch.morning import review as verdicts
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
-from midwatch.surfaces.api.night import NAMING
 from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
@@ -25,7 +25,7 @@ router = APIRouter(include_in_schema=False)
 MOST_INLINE = 60_000
 """A longer diff comes when it is asked for: the page itself stays small."""
 KINDS = (
-    *NAMING,
+    "act.judged",
     "ask.expired",
     "job.executed",
     "job.verified",
@@ -33,7 +33,7 @@ KINDS = (
     "run.scored",
     "session.ended",
 )
-"""What gives things their names, what was decided, and what a review wrote."""
+"""What was decided, and what a review wrote."""
 
 
 @router.get("/morning", dependencies=[Reads])
@@ -105,7 +105,8 @@ async def _page(house: House, night: str) -> tuple[MorningPage, tuple[int, ...]]
     rows = await night_rows(house, night)
     sessions = {one.id: one.number for one in await house.records.find(rec.SessionRow)}
     nights = tuple(sorted({sessions[one.session] for one in await house.records.find(rec.ReportRow)}))
-    return morning_page(rows, await _entries(house)), nights
+    entries = await _entries(house, rows.session.id)
+    return morning_page(rows, entries, await names_of(house, entries)), nights
 
 
 async def page_of(house: House, night: str) -> MorningPage:
@@ -113,8 +114,10 @@ async def page_of(house: House, night: str) -> MorningPage:
     return (await _page(house, night))[0]
 
 
-async def _entries(house: House) -> tuple[Entry, ...]:
-    return await every_entry(house, kinds=KINDS)
+async def _entries(house: House, session: str) -> tuple[Entry, ...]:
+    """Read what was decided since the night was opened; a review may come days after its end."""
+    opened = await house.history.about([session], ("session.opened",))
+    return await every_entry(house, kinds=KINDS, after=opened[0].seq if opened else 0)
 
 
 async def night_rows(house: House, night: str = "") -> NightRows:

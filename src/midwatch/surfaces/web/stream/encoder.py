@@ -1,16 +1,13 @@
 """Entries as bytes for the event stream: JSON for programs, HTML for pages, each made once for all readers."""
 
-import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from midwatch.journal.entry import Entry
-from midwatch.store.journal import SqlJournal
-from midwatch.surfaces.api.night import NAMING
+from midwatch.surfaces.queries.names import NameBook
 from midwatch.surfaces.web.stream.reader import as_json, message
-from midwatch.views.entries.sse import PING, brought, connected, streamed
-from midwatch.views.text.names import Names, introduce, names_after
+from midwatch.views.entries.sse import PING, connected, streamed
 
 PINGS = {False: message(data=as_json(PING)), True: b": ping\n\n"}
 RETRY_MS = 1000
@@ -26,30 +23,11 @@ class Painter(Protocol):
 
 
 class Encoder:
-    """Knows what things are called and to which session they belong, and writes entries down."""
+    """Writes entries down, with the names of what they mention."""
 
-    def __init__(self, journal: SqlJournal, painter: Painter) -> None:
-        self._journal = journal
+    def __init__(self, names: NameBook, painter: Painter) -> None:
+        self._names = names
         self._painter = painter
-        self._names = Names()
-        self._sessions: dict[str, str] = {}
-        self._learned = 0
-
-    async def recall(self) -> None:
-        """Learn the names of all that came while nobody looked."""
-        while page := await self._journal.entries(after=self._learned, limit=1000, kinds=NAMING):
-            self._names = await asyncio.to_thread(names_after, page, self._names)
-            for entry in page:
-                self._sessions |= brought(entry.event, self._sessions)
-            self._learned = page[-1].seq
-
-    def learn(self, batch: Iterable[Entry]) -> None:
-        """Learn the names that new entries bring, each once: names are counted."""
-        for entry in batch:
-            if entry.seq > self._learned:
-                self._names = introduce(self._names, entry.event)
-                self._sessions |= brought(entry.event, self._sessions)
-                self._learned = entry.seq
 
     def greeting(self, seq: int, *, html: bool) -> bytes:
         """Greet a reader; to a page by name, so that nothing is swapped."""
@@ -58,9 +36,8 @@ class Encoder:
     async def encoded(self, batch: Sequence[Entry], *, html: bool) -> bytes:
         """Write a batch: one message for each entry, or one piece of a page for all of them."""
         if not html:
-            return b"".join(
-                message(seq=one.seq, data=as_json(streamed(one, self._names, self._sessions))) for one in batch
-            )
+            names = await self._names.of(batch)
+            return b"".join(message(seq=one.seq, data=as_json(streamed(one, names))) for one in batch)
         last = batch[-1].seq
         try:
             return message(seq=last, data=await self._painter.paint(batch))

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from midwatch.engine.loops import going_on
+from midwatch.compose import House, going_on
 from midwatch.journal.entry import Entry
-from midwatch.store.journal import SqlJournal
 from midwatch.surfaces.api.access import Reads
+from midwatch.surfaces.queries.names import NameBook
 from midwatch.surfaces.web.stream.encoder import PINGS, Encoder, Painter
 from midwatch.surfaces.web.stream.reader import Reader
 
@@ -35,16 +35,15 @@ class Feed:
 
     def __init__(
         self,
-        journal: SqlJournal,
+        house: House,
         painter: Painter,
-        head: Callable[[], Awaitable[int]],
         *,
         ping_seconds: float = PING_SECONDS,
         longest_seconds: float = LONGEST_SECONDS,
     ) -> None:
-        self._journal = journal
-        self._encoder = Encoder(journal, painter)
-        self._head = head
+        self._journal = house.journal
+        self._encoder = Encoder(NameBook(house), painter)
+        self._head = house.records.head
         self._ping_seconds = ping_seconds
         self._longest_seconds = longest_seconds
         self._open: set[Reader] = set()
@@ -105,7 +104,6 @@ class Feed:
             self._reach(await self._head())
         self._known = self._told
         self._pending.clear()
-        await self._encoder.recall()
         self._ready.set()
 
     async def _follow(self) -> None:
@@ -138,7 +136,6 @@ class Feed:
                 del self._pending[: len(batch)]
 
     async def _publish(self, batch: tuple[Entry, ...]) -> None:
-        self._encoder.learn(batch)
         chunks: dict[bool, bytes] = {}
         while missing := {reader.html for reader in self._readers} - chunks.keys():  # some may come while we paint
             for html in missing:

@@ -9,8 +9,8 @@ from markupsafe import Markup
 from midwatch.compose import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import SessionStarted
-from midwatch.surfaces.api.night import NAMING
 from midwatch.surfaces.queries.job_lines import lines_of
+from midwatch.surfaces.queries.names import NameBook
 from midwatch.surfaces.web.site.page import fragment
 from midwatch.surfaces.web.site.pictures import timeline_svg
 from midwatch.terms.asks import AskState
@@ -30,21 +30,21 @@ from midwatch.views.pages.channels import NoticeShown, notices_shown
 from midwatch.views.pages.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
 from midwatch.views.pages.night_picture import PICTURED, night_picture
 from midwatch.views.pages.open_asks import asks_shown
-from midwatch.views.text.names import Names, names_after
 from midwatch.views.text.quota import fuel_shown
 
 REGIONS: Final = ("banner", "asks", "timeline", "gauges", "jobs", "notices", "controls")
 """The parts of the page that a message may redraw, by the id of the element they fill."""
 LATEST: Final = (SessionState.AUTONOMOUS, SessionState.DEBRIEF)
 PAGE: Final = 1000
+COURSE: Final = tuple(sorted({"session.started", *PICTURED}))
 
 
 class Painter:
-    """Knows the names of things and the course of the newest night, and draws what changed."""
+    """Knows the course of the newest night, and draws what changed."""
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._names = Names()
+        self._names = NameBook(house)
         self._course: list[Entry] = []
         """What the picture is made of: the newest night's entries of the kinds it shows."""
         self._upto = 0
@@ -53,7 +53,7 @@ class Painter:
     async def paint(self, entries: Sequence[Entry]) -> str:
         """Make one message for a batch of new entries: their rows, and every part they may have changed."""
         await self._catch_up()
-        new = fragment("_feed.html", rows=self.rows(entries))
+        new = fragment("_feed.html", rows=await self.rows(entries))
         parts = [f'<hx-partial hx-target="#feed" hx-swap="afterbegin">{new}</hx-partial>'] if entries else []
         return "\n".join([*parts, await self.regions(changed(entries))])
 
@@ -78,28 +78,28 @@ class Painter:
         await self._catch_up()
         head = await self._house.records.head()
         entries = await self._house.journal.entries(after=max(0, head - FEED_ROWS), limit=PAGE)
-        return (entries[-1].seq if entries else head), self.rows(entries)
+        return (entries[-1].seq if entries else head), await self.rows(entries)
 
-    def rows(self, entries: Sequence[Entry]) -> tuple[FeedRow, ...]:
+    async def rows(self, entries: Sequence[Entry]) -> tuple[FeedRow, ...]:
         """Say entries in words, newest first, as many as the page keeps."""
-        return feed_rows(entries[-FEED_ROWS:], self._names)
-
-    @property
-    def names(self) -> Names:
-        """What things are called, as of the last look."""
-        return self._names
+        kept = entries[-FEED_ROWS:]
+        return feed_rows(kept, await self._names.of(kept))
 
     async def _catch_up(self) -> None:
         async with self._reading:
-            kinds = tuple(sorted({*NAMING, *PICTURED}))
-            while page := await self._house.journal.entries(after=self._upto, limit=PAGE, kinds=kinds):
-                self._names = await asyncio.to_thread(names_after, page, self._names)
+            self._upto = self._upto or await self._newest_night()
+            while page := await self._house.journal.entries(after=self._upto, limit=PAGE, kinds=COURSE):
                 for entry in page:
                     if isinstance(entry.event, SessionStarted):
                         self._course.clear()
                     if entry.event.kind in PICTURED:
                         self._course.append(entry)
                 self._upto = page[-1].seq
+
+    async def _newest_night(self) -> int:
+        """Find the place before the newest night's beginning: older ones are not in the picture."""
+        last = await self._house.history.last_of(("session.started",))
+        return last.seq - 1 if last else 0
 
     async def _session(self) -> SessionRow | None:
         """The night under way or the one that waits for its review; otherwise whichever was opened last."""

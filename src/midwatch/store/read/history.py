@@ -1,0 +1,140 @@
+"""Reading windows of the journal: by number, by page, by what an entry is about, and what things are called."""
+
+import re
+from collections.abc import Collection, Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from midwatch.journal.entry import Entry
+from midwatch.store.journal import read_entry
+from midwatch.store.schema import tables
+from midwatch.store.schema.tables import journal
+from midwatch.views.text.names import Called
+
+NEAR = 2000
+"""How many entries back a thing is looked for one by one, before the index by kind is asked."""
+ID = re.compile(r'"((prj|ses|run|job|ask|pr|stk|work|act)_\w+)"')
+NOUNS: dict[str, tuple[sa.Table, str]] = {
+    "prj": (tables.projects, "project"),
+    "ses": (tables.sessions, "night"),
+    "run": (tables.runs, "run"),
+    "job": (tables.jobs, "job"),
+    "ask": (tables.asks, "ask"),
+    "pr": (tables.pull_requests, "pull request"),
+    "stk": (tables.stacks, "stack"),
+    "work": (tables.work_items, "work"),
+    "act": (tables.acts, "act"),
+}
+"""Everything that has a name people use, by the prefix of its id."""
+COLUMNS = {"number": "number", "name": "title", "title": "title", "project": "project", "session": "session"}
+"""Columns that say what a thing is called and where it belongs, with the field they fill."""
+
+
+class SqlHistory:
+    """The journal for readers who want a part of it."""
+
+    def __init__(self, reader: AsyncEngine) -> None:
+        self._reader = reader
+
+    async def at(self, seqs: Iterable[int]) -> tuple[Entry, ...]:
+        """Read single entries by their numbers, in order; those that do not exist are left out."""
+        wanted = sorted(set(seqs))
+        return await self._read(sa.select(journal).where(journal.c.seq.in_(wanted))) if wanted else ()
+
+    async def window(
+        self, *, after: int = 0, upto: int | None = None, limit: int = 1000, kinds: Collection[str] = ()
+    ) -> tuple[Entry, ...]:
+        """Read entries in order from one place to another, at most so many."""
+        query = sa.select(journal).where(journal.c.seq > after)
+        if upto is not None:
+            query = query.where(journal.c.seq <= upto)
+        if kinds:
+            query = query.where(journal.c.kind.in_(kinds))
+        return await self._read(query.limit(limit))
+
+    async def about(
+        self, things: Collection[str], kinds: Collection[str], *, after: int = 0, upto: int | None = None
+    ) -> tuple[Entry, ...]:
+        """Read all entries of some kinds whose text names one of these ids."""
+        if not things or not kinds:
+            return ()
+        query = sa.select(journal).where(journal.c.seq > after, journal.c.kind.in_(kinds), _names(things))
+        return await self._read(query if upto is None else query.where(journal.c.seq <= upto))
+
+    async def last_about(self, things: Collection[str], kinds: Collection[str], *, before: int) -> Entry | None:
+        """Read the newest entry of some kinds, before a place, whose text names one of these ids."""
+        if not things or not kinds:
+            return None
+        newest = sa.select(journal).where(journal.c.seq < before, _names(things)).order_by(journal.c.seq.desc())
+        # Joined to a text the index by kind is not used: the nearest entries are walked through one by one.
+        near = newest.where(journal.c.seq >= before - NEAR, (journal.c.kind + "").in_(kinds))
+        far = newest.where(journal.c.seq < before - NEAR, journal.c.kind.in_(kinds))
+        async with self._reader.connect() as connection:
+            row = (await connection.execute(near.limit(1))).first()
+            if row is None and before > NEAR:
+                row = (await connection.execute(far.limit(1))).first()
+        return None if row is None or row.payload is None else read_entry(row)
+
+    async def owned_by(self, thing: str) -> tuple[str, ...]:
+        """Find the jobs of a run or work item, and the asks about a thing."""
+        jobs, asks = tables.jobs, tables.asks
+        mine = sa.select(jobs.c.id).where((jobs.c.run == thing) | (jobs.c.work_item == thing))
+        about = sa.select(asks.c.id).where(asks.c.subject == thing)
+        async with self._reader.connect() as connection:
+            return tuple((await connection.execute(mine.union_all(about))).scalars())
+
+    async def owners_of(self, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Tell to which run and work item jobs belong, and what asks are about."""
+        jobs, asks = tables.jobs, tables.asks
+        mine = sa.select(jobs.c.id, jobs.c.run, jobs.c.work_item).where(jobs.c.id.in_(ids))
+        about = sa.select(asks.c.id, asks.c.subject).where(asks.c.id.in_(ids))
+        async with self._reader.connect() as connection:
+            rows = [*(await connection.execute(mine)), *(await connection.execute(about))]
+        return {row[0]: tuple(row[1:]) for row in rows}
+
+    @staticmethod
+    def mentioned(entries: Iterable[Entry]) -> set[str]:
+        """Find the ids of named things in the text of entries."""
+        return {found[1] for entry in entries for found in ID.finditer(entry.event.model_dump_json())}
+
+    async def last_of(self, kinds: Collection[str]) -> Entry | None:
+        """Read the newest entry of some kinds."""
+        newest = sa.select(sa.func.max(journal.c.seq)).where(journal.c.kind.in_(kinds)).scalar_subquery()
+        found = await self._read(sa.select(journal).where(journal.c.seq == newest))
+        return found[0] if found else None
+
+    async def called(self, ids: Iterable[str]) -> tuple[Called, ...]:
+        """Find what things are called; ids of other things are passed over."""
+        by_prefix: dict[str, list[str]] = {}
+        for name in ids:
+            by_prefix.setdefault(name.partition("_")[0], []).append(name)
+        found: list[Called] = []
+        async with self._reader.connect() as connection:
+            for prefix in NOUNS.keys() & by_prefix.keys():
+                table, noun = NOUNS[prefix]
+                rows = await connection.execute(_called(table, prefix).where(table.c.id.in_(by_prefix[prefix])))
+                found += [Called(noun=noun, **row) for row in rows.mappings()]
+        return tuple(found)
+
+    async def _read(self, query: sa.Select[tuple[object, ...]]) -> tuple[Entry, ...]:
+        query = query.where(journal.c.payload.is_not(None)).order_by(journal.c.seq)
+        async with self._reader.connect() as connection:
+            rows = (await connection.execute(query)).all()
+        return tuple(read_entry(row) for row in rows)
+
+
+def _names(things: Collection[str]) -> sa.ColumnElement[bool]:
+    return sa.or_(*(journal.c.payload.contains(f'"{name}"', autoescape=True) for name in things))
+
+
+def _called(table: sa.Table, prefix: str) -> sa.Select[tuple[object, ...]]:
+    columns = [table.c.id, *(table.c[name].label(field) for name, field in COLUMNS.items() if name in table.c)]
+    if prefix == "act":  # an act's number counts within its night; people know it by what it is
+        columns = [table.c.id, table.c.kind.label("title"), table.c.project, table.c.session]
+    elif prefix == "ses":
+        columns.append(table.c.ad_hoc)
+    elif prefix == "pr":
+        jobs = tables.jobs
+        columns.append(sa.select(jobs.c.session).where(jobs.c.id == table.c.job).scalar_subquery().label("session"))
+    return sa.select(*columns)

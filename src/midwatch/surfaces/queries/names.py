@@ -1,0 +1,35 @@
+"""What things are called, read from their records: for any window of the journal, whatever came before it."""
+
+from collections.abc import Iterable
+
+from midwatch.compose import House
+from midwatch.journal.entry import Entry
+from midwatch.views.text.names import Names, named
+
+MOST = 20_000
+"""So many names are remembered before they are read again."""
+
+
+class NameBook:
+    """Remembers the names it has read, for readers who come back with more entries."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._names = Names()
+
+    async def of(self, entries: Iterable[Entry]) -> Names:
+        """Give names for everything these entries mention."""
+        history = self._house.history
+        if len(self._names.things) > MOST:
+            self._names = Names()
+        asked = history.mentioned(entries) - self._names.things.keys() - self._names.projects.keys()
+        if asked:
+            found = await history.called(asked)
+            asked = {one.project for one in found if one.project} - asked - self._names.projects.keys()
+            self._names = named((*found, *await history.called(asked)), self._names)
+        return self._names
+
+
+async def names_of(house: House, entries: Iterable[Entry]) -> Names:
+    """Give names for everything these entries mention."""
+    return await NameBook(house).of(entries)

@@ -1,0 +1,110 @@
+"""Why an entry was written, or a recommendation made: only the entries that matter are read, not the history."""
+
+from collections.abc import Iterable
+
+from midwatch.compose import House
+from midwatch.errors import Unknown
+from midwatch.journal.entry import Entry
+from midwatch.journal.events.jobs import JobCreated, RunStarted
+from midwatch.journal.events.morning import ReportWritten
+from midwatch.journal.events.projects import WorkAdded
+from midwatch.surfaces.queries.names import names_of
+from midwatch.views.entries.advice import AdviceExplained, why_recommendation
+from midwatch.views.entries.causes import Lean, leans_on, speaks_for
+from midwatch.views.entries.why import LONGEST, Explanation, why
+
+AHEAD = 1000
+"""How many of the following entries are looked through for consequences."""
+TRIES = 20
+OF_JOB = ("job.created", "job.planned", "job.approved", "job.verified")
+OF_SESSION = ("session.opened", "orders.changed", "orders.signed")
+
+
+async def why_entry(house: House, seq: int) -> tuple[Entry, Explanation]:
+    """Explain one entry: its causes upward, and what followed from it."""
+    asked = await house.history.at([seq])
+    if not asked:
+        raise Unknown(f"The journal has no entry {seq}.", hint="List them: midwatch replay")
+    later = await house.history.window(after=seq, limit=AHEAD)
+    entries = (*await _behind(house, asked[0]), *later)
+    names = await names_of(house, entries)
+    belongs = await house.history.owners_of(house.history.mentioned(entries))
+    return asked[0], why(seq, entries, names, belongs)
+
+
+async def _behind(house: House, asked: Entry) -> tuple[Entry, ...]:
+    """Walk from cause to cause, as far as an explanation goes, and give all of them in order."""
+    found, level = {asked.seq: asked}, [asked]
+    while level and len(found) <= LONGEST:
+        named = {number for entry in level for number in entry.because}
+        near = [*await house.history.at(named - found.keys()), *[await _leaning(house, entry) for entry in level]]
+        level = list({entry.seq: entry for entry in near if entry and entry.seq not in found}.values())
+        found |= {entry.seq: entry for entry in level}
+    return tuple(found[number] for number in sorted(found))
+
+
+async def _leaning(house: House, entry: Entry) -> Entry | None:
+    """Find the last word about the best thing an entry leans on."""
+    for lean in leans_on(entry.event):
+        if last := await _last_word(house, lean, entry.seq):
+            return last
+    return None
+
+
+async def _last_word(house: House, lean: Lean, before: int) -> Entry | None:
+    owned = await house.history.owned_by(lean.thing)
+    for _ in range(TRIES):
+        last = await house.history.last_about((lean.text, *owned), lean.kinds, before=before)
+        if last is None or {lean.thing, *owned}.intersection(speaks_for(last.event)):
+            return last
+        before = last.seq
+    return None
+
+
+async def why_advice(house: House, name: str) -> AdviceExplained:
+    """Explain one recommendation of a brief."""
+    reports = await house.history.about([name], ("report.written",))
+    entries = await _around(house, reports[-1], name) if reports else ()
+    return why_recommendation(entries, name, await names_of(house, entries))
+
+
+async def _around(house: House, written: Entry, name: str) -> tuple[Entry, ...]:
+    """Read what a recommendation rests on: its job's course, the orders, the evidence, the goals."""
+    about, report = house.history.about, written.event
+    assert isinstance(report, ReportWritten)  # noqa: S101  asked for by kind
+    advice = next((one for one in report.recommendations if one.id == name), None)
+    if advice is None:
+        return ()
+    traced = advice.why.removeprefix("trace:") if advice.why.startswith("trace:") else advice.run
+    created = await about(_some(traced), ("job.created",))
+    own = (*await about(_some(advice.work_item), ("work.added",)), *await about(_some(advice.run), ("run.started",)))
+    jobs = {one.event.job for one in created if isinstance(one.event, JobCreated)}
+    acts = {one.event.act for one in created if isinstance(one.event, JobCreated)} - {""}
+    found = (
+        written,
+        *created,
+        *own,
+        *await about([report.session], OF_SESSION),
+        *await about(jobs, OF_JOB),
+        *await about(acts, ("act.judged",)),
+        *await about(advice.evidence, ("evidence.found",)),
+        *await about(_goals(own), ("goal.set",)),
+    )
+    return tuple(sorted({entry.seq: entry for entry in found}.values(), key=lambda one: one.seq))
+
+
+def _some(name: str) -> tuple[str, ...]:
+    return (name,) if name else ()
+
+
+def _goals(entries: Iterable[Entry]) -> set[str]:
+    found: set[str] = set()
+    for entry in entries:
+        match entry.event:
+            case WorkAdded(goal_links=links):
+                found.update(links)
+            case RunStarted(contract=contract):
+                found.update(contract.goal_links)
+            case _:
+                pass
+    return found
