@@ -14,9 +14,9 @@ import pytest
 from midwatch.compose import House
 from midwatch.store.read.audit import audit
 from midwatch.surfaces.queries.audit import every_entry, violations
-from midwatch.views.alike import normalised
-from midwatch.views.night import apply, start
 from tests.crash.doomed import FLAGS
+from tests.crash.oracle.alike import normalised
+from tests.crash.oracle.night import apply, start
 from tests.nights.house import git, sample_repository
 
 ROOT = Path(__file__).parents[2]

@@ -11,14 +11,12 @@ from midwatch.rules.morning.scores import (
     alignment,
     degraded,
     evidence_score,
-    high_severity,
     item_quality,
     low_value_share,
     must_abort,
     novelty,
     post,
     pre,
-    rank_of,
     readiness,
 )
 from midwatch.terms.acts import ActKind
@@ -142,22 +140,11 @@ def test_a_review_that_never_came_gives_no_score_and_degrades_nothing() -> None:
     assert not degraded(0.5, 0.5)
 
 
-def test_what_weighs_heavily_is_unsafe_or_strongly_wrong() -> None:
-    assert high_severity([FlagKind.UNSAFE])
-    assert high_severity([FlagKind.WRONG_FACT], wrong_under_strong=True)
-    assert not high_severity([FlagKind.WRONG_FACT])
-    assert not high_severity([], wrong_under_strong=True)
-
-
 def test_evidence_is_worth_what_its_source_is() -> None:
     assert [item_quality(rank) for rank in SourceRank] == [0.9, 0.6, 0.3]
     assert item_quality(SourceRank.PRIMARY, age_days=731) == pytest.approx(0.7)
     assert item_quality(SourceRank.PRIMARY, age_days=730) == 0.9
     assert item_quality(SourceRank.PRIMARY, hypothesis=True) == 0
-    assert rank_of(EvidenceKind.REPO, first_hand=True) is SourceRank.PRIMARY
-    assert rank_of(EvidenceKind.WEB, first_hand=True) is SourceRank.SECONDARY
-    assert rank_of(EvidenceKind.DOC, first_hand=False) is SourceRank.SECONDARY
-    assert rank_of(EvidenceKind.REPO, first_hand=True, named=False) is SourceRank.UNKNOWN
 
 
 def test_two_items_of_one_origin_support_a_claim_only_once() -> None:

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from midwatch.engine.clocks import SteppedClock
-from midwatch.store.folds import Folds
 from midwatch.store.journal import SqlJournal
 from midwatch.store.read.records import SqlRecords
 from midwatch.store.rebuild import fingerprint
@@ -41,7 +40,6 @@ class Store:
     reader: AsyncEngine
     journal: SqlJournal
     records: SqlRecords
-    folds: Folds
     sync: sa.Engine
 
     @contextmanager
@@ -77,7 +75,7 @@ async def opened(url: str) -> AsyncIterator[Store]:
     journal = SqlJournal(pen, reader, url=url, clock=clock, ids=CountedIds())
     sync = open_sync_writer(url)
     try:
-        yield Store(url, clock, pen, reader, journal, SqlRecords(reader), Folds(pen, reader), sync)
+        yield Store(url, clock, pen, reader, journal, SqlRecords(reader), sync)
     finally:
         sync.dispose()
         await pen.put_away()

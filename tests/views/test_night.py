@@ -20,8 +20,8 @@ from midwatch.journal.events.morning import EvidenceFound
 from midwatch.journal.events.session import ActEnded, ActJudged, AskOpened, NoticeRaised, NoticeSent
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import ActRow, AskRow, JobRow, NoticeRow, PullRequestRow, RunRow, SessionRow
-from midwatch.views import night
-from midwatch.views.night import NightView, normalised
+from tests.crash.oracle import night
+from tests.crash.oracle.night import NightView, normalised
 from tests.nights.house import a_house, orders, sample_repository
 from tests.views.strategies import as_entries, journals
 

@@ -12,7 +12,7 @@ import pytest
 from midwatch.errors import Unavailable
 from midwatch.rules.checks.check_runs import judge_proof
 from midwatch.rules.checks.discovery import NamedCheck
-from midwatch.rules.checks.test_counts import count_failures
+from midwatch.rules.checks.test_counts import count_tests
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checks.checks import Checking, run_checks
@@ -117,7 +117,8 @@ async def test_a_tool_the_person_has_and_the_job_has_not_is_named_with_its_folde
     ],
 )
 def test_failures_are_read_from_summaries(output: str, failures: int | None) -> None:
-    assert count_failures(output) == failures
+    counted = count_tests(output)
+    assert (counted.failed if counted else None) == failures
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,6 @@ from midwatch.ports.machine import Machine
 from midwatch.settings import Loaded, load_settings, model_prices, secret_references
 from midwatch.settings.meaning import channel_secret
 from midwatch.store.blobs import FolderBlobs
-from midwatch.store.folds import Folds
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
 from midwatch.store.read.history import SqlHistory
@@ -112,7 +111,6 @@ class House:
         self.records = SqlRecords(self.reader)
         self.history = SqlHistory(self.reader)
         self.blobs = FolderBlobs(home / "blobs", scrub=self.redactor.redact_bytes)
-        self.folds = Folds(self.pen, self.reader)
         self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)
         self.crew = Crew(dict(parts.agents), parts.models, fixed=True) if parts.agents else Crew()
         keys = Keyring(self.vault, lambda: self.loaded.settings)

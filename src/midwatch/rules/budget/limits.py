@@ -129,8 +129,3 @@ def next_round_after(wish: timedelta | None = None, pace: Pace = USUAL_PACE) -> 
 def may_retry(*, of_cause: int, in_project: int, most: int = RETRIES) -> bool:
     """Three tries per cause and three per project in a row, then somebody must look."""
     return of_cause < most and in_project < most
-
-
-def retries_after(count: int, *, succeeded: bool = False, answered: bool = False) -> int:
-    """A success or a person's answer starts the count anew; another failure adds to it."""
-    return 0 if succeeded or answered else count + 1

@@ -36,12 +36,6 @@ def count_tests(output: str) -> Counted | None:
     return None
 
 
-def count_failures(output: str) -> int | None:
-    """Read the number of failed tests from a summary; None where there is no such line."""
-    counted = count_tests(output)
-    return counted.failed if counted else None
-
-
 def _named(pairs: list[tuple[str, str]]) -> Counted:
     sums = dict.fromkeys(("passed", "failed", "skipped", "expected"), 0)
     for number, word in pairs:

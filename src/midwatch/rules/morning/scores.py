@@ -45,13 +45,6 @@ class ActDone:
     """It left new evidence, an artifact, a new state or an answer."""
 
 
-def rank_of(kind: EvidenceKind, *, first_hand: bool, named: bool = True) -> SourceRank:
-    """A repository at a commit, a benchmark run here and official docs are primary; the nameless is unknown."""
-    if not named:
-        return SourceRank.UNKNOWN
-    return SourceRank.PRIMARY if first_hand and kind in _CAN_BE_PRIMARY else SourceRank.SECONDARY
-
-
 def item_quality(rank: SourceRank, *, age_days: float = 0, hypothesis: bool = False) -> float:
     """A piece of evidence is worth what its source is, less when old, nothing when only supposed."""
     if hypothesis:
@@ -136,12 +129,6 @@ def must_abort(acts: Sequence[ActDone]) -> Reason | None:
 def degraded(before: float | None, after: float | None, *, hard_stop: bool = False) -> bool:
     """A run is degraded when it scored low or a hard guardrail ended it; no score says nothing."""
     return hard_stop or any(score is not None and score < DEGRADED_BELOW for score in (before, after))
-
-
-def high_severity(flags: Iterable[FlagKind], *, wrong_under_strong: bool = False) -> bool:
-    """Unsafe behaviour, or a wrong fact under a claim called strong, weighs heavily."""
-    given = set(flags)
-    return FlagKind.UNSAFE in given or (FlagKind.WRONG_FACT in given and wrong_under_strong)
 
 
 def weighted(parts: Iterable[tuple[float, float | None]]) -> float | None:

@@ -36,7 +36,7 @@ from midwatch.journal.events.jobs import (
 from midwatch.journal.follows import NEXT_STAGE
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Setting
-from midwatch.views.seen import JobSeen, NightView, PullRequestSeen, RunSeen, altered, changed
+from tests.crash.oracle.seen import JobSeen, NightView, PullRequestSeen, RunSeen, altered, changed
 
 
 def happened(view: NightView, event: JobEvent) -> NightView:

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from midwatch.journal.events.notices import AskPostponed, NoticeEvent, NoticeRouted, PushBegun, PushFailed
 from midwatch.terms.asks import Silence
-from midwatch.views.seen import NightView, altered, changed
+from tests.crash.oracle.seen import NightView, altered, changed
 
 
 def happened(view: NightView, event: NoticeEvent) -> NightView:

@@ -34,7 +34,7 @@ from midwatch.terms.asks import AskState
 from midwatch.terms.house import SessionState
 from midwatch.terms.orders import Orders
 from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching, Thinking
-from midwatch.views.seen import (
+from tests.crash.oracle.seen import (
     AskSeen,
     CheckInSeen,
     NightView,

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from midwatch.terms.acts import WAITING
-from midwatch.views.seen import JobSeen, NightView, Seen
+from tests.crash.oracle.seen import JobSeen, NightView, Seen
 
 _ID: Final = re.compile(r"\b([a-z]{2,8})_[0-9A-HJKMNP-TV-Z]{26}\b")
 _SHA: Final = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
