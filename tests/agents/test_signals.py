@@ -90,9 +90,9 @@ async def heard_once(night: AgentNight, how: str) -> None:
     assert changed == ["sample/evening.py"]
     if how == "turn":
         bodies = [json.dumps(asked.body) for asked in night.model.requests()]
-        told = [body for body in bodies if "The answer, by ann: evening" in body]
+        told = [body for body in bodies if "ann answered: evening" in body]
         assert told, "the model read the answer"
-        assert all(body.count("The answer, by ann: evening") == 1 for body in told)
+        assert all(body.count("ann answered: evening") == 1 for body in told)
     await all_is_well(night.house)
 
 

@@ -108,7 +108,7 @@ async def test_a_branch_that_is_not_ours_to_move_any_more_stays_and_the_person_i
     async with at_github(watched, tmp_path) as (house, hosted):
         first = await refused(house, watched)
         said = {
-            "moved": "was moved by somebody else",
+            "moved": "was changed by another person",
             "rewritten": "has work that this does not follow from",
             "closed": "had its pull request #1 closed on github",
         }
@@ -125,7 +125,7 @@ async def test_a_branch_that_is_not_ours_to_move_any_more_stays_and_the_person_i
         assert (second.state, second.branch) == (JobState.DONE, f"agent/{second.id}"), second.why
         assert hosted.tip(first.branch) == stood
         assert [pull.head for pull in hosted.pulls if pull.state == "open"] == [second.branch]
-        remark = f"{first.branch} {said[case]} and stays as it is; this is on {second.branch} instead."
+        remark = f"{first.branch} {said[case]} and was left unchanged; this work is on {second.branch} instead."
         (row,) = await house.house.records.find(PullRequestRow)
         assert remark in row.remarks
         ready = [one.text for one in await house.house.records.find(NoticeRow, subject=second.id)]

@@ -312,5 +312,5 @@ async def test_a_job_whose_pull_request_stands_is_not_resumed(tmp_path: Path) ->
         (job,) = await house.house.records.find(JobRow)
         await house.house.journal.record(JobEnded(job=job.id, epoch=job.epoch, state="failed", why="the end was lost"))
         failed = await house.house.records.get(JobRow, job.id)
-        with pytest.raises(Refused, match="has delivered already: pull request 1 is open"):
+        with pytest.raises(Refused, match="has already delivered: pull request 1 is open"):
             await steering.resume_job(house.house.night, failed, by="ann")

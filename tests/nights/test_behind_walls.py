@@ -236,7 +236,7 @@ async def test_a_stopped_job_goes_on_in_its_own_checkout(tmp_path: Path) -> None
         await house.settle()
         assert (await the_job(house)).state is JobState.DONE
         assert git(source, "show", f"agent/{resumed.id}:sample/half.py") == "half = 1"
-        with pytest.raises(Refused, match="there is nothing to resume"):
+        with pytest.raises(Refused, match="it cannot be resumed"):
             await steering.resume_job(house.house.night, await the_job(house), by="ann")
         await all_is_well(house)
 

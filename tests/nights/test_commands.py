@@ -183,7 +183,7 @@ async def test_a_command_that_cannot_be_is_refused_in_one_sentence_and_leaves_no
             ({"projects": ("nowhere",)}, Unknown, "There is no project 'nowhere'."),
             ({"projects": ()}, Misuse, "No project is named."),
             ({"projects": ("sample", "sample")}, Misuse, "A project is named twice."),
-            ({"sentence": " \n"}, Misuse, "There is nothing to do in an empty sentence."),
+            ({"sentence": " \n"}, Misuse, "The sentence is empty."),
             ({"sentence": "x" * 301}, Misuse, "That is longer than 300 characters."),
             ({"agent": "nobody"}, Misuse, "There is no agent 'nobody' here."),
             ({"agent": "model"}, Refused, "Nothing on this machine isolates model, which a model drives."),
@@ -200,6 +200,6 @@ async def test_a_command_that_cannot_be_is_refused_in_one_sentence_and_leaves_no
         (job,) = await code_command.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
         with pytest.raises(Refused) as busy:
             await code_command.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
-        assert busy.value.message == f"Job {job.number} is at work in sample."
+        assert busy.value.message == f"Job {job.number} is running in sample."
         await over(house, job)
         await all_is_well(house)

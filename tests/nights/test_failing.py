@@ -50,7 +50,7 @@ async def test_what_a_forge_refuses_is_asked_about_and_not_worked_again(
 
 async def test_what_only_a_person_can_allow_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def weak(*_: Any) -> None:
-        raise Withheld("This machine has no walls to keep housekeeper in.")
+        raise Withheld("This machine has no sandbox for housekeeper.")
 
     monkeypatch.setattr(stages, "_refuse_weak_walls", weak)
     async with a_house(tmp_path / "home", agents={"housekeeper": ScriptedAgent(GOOD)}) as house:

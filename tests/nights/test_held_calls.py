@@ -124,7 +124,7 @@ async def test_silence_at_the_deadline_is_a_no(tmp_path: Path, source: Path) -> 
         house.clock.jump_to(ask.due_at)
         await house.house.timers.serve_due()
         await night
-        assert [(one.allowed, one.why) for one in agent.told] == [(False, "Nobody answered in time, so: no.")]
+        assert [(one.allowed, one.why) for one in agent.told] == [(False, "No answer in time, so it was denied.")]
         assert [row.state for row in await asks(house)] == [AskState.EXPIRED]
         await all_is_well(house)
 

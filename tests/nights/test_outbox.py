@@ -165,19 +165,19 @@ async def test_a_brief_made_at_night_is_pushed_at_seven_in_its_short_form(tmp_pa
         assert at == "07:00"
         assert len(text.partition("Read it all: midwatch morning")[0]) < 1000
         (ready,) = [text for _, text in box.heard if "PR ready: " in text]
-        assert "checks green\nNo model was asked · under a minute" in ready
+        assert "checks green\nNo model requests · under a minute" in ready
         assert not any(row.counts for row in await house.house.records.find(PushRow))
         await all_is_well(house)
 
 
 async def test_a_channel_that_is_down_is_tried_ever_more_slowly_and_then_given_up(tmp_path: Path) -> None:
     async with told_house(tmp_path) as (house, box):
-        box.down = "JSON did not take it: 500."
+        box.down = "JSON refused it: 500."
         name = await raised(house, "needed")
         await house.pass_time(hours=7)
         assert box.tried == ["12:00", "12:01", "12:05", "12:21", "13:25", "17:41"]
         (row,) = await house.house.records.find(DeliveryRow, notice=name)
-        assert (row.state, row.attempts, row.error) == (DeliveryState.FAILED, 6, "JSON did not take it: 500.")
+        assert (row.state, row.attempts, row.error) == (DeliveryState.FAILED, 6, "JSON refused it: 500.")
         assert (await house.house.records.get(NoticeRow, name)).sent_by == "log"
         assert {row.state for row in await house.house.records.find(PushRow)} == {PushState.FAILED}
         await all_is_well(house)

@@ -42,7 +42,7 @@ async def test_an_edit_goes_to_the_agent_and_restarts_the_clock(tmp_path: Path) 
     async for house in begun(tmp_path, agent):
         (first,) = await house.house.records.find(AskRow)
         assert first.options == ("approve", "edit", "reject")
-        with pytest.raises(Misuse, match="what should be different"):
+        with pytest.raises(Misuse, match="Say what should change"):
             await settlement.answer(house.house.night, "1", "edit", by="ann")
         await house.pass_time(minutes=15)
         await settlement.answer(house.house.night, "1", "edit", by="ann", text="Leave the greeting alone.")
@@ -78,7 +78,7 @@ async def test_an_agent_that_leaves_the_orders_again_waits_for_a_person(tmp_path
     async for house in begun(tmp_path, agent, do_not_touch=("secrets/**",)):
         (ask,) = await house.house.records.find(AskRow)
         assert (ask.silence, ask.recommendation, ask.due_at) == (Silence.WAITS, "reject", None)
-        assert "leaves your orders" in ask.question
+        assert "outside your orders" in ask.question
 
 
 async def test_a_rejection_ends_the_job_and_its_reason_reaches_the_next_agent(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ def test_issues_that_a_commits_body_would_close_are_told_unless_they_were_ordere
     )
     job = a_job(by_hand=False, title="Do ada/shop#3", change=Change(base="b", head="h", files=(), commits=commits))
     _, body = pull_request_text(job, ProjectRow.model_validate(_filled(ProjectRow)))
-    told = [line for line in body.splitlines() if "which nobody ordered" in line]
+    told = [line for line in body.splitlines() if "which was not ordered" in line]
     assert told == [
-        "- Merging commit 111111111111 as it is would close `#12`, which nobody ordered.",
-        "- Merging commit 222222222222 as it is would close `#4`, which nobody ordered.",
+        "- Merging commit 111111111111 would close `#12`, which was not ordered.",
+        "- Merging commit 222222222222 would close `#4`, which was not ordered.",
     ]

@@ -259,7 +259,7 @@ async def test_what_the_orders_answer_literally_is_answered_as_the_level_allows(
         (row,) = await signals(house)
         assert (row.answer, row.answered_by) == (("red", "ann") if many else ("Blue", "midwatch"))
         assert len(await questions(house)) == many
-        told = [one.text for one in await house.house.records.find(NoticeRow) if "had the answer" in one.text]
+        told = [one.text for one in await house.house.records.find(NoticeRow) if "has the answer" in one.text]
         assert len(told) == (1 if level is Level.MODERATE else 0)
         await all_is_well(house)
 
@@ -332,7 +332,7 @@ async def test_an_agent_that_complains_without_end_costs_three_loud_notices(tmp_
     async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(COMPLAINS)}) as house:
         await (await begin(house, source))
         notices = await house.house.records.find(NoticeRow)
-        told = [(one.text[-1], one.tier) for one in notices if "says it has trouble" in one.text]
+        told = [(one.text[-1], one.tier) for one in notices if "reports a problem" in one.text]
         assert sorted(told) == [
             ("0", Tier.ACTION),
             ("1", Tier.ACTION),
@@ -367,7 +367,7 @@ async def test_trouble_and_ends_are_told_kept_and_never_part_of_the_work(tmp_pat
         }
         assert [row.cause for row in rows if row.says is SignalKind.ERROR] == ["transient"]
         told = [(one.tier, one.text) for one in await house.house.records.find(NoticeRow)]
-        assert (Tier.ACTION, "Job 1 (Look at it) says it has trouble: npm ERR! network timeout") in told
+        assert (Tier.ACTION, "Job 1 (Look at it) reports a problem: npm ERR! network timeout") in told
         changed = git(source, "diff", "--name-only", f"main...agent/{job.id}").splitlines()
         assert changed == ["sample/greet.py"]
         events = [one.event for one in await house.house.journal.entries(limit=2000)]

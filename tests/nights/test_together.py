@@ -95,7 +95,7 @@ async def test_what_fails_in_one_repository_is_said_in_the_other_ones_pull_reque
         await night_of(house, tmp_path, read_orders(BOTH))
         find = house.house.records.find
         (pull,) = await find(PullRequestRow)
-        assert "Its counterpart in api failed: do not merge this alone without a look." in pull.body
+        assert "Its counterpart in api failed: review before merging this alone." in pull.body
         first = (await find(RunRow))[0]
         assert first.status == "partial"
         assert "api: " in first.summary

@@ -84,7 +84,7 @@ async def test_a_night_in_which_nothing_happens_ends_as_soon_as_the_settings_say
     async with a_house(home, brain=ScriptedBrain()) as house:
         await begun(house, tmp_path / "sample")
         session = await house.to_the_brief()
-        assert session.reason == "nothing happened any more"
+        assert session.reason == "nothing happened for a while"
         assert since_evening(house.clock.now()) == timedelta(minutes=minutes)
 
 

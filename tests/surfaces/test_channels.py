@@ -55,7 +55,7 @@ def test_a_channel_from_its_adding_to_its_removal_with_the_server_up(sink: Sink)
         assert [body["message"] for _, _, body in sink.got] == ["This is a test: Midwatch can reach you here."]
         sink.status = 500
         refused = person.types("channel", "test", "phone", expect=5)
-        assert "JSON did not take it" in refused.out
+        assert "JSON refused it" in refused.out
         assert "500" in refused.out
         (row,) = person.types("channel", "list", "--json").json
         assert (row["kind"], row["tiers"], row["state"]) == ("JSON", ["urgent", "action", "summary"], "new")

@@ -106,7 +106,7 @@ def test_while_a_night_is_under_way_a_command_is_done_beside_it() -> None:
         assert (now["night"]["number"], now["night"]["state"]) == (1, "autonomous")
         busy = person.types("code", "Tidy", "--project", "repo", expect=None)
         if busy.code:  # the night's own job may be over by now
-            assert (busy.code, "is at work in repo." in busy.err) == (3, True)
+            assert (busy.code, "is running in repo." in busy.err) == (3, True)
         person.types("stop")
         person.types("down")
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_is_one_sentence_with_what_to_do() -> None:
         for words, code, said in (
             (("Tidy", "--project", "nowhere"), 2, "There is no project 'nowhere'."),
             (("Tidy",), 2, "No project is named, and no known repository is in this folder."),
-            (("  ", "--project", "repo"), 2, "There is nothing to do in an empty sentence."),
+            (("  ", "--project", "repo"), 2, "The sentence is empty."),
             (("Tidy", "--project", "repo", "--agent", "nobody"), 2, "There is no agent 'nobody' here."),
             (("Tidy", "--project", "repo", "--interactive"), 2, "An interactive job needs a terminal."),
         ):

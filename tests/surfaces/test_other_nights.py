@@ -53,7 +53,7 @@ def test_a_job_is_stopped_the_night_ends_and_the_review_is_given_by_keys(person:
         assert person.types("job", "stop", "1", "--why", "not tonight").out == "Job 1 is stopped.\n"
         person.types("stop", expect=None)  # it may have seen by itself that nothing is left to do
         watch.until("The brief is ready")
-    assert "Job 1 is over already: stopped" in person.types("job", "stop", "1", expect=3).err
+    assert "Job 1 is already over: stopped" in person.types("job", "stop", "1", expect=3).err
     assert "Ask 1 is settled already" in person.types("asks", "1", "approve", expect=3).err
     assert "Night 1 is ended. Thank you." in review_by_keys(person)
     known = person.types("morning", "--json").json

@@ -41,14 +41,14 @@ def _for(item: ItemSense, sense: Sense) -> Proposal | None:
 def _after_the_box(item: ItemSense, sense: Sense) -> Proposal:
     """Go on where the last box came to something and there is something left to spend; else yield the place."""
     if item.progress and sense.budget_left and item.boxes < MOST_BOXES and not item.held_back:
-        why = f"Its time box {item.boxes} came to something; go on in box {item.boxes + 1} of at most {MOST_BOXES}"
+        why = f"Its time box {item.boxes} made progress; continue in box {item.boxes + 1} of at most {MOST_BOXES}"
         return _start(item, ActKind.RESTART, why)
     return Proposal(
         kind=ActKind.UPDATE_WORK_ITEM,
         project=item.project,
         target=item.work_item,
-        reason=f"Yields its place after {some(item.boxes, 'time box', 'time boxes')}: {_why_not(item, sense)}",
-        message=f"Parked at {item.last_stage}; its work is kept. Go on with: midwatch job resume",
+        reason=f"Parked after {some(item.boxes, 'time box', 'time boxes')}: {_why_not(item, sense)}",
+        message=f"Parked at {item.last_stage}; its work is kept. Continue with: midwatch job resume",
         confidence=0.8,
         tier=3,
         agent=item.agent,
@@ -57,10 +57,10 @@ def _after_the_box(item: ItemSense, sense: Sense) -> Proposal:
 
 def _why_not(item: ItemSense, sense: Sense) -> str:
     if item.held_back:
-        return "going on did not get leave."
+        return "continuing was not allowed."
     if not sense.budget_left:
-        return "there is nothing left to spend."
-    return "it had enough of them." if item.progress else "nothing new came of the last one."
+        return "the budget is used up."
+    return "it reached the limit." if item.progress else "the last one made no progress."
 
 
 def _start(item: ItemSense, kind: ActKind, reason: str) -> Proposal:
@@ -84,7 +84,7 @@ def _wait(sense: Sense) -> Proposal:
     going = sum(item.state in {"working", "waiting"} for item in sense.items)
     return Proposal(
         kind=ActKind.WAIT,
-        reason=f"{going} of {len(sense.items)} ordered items are under way; nothing else to do.",
+        reason=f"{going} of {len(sense.items)} ordered items are in progress; nothing else to do.",
         confidence=1.0,
         tier=4,
     )

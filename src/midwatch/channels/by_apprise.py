@@ -45,7 +45,7 @@ class AppriseOutlet:
         settings = self._settings()
         setup = settings.channels.by_name().get(channel)
         if setup is None:
-            raise Unknown(f"There is no channel {channel}.", hint="Those there are: midwatch channel list")
+            raise Unknown(f"There is no channel {channel}.", hint="List them: midwatch channel list")
         url = await self._address(channel)
         await self._in_thread(lambda: _send(url, title, text, setup, settings.notices.split_characters))
 
@@ -104,8 +104,8 @@ def _service(url: str) -> Any:
     finally:
         apprise.logger.removeHandler(catcher)
     if not understood or len(services) != 1:
-        why = scrubbed(said[-1], url) if said else "It is no URL of a service it knows."
-        raise Misuse(f"Apprise does not understand the URL: {why}", hint="How they look: https://appriseit.com")
+        why = scrubbed(said[-1], url) if said else "The service is unknown."
+        raise Misuse(f"Apprise does not understand the URL: {why}", hint="Examples: https://appriseit.com")
     return services[0]
 
 
@@ -139,7 +139,7 @@ def _send(url: str, title: str, text: str, setup: ChannelSetup, most: int) -> No
 def _refused(service: Any, said: list[str], url: str) -> MidwatchError:
     """Apprise says only that it failed; what it logged tells why."""
     why = scrubbed(said[-1], url) if said else "no reason was given."
-    return Unavailable(f"{service.service_name} did not take it: {why}", hint="Is the service up, and the URL right?")
+    return Unavailable(f"{service.service_name} refused it: {why}", hint="Is the service up, and the URL right?")
 
 
 def parts(text: str, most: int) -> list[str]:

@@ -169,7 +169,7 @@ async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
         if ordered.agent not in evening.agents:
             raise Misuse(
                 f"The orders name an unknown agent {ordered.agent!r}.",
-                hint=f"Agents: {', '.join(sorted(evening.agents))}. What another lacks: midwatch agent list",
+                hint=f"Agents: {', '.join(sorted(evening.agents))}. What others need: midwatch agent list",
             )
     return tuple(found)
 

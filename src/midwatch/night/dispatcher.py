@@ -137,7 +137,7 @@ class Performer:
         if name == "stage":
             await attempt.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
         elif name == "wake":
-            await waits.wake(night, args["job"], by="the patrol; nobody else would have")
+            await waits.wake(night, args["job"], by="the patrol, because nothing else did")
         elif name == "ask":
             await planning.ask_anew(night, args["job"])
         else:

@@ -70,7 +70,7 @@ async def call_round(night: Night, session_id: str, why: str) -> None:
 
 async def _review_over(night: Night, session_id: str) -> None:
     session = await night.records.get(SessionRow, session_id)
-    ended = SessionEnded(session=session_id, reason="no review came in time")
+    ended = SessionEnded(session=session_id, reason="the review was not given in time")
     events = (ReviewTimedOut(session=session_id), *((ended,) if session.state is SessionState.DEBRIEF else ()))
     await night.journal.record(*events, key=f"review:{session_id}:over")
 
@@ -79,7 +79,7 @@ SERVED: dict[str, Callable[[Night, TimerRow], Awaitable[None]]] = {
     "round": lambda night, row: call_round(night, row.subject, "timer"),
     "ask": lambda night, row: settlement.expire(night, row.subject, row.due_at),
     "session_limit": lambda night, row: settlement.debrief(night, row.subject, "the night's time is used up"),
-    "job": lambda night, row: waits.wake(night, row.subject, by="its time had come"),
+    "job": lambda night, row: waits.wake(night, row.subject, by="its time is due"),
     "box": lambda night, row: time_box.box_due(night, row.subject, row.due_at),
     "channel": lambda night, row: outbox.dispatch(night, row.subject),
     "stack": lambda night, row: stacks.give_up(night, row.subject, "It took longer than stack.max_minutes."),

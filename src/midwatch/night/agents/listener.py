@@ -171,7 +171,7 @@ class Listener:
         match said.kind:
             case SignalKind.ERROR:
                 cause = classify(f"{said.text}\n{said.detail}").value
-                text = f"Job {self._job.number} ({self._job.title}) says it has trouble: {said.text}"
+                text = f"Job {self._job.number} ({self._job.title}) reports a problem: {said.text}"
                 told = (self._notice(await self._trouble(), text),) if self._night.settings().notices.on_error else ()
                 return seen.model_copy(update={"cause": cause}), *told
             case SignalKind.COMPLETED:
@@ -275,7 +275,7 @@ class Listener:
 
 def answer_text(row: SignalRow) -> str:
     """Say an answer to the agent that asked."""
-    return f"You asked: {row.text}\nThe answer, by {row.answered_by}: {row.answer}\nGo on with your work."
+    return f"You asked: {row.text}\n{row.answered_by} answered: {row.answer}\nContinue your work."
 
 
 @asynccontextmanager

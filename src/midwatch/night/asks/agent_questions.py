@@ -28,7 +28,7 @@ KIND = AskKind.GUIDANCE_UNCERTAIN
 QUESTION = "question"
 """Why a job waits that waits for the answer to its own question."""
 LONGEST_NOTICE = 500
-NOBODY = "Nobody answers this. Choose the smaller step, and say in your summary what you chose and why."
+NOBODY = "No answer will come. Take the smaller step, and explain it in your summary."
 
 
 async def ask_or_answer(night: Night, job: JobRow, signal: str, said: Signal) -> tuple[str, tuple[Event, ...]]:
@@ -66,7 +66,7 @@ async def _judged(night: Night, job: JobRow, session: SessionRow, known: Known, 
         kind=ActKind.RESOLVE,
         project=job.project,
         target=signal,
-        reason=f"{known.where} holds the answer",
+        reason=f"{known.where} has the answer",
         message=known.answer,
         confidence=1.0,
     )
@@ -81,7 +81,7 @@ def _resolved(night: Night, job: JobRow, signal: str, known: Known, verdict: Ver
     )
     if verdict.outcome is not Outcome.EXECUTE_AND_TELL:
         return (answered,)
-    text = f"Job {job.number} asked, and {known.where} had the answer: {known.answer}"
+    text = f"Job {job.number} asked; {known.where} has the answer: {known.answer}"
     return answered, _notice(night, job, tier_of(NoticeKind.ACT_TOLD), text)
 
 
@@ -119,9 +119,7 @@ async def settled(night: Night, ask: AskRow) -> None:
         return
     events: list[Event] = []
     if ask.state is AskState.EXPIRED:
-        why = (
-            f"nobody answered its question within the time it had, so it is parked (ask {ask.number}); its work is kept"
-        )
+        why = f"its question got no answer in time, so it is parked (ask {ask.number}); its work is kept"
         events += stop_events(job, by="silence", why=why) if job.state is not JobState.STOPPING else []
     for row in rows:
         answer = said_by(ask) if ask.state is AskState.ANSWERED else NOBODY
@@ -147,7 +145,7 @@ async def open_questions(night: Night, job: str) -> tuple[SignalRow, ...]:
 
 def waits(night: Night, job: JobRow, question: str, *, answered: bool) -> JobWaits:
     """Say that a job whose agent has ended waits for an answer, or goes on at once with the one that is there."""
-    why = f"It asked, and ended before it had the answer: {question}"
+    why = f"It asked a question and exited before the answer: {question}"
     until = night.clock.now() if answered else None
     return JobWaits(
         job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, cause=QUESTION, why=why, until=until

@@ -17,7 +17,7 @@ from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import Failure, JobState
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
-CAPPED = "Nothing more may be tried in any project of the orders; everything waits for your word."
+CAPPED = "No project of the orders may retry any more; everything waits for you."
 LONGEST_SAID = 160
 
 

@@ -32,8 +32,8 @@ class Said:
     by: str = ""
 
 
-SILENT = Said(yes=False, text="Nobody answered in time, so: no.")
-STOPPED = Said(yes=False, text="The job is being stopped, so: no.")
+SILENT = Said(yes=False, text="No answer in time, so it was denied.")
+STOPPED = Said(yes=False, text="The job is being stopped, so it was denied.")
 
 
 class Asking:
@@ -137,7 +137,7 @@ async def withdraw(night: Night, ask: AskRow, why: str) -> None:
 async def withdraw_calls(night: Night, job: str) -> None:
     """Take back what was asked about calls of an attempt that is over: nobody waits for the answers."""
     for ask in await night.records.find(AskRow, subject=job, kind=AskKind.CONFIRM_ACT, state=AskState.OPEN):
-        await withdraw(night, ask, "the agent does not wait for it any more")
+        await withdraw(night, ask, "the agent no longer waits for it")
 
 
 def _agreed(row: AskRow) -> bool:

@@ -44,8 +44,8 @@ def _check_edit(ask: AskRow, said: str, text: str) -> None:
         raise Unknown(f"Ask {ask.number} takes {' or '.join(ask.options)}, not {said!r}.")
     if not text.strip():
         raise Misuse(
-            "Nothing is said about what should be different.",
-            hint=f'Say it: midwatch asks {ask.number} edit --text "leave the public names alone"',
+            "Say what should change.",
+            hint=f'For example: midwatch asks {ask.number} edit --text "leave the public names alone"',
         )
 
 
@@ -69,9 +69,9 @@ async def _not_by_silence(night: Night, ask: AskRow) -> str:
     if ask.silence is not Silence.APPROVED:
         return ""
     if (await night.records.get(SessionRow, ask.session)).level is Level.OBSERVE:
-        return "the level was lowered to observe, so silence approves nothing"
+        return "the level was lowered to observe, so silence does not approve it"
     if ask.subject.startswith("job_") and await tainted(night, await night.records.get(JobRow, ask.subject)):
-        return "the run has read strangers' text, so silence does not approve it"
+        return "the run read untrusted text, so silence does not approve it"
     return ""
 
 
@@ -84,7 +84,7 @@ async def settle(night: Night, ask_id: str) -> None:
     elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith("job_"):  # a held tool call looks itself
         await _settle_act(night, ask, agreed=agreed)
     elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night, ask.session):
-        await debrief(night, ask.session, "a critical error, and nobody answered")
+        await debrief(night, ask.session, "a critical error got no answer")
     elif await agent_questions.is_question(night, ask):
         await agent_questions.settled(night, ask)
     elif ask.kind in ABOUT_WAITING and ask.subject.startswith("job_"):
@@ -135,7 +135,7 @@ async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "m
     for tries_left in reversed(range(TRIES)):
         session = await night.records.get(SessionRow, session_id)
         if session.state is not SessionState.AUTONOMOUS:
-            raise Refused(f"{session.called} is not under way (it is at {session.state.value}).")
+            raise Refused(f"{session.called} is not running (it is in {session.state.value}).")
         jobs = await night.records.find(JobRow, session=session.id)
         asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
         events = debrief_events(night, session, reason, jobs=jobs, asks=asks, by=actor)

@@ -81,11 +81,11 @@ async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, 
 async def _projects(night: Night, wanted: Commanded) -> tuple[ProjectRow, ...]:
     """Look everything over that the command names."""
     if not wanted.sentence.strip():
-        raise Misuse("There is nothing to do in an empty sentence.", hint='Say it: midwatch code "fix the flaky test"')
+        raise Misuse("The sentence is empty.", hint='For example: midwatch code "fix the flaky test"')
     if len(wanted.sentence) > LONGEST:
         raise Misuse(
             f"That is longer than {LONGEST} characters.",
-            hint="Say it shorter; put the rest into a file in the project.",
+            hint="Shorten it; put the details into a file in the project.",
         )
     require_patterns(wanted.paths)
     if not wanted.projects:
@@ -100,7 +100,7 @@ async def _projects(night: Night, wanted: Commanded) -> tuple[ProjectRow, ...]:
     if len({row.id for row in found}) != len(found):
         raise Misuse("A project is named twice.", hint="Name each one once.")
     if wanted.by_hand and len(found) > 1:
-        raise Misuse("A person types into one program at a time.", hint="Name one project.")
+        raise Misuse("Only one interactive project at a time.", hint="Name one project.")
     await _free(night, found)
     return tuple(found)
 
@@ -111,7 +111,7 @@ async def _free(night: Night, projects: list[ProjectRow]) -> None:
     if busy := next((job for job in running if not job.state.over), None):
         name = next(row.name for row in projects if row.id == busy.project)
         raise Refused(
-            f"Job {busy.number} is at work in {name}.",
+            f"Job {busy.number} is running in {name}.",
             hint=f"Wait for it (midwatch job line {busy.number} -f), or stop it: midwatch job stop {busy.number}",
         )
 
@@ -133,7 +133,7 @@ def _orders(night: Night, wanted: Commanded, level: Level) -> Orders:
     if agent not in night.agents:
         raise Misuse(
             f"There is no agent {agent!r} here.",
-            hint=f"Agents: {', '.join(sorted(night.agents))}. What another lacks: midwatch agent list",
+            hint=f"Agents: {', '.join(sorted(night.agents))}. What others need: midwatch agent list",
         )
     several = len(wanted.projects) > 1
     sentence = " ".join(wanted.sentence.split())
@@ -222,9 +222,7 @@ def _judged(world: World, proposal: Proposal) -> Verdict:
     verdict = judge(proposal, world.facts_for(proposal))
     if not verdict.outcome.acts:
         because = tuple(one.text for one in verdict.reasons)
-        raise Refused(
-            verdict.first.text, hint="See how things stand: midwatch status; midwatch doctor", because=because
-        )
+        raise Refused(verdict.first.text, hint="Look at midwatch status and midwatch doctor", because=because)
     return verdict
 
 
@@ -239,7 +237,7 @@ def _work(night: Night, world: World, judged: list[tuple[Proposal, Verdict]], *,
         facts = world.facts_for(proposal)
         contract = contract_for(session, proposal, world.projects, world.settings, mission)
         if contract is None:
-            raise Refused("The project was removed meanwhile.", hint="List them: midwatch project")
+            raise Refused("The project was removed.", hint="List them: midwatch project")
         acts.append(ActJudged(act=act, session=session.id, number=0, proposal=proposal, facts=facts, verdict=verdict))
         begun += [] if begun else run_events(world, proposal, contract, run)
         begun += job_events(world, proposal, contract, Begun(run=run, job=job, act=act, by_hand=by_hand))

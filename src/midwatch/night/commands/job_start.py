@@ -30,7 +30,7 @@ async def start_events(night: Night, world: World, proposal: Proposal, act: str)
     mission, job = night.ids.new("mis"), night.ids.new("job")
     contract = contract_for(world.session, proposal, world.projects, world.settings, mission)
     if contract is None:
-        raise Stale("Nobody ordered this any more.")
+        raise Stale("This is no longer ordered.")
     run = await _joined(night, world, proposal.target)
     events: list[Event] = []
     if not run:

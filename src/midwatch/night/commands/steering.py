@@ -45,14 +45,14 @@ async def think(night: Night, session: SessionRow, *, by: str) -> None:
     if session.paused:
         raise Refused(f"Night {session.number} is paused.", hint="midwatch resume")
     if session.round_active:
-        raise Refused("A round is under way already; one think at a time.")
+        raise Refused("A round is already running.")
     await call_round(night, session.id, f"asked by {by}")
 
 
 async def say(night: Night, session: SessionRow, text: str, *, by: str) -> None:
     """Take a message: it pauses the loop and counts as an update of the briefing (S7)."""
     if not text.strip():
-        raise Refused("There is nothing in the message.")
+        raise Refused("The message is empty.")
     said = MessageSaid(message=night.ids.new("msg"), session=session.id, by=by, text=text)
     if session.paused:
         await night.journal.record(said, actor=by)
@@ -65,7 +65,7 @@ async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
     """Stop a job; whoever works on it is woken by the entry."""
     events = stop_events(job, by=by, why=why)
     if not events:
-        raise Refused(f"Job {job.number} is over already: {job.state.value}.")
+        raise Refused(f"Job {job.number} is already over: {job.state.value}.")
     await night.journal.record(*events, actor=by)
     await halt(night, job.id)  # one that only waits ends at once; the person sees it end
 
@@ -73,15 +73,15 @@ async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
 async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
     """Go on where a job failed or was stopped, in the checkout it left, as a new job that says which it follows."""
     if not job.state.over or job.state is JobState.DONE:
-        raise Refused(f"Job {job.number} is {job.state.value}; there is nothing to resume.", hint="midwatch job list")
+        raise Refused(f"Job {job.number} is {job.state.value}; it cannot be resumed.", hint="midwatch job list")
     if following := await night.records.find(JobRow, retry_of=job.id):
         raise Refused(
-            f"Job {job.number} goes on as job {following[-1].number}.",
+            f"Job {job.number} continues as job {following[-1].number}.",
             hint=f"Look at that one: midwatch job show {following[-1].number}",
         )
     if opened := await night.records.find(PullRequestRow, job=job.id):
         raise Refused(
-            f"Job {job.number} has delivered already: pull request {opened[-1].number} is {opened[-1].state}.",
+            f"Job {job.number} has already delivered: pull request {opened[-1].number} is {opened[-1].state}.",
             hint=f"Look at it: midwatch job diff {job.number}",
         )
     session, stage = await night.records.get(SessionRow, job.session), await goes_on_at(night.records, job)
@@ -105,7 +105,7 @@ async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:
     if not job.state.over:
         raise Refused(f"Job {job.number} is {job.state.value}.", hint=f"Stop it first: midwatch job stop {job.number}")
     freed = await night.bench.discard(job.id, force=force)
-    why = f"discarded by {by}" + (", work that was nowhere else included" if force else "")
+    why = f"discarded by {by}" + (", including work that existed nowhere else" if force else "")
     await night.journal.record(CheckoutRemoved(job=job.id, why=why, freed_bytes=freed), actor=by)
     return freed
 

@@ -39,7 +39,7 @@ async def branch_for(night: Night, job: JobRow, project: ProjectRow, head: str) 
     for bearer in dict.fromkeys(bearer_of(one.branch) or one.id for one in before):
         there = await forge.pushed(project.path, project.id, bearer, head)
         if why := _in_the_way(there, ours):
-            left = left or f"{AGENT}{bearer} {why} and stays as it is; this is on {AGENT}{job.id} instead."
+            left = left or f"{AGENT}{bearer} {why} and was left unchanged; this work is on {AGENT}{job.id} instead."
         elif there.head:
             return Chosen(bearer)
     return Chosen(job.id, left)
@@ -48,7 +48,7 @@ async def branch_for(night: Night, job: JobRow, project: ProjectRow, head: str) 
 def _in_the_way(there: BranchSeen, ours: set[str]) -> str:
     """Nobody's later commits are built upon or moved, even where git would take it."""
     if there.head and there.head not in ours:
-        return "was moved by somebody else"
+        return "was changed by another person"
     return there.in_the_way
 
 

@@ -27,7 +27,7 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Through the door: the branch, and nothing else."""
     change = _delivered(job)
     if job.proof is None:
-        raise Stale("Nothing was proven that could be delivered.")
+        raise Stale("There is no verified work to deliver.")
     if is_draft(job) and night.settings().execution.deliver_red == "never":
         return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=stayed_red(job, job.proof), cause="logic"),)
     project = await night.records.get(ProjectRow, job.project)
@@ -126,7 +126,7 @@ async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Tell the person that there is something to look at; the job is over."""
     rows = await night.records.find(PullRequestRow, job=job.id)
     if not rows:
-        raise Stale("There is no pull request that could be told of.")
+        raise Stale("There is no pull request to report.")
     why = f"Only a draft: {rows[-1].title}" if rows[-1].draft else rows[-1].title
     ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=why)
     told = NoticeRaised(
@@ -143,7 +143,7 @@ async def may_leave(night: Night, job: JobRow) -> Verdict:
     """Ask the gate again, about exactly the paths that would leave."""
     now = await night.records.get(JobRow, job.id)
     if now.epoch != job.epoch:
-        raise Stale(f"Epoch {job.epoch} is not the newest any more.")
+        raise Stale(f"Epoch {job.epoch} is no longer the newest.")
     world = await look(night, await night.records.get(SessionRow, job.session))
     proposal = Proposal(
         kind=ActKind.START,

@@ -142,6 +142,6 @@ class ForgeWatch:
             if pause >= LATEST or row.id not in self._pause:  # said at once, and then not every minute
                 log.warning("pull request %d: %s %s", row.number, error.message, error.hint)
         except Exception:  # whatever one forge answers, the others are looked at
-            log.exception("pull request %d: it could not be looked at; it is tried again", row.number)
+            log.exception("pull request %d: could not be read; it is retried", row.number)
         self._pause[row.id] = pause
         return until or self._night.clock.now() + pause

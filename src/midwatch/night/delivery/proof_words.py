@@ -8,23 +8,23 @@ from midwatch.terms.records import JobRow
 
 PROVEN = {
     "green": "checks pass on a fresh checkout",
-    "still_red": "checks were red before and are no worse",
+    "still_red": "checks failed before and are no worse",
     "no_checks": "no checks are configured, so nothing is proven",
     "worse": "checks got worse",
     "red_when_restored": "checks pass only with the agent's own changes to them",
-    "doubted": "what is found against this change takes the weight from its checks",
-    "flaky": "checks end differently each time, so they prove little",
+    "doubted": "problems found in this change make its checks unreliable",
+    "flaky": "checks are flaky, so they prove little",
 }
 STAYED = {
-    "worse": "The checks fail with this work and did not fail so before.",
+    "worse": "This change breaks checks that passed before.",
     "red_when_restored": "The checks pass only with the agent's own changes to the files that decide them; "
-    "with yours put back they fail.",
-    "doubted": "The work goes against the checks that should prove it.",
+    "with yours restored they fail.",
+    "doubted": "The change weakens the checks that should prove it.",
 }
 NEW_TESTS = {
     "fail_on_base": "New tests fail without the change and pass with it",
     "pass_on_base": "New tests pass without the change too: they prove nothing",
-    "unclear": "New tests could not be tried without the change",
+    "unclear": "New tests could not be run without the change",
 }
 _SOURCES = {CheckSource.PROJECT: " (the project's)", CheckSource.FOUND: " (found in the project)"}
 MOST_DOUBTS = 3
@@ -37,7 +37,7 @@ def in_words(proof: Proof | None) -> str:
 
 def stayed_red(job: JobRow, proof: Proof) -> str:
     """Say why work is not delivered: what stayed red, what was tried, and what was found against it."""
-    tried = f" {some(job.repairs, 'repair round')} did not mend that." if job.repairs else ""
+    tried = f" {some(job.repairs, 'repair round')} did not fix it." if job.repairs else ""
     doubts = [doubt.text for doubt in proof.grave[:MOST_DOUBTS]]
     return " ".join((STAYED[proof.verdict] + tried, *doubts))
 
@@ -46,7 +46,7 @@ def draft_lines(job: JobRow, proof: Proof | None) -> list[str]:
     """Open a draft with what keeps it from being more."""
     if proof is None or proof.verdict not in NOT_DELIVERABLE:
         return []
-    red = [f"- `{one.command}` stays red (exit {one.exit_code})" for one in failing(proof)]
+    red = [f"- `{one.command}` still fails (exit {one.exit_code})" for one in failing(proof)]
     return [f"**Only a draft.** {stayed_red(job, proof)}", *red, ""]
 
 

@@ -55,7 +55,7 @@ def _proof(job: JobRow) -> Lines:
 def _risks(job: JobRow, commits: tuple[Commit, ...]) -> Lines:
     risks = [f"- {tamed(risk)}" for risk in job.plan.risks] if job.plan else []
     if job.change and job.change.flagged:
-        risks.append(f"- **Look twice at** {', '.join(map(quoted, job.change.flagged))}.")
+        risks.append(f"- **Review carefully:** {', '.join(map(quoted, job.change.flagged))}.")
     closing = [
         (one, issue)
         for one in commits
@@ -63,8 +63,7 @@ def _risks(job: JobRow, commits: tuple[Commit, ...]) -> Lines:
         if issue not in job.title
     ]
     risks += [
-        f"- Merging commit {one.sha[:12]} as it is would close {quoted(issue)}, which nobody ordered."
-        for one, issue in closing
+        f"- Merging commit {one.sha[:12]} would close {quoted(issue)}, which was not ordered." for one, issue in closing
     ]
     return ["**Risks.**", *risks] if risks else []
 
@@ -75,7 +74,7 @@ def _cost(job: JobRow) -> Lines:
         return []
     spent = f"{dollars(job.usd_micros)}, {job.tokens:,} tokens in {some(job.requests, 'turn')}"
     repaired = f", {some(job.repairs, 'repair round')}" if job.repairs else ""
-    return [f"**Cost.** {spent}, {some(minutes, 'minute')} of {tamed(job.agent)} at work{repaired}."]
+    return [f"**Cost.** {spent}, {some(minutes, 'minute')} of {tamed(job.agent)}{repaired}."]
 
 
 def _undo(project: ProjectRow) -> Lines:

@@ -37,9 +37,13 @@ async def _try(night: Night, opened: PullRequestRow) -> None:
     try:
         await _reword(night, opened)
     except MidwatchError as error:
-        log.warning("pull request %s could not be told of its counterparts: %s", opened.number, error.message)
+        log.warning(
+            "pull request %s could not be updated with its linked pull requests: %s", opened.number, error.message
+        )
     except Exception:  # whatever one forge answers: the patrol that comes by here must not end by it
-        log.exception("pull request %s could not be told of its counterparts; it is tried again", opened.number)
+        log.exception(
+            "pull request %s could not be updated with its linked pull requests; it is retried", opened.number
+        )
 
 
 async def _reword(night: Night, opened: PullRequestRow) -> None:

@@ -47,7 +47,7 @@ def heard(sibling: Sibling) -> str:
     """Tell an agent about a sibling: what it planned or changed so far."""
     job = sibling.job
     if job is None:
-        return f"{sibling.project}: not begun yet."
+        return f"{sibling.project}: not started yet."
     said = [f"{sibling.project}: {job.state.value} at {job.stage.said}."]
     if job.plan is not None:
         said.append(f"Its plan: {job.plan.summary} Files: {', '.join(job.plan.files[:20])}.")
@@ -66,9 +66,9 @@ def _line(sibling: Sibling) -> str:
     if job is None or not job.state.over:
         return f"{sibling.project}: not ready yet"
     if job.state is JobState.DONE:
-        return f"{sibling.project}: nothing had to change there"
+        return f"{sibling.project}: nothing had to change"
     ended = "failed" if job.state is JobState.FAILED else f"was {job.state.value}"
-    return f"Its counterpart in {sibling.project} {ended}: do not merge this alone without a look. {job.why}".strip()
+    return f"Its counterpart in {sibling.project} {ended}: review before merging this alone. {job.why}".strip()
 
 
 def worded(body: str, company: tuple[Sibling, ...]) -> str:

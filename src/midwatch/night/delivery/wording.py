@@ -11,7 +11,7 @@ from midwatch.terms.records import JobRow, PullRequestRow
 
 IN_SHORT = {
     "green": "checks green",
-    "still_red": "checks red, as before",
+    "still_red": "checks failing, as before",
     "no_checks": "no checks",
     "worse": "checks worse",
     "red_when_restored": "checks not trusted",
@@ -23,7 +23,7 @@ IN_SHORT = {
 def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None, wrong: tuple[str, ...] = ()) -> str:
     """Ask about a plan, say where it leaves the orders, and what silence means."""
     again = f", version {job.plan_version + 1}" if job.plan_version else ""
-    left = f" It leaves your orders, and what does is refused later: {' '.join(wrong)}" if wrong else ""
+    left = f" It goes outside your orders; those parts will be refused: {' '.join(wrong)}" if wrong else ""
     return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {within(silence, minutes)}"
 
 
@@ -38,7 +38,7 @@ def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
     change = job.change
     size = f"{some(len(change.files), 'file')} · +{change.insertions} -{change.deletions}" if change else "no changes"
     proven = IN_SHORT[job.proof.verdict] if job.proof else "not checked"
-    asked = f"Cost {dollars(job.usd_micros)} · {some(job.requests, 'turn')}" if job.requests else "No model was asked"
+    asked = f"Cost {dollars(job.usd_micros)} · {some(job.requests, 'turn')}" if job.requests else "No model requests"
     minutes = round((now - (job.started_at or job.created_at)).total_seconds() / 60)
     took = some(minutes, "minute") if minutes else "under a minute"
     kind = "Only a draft" if opened.draft else "PR ready"

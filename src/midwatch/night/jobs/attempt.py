@@ -108,7 +108,7 @@ async def _written_down(
             return False
         if again == TRIES:
             events = await failures.failed(
-                night, now, f"How it went does not fit what became of the night: {met}", "unknown"
+                night, now, f"The result no longer fits the state of the night: {met}", "unknown"
             )
         elif met is not None:
             events = await _after(night, now, met, stopped=stopped)

@@ -16,13 +16,13 @@ from midwatch.terms.records import JobRow, SessionRow
 
 SHELL = ("/bin/sh",)
 PLAIN = {"PS1": "$PWD $ "}
-WHY = "What is not delivered is kept in its checkout."
+WHY = "Undelivered work stays in its checkout."
 
 
 async def planned(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Nobody plans what a person types; whoever gave the command has approved it."""
     session = await night.records.get(SessionRow, job.session)
-    plan = Plan(summary=f"{session.signed_by} types into {job.agent}.", undo="Throw the checkout away.")
+    plan = Plan(summary=f"{session.signed_by} types into {job.agent}.", undo="Delete the checkout.")
     named = digest(canonical(plan.model_dump(mode="json")))
     drafted = JobPlanned(job=job.id, epoch=job.epoch, version=job.plan_version + 1, plan=plan, plan_hash=named)
     return drafted, JobApproved(job=job.id, by=session.signed_by, plan_hash=named)
@@ -34,16 +34,16 @@ async def execute(night: Night, job: JobRow) -> tuple[Event, ...]:
     argv, environment = agent.seat(assignment) if isinstance(agent, InteractiveAgent) else (SHELL, PLAIN)
     room = assignment.room
     left = await room.sit(argv, environment)
-    text = f"{job.title}\n\nIt was left uncommitted; Midwatch committed it."
+    text = f"{job.title}\n\nLeft uncommitted; Midwatch committed it."
     await night.bench.commit_leftovers(job.id, room.epoch, text)
     head = await night.bench.head_so_far(job.id, room.epoch)
-    done = Done(summary=f"Done by hand with {job.agent}: {job.title}", base=base_of(job), head=head)
+    done = Done(summary=f"Done interactively with {job.agent}: {job.title}", base=base_of(job), head=head)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=room.epoch)
     if head == base_of(job):
         return executed, JobEnded(
             job=job.id, epoch=job.epoch, state="done", why=f"Nothing was changed. {left.sentence}"
         )
-    said = await Asking(night, job, room).about(f"Deliver what was done by hand in job {job.number}?", WHY)
+    said = await Asking(night, job, room).about(f"Deliver your work in job {job.number}?", WHY)
     if not said.yes:
         why = f"Not delivered: {said.text} Its checkout is kept."
         return (JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=why),)

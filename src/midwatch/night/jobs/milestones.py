@@ -50,7 +50,7 @@ async def stage_begins(night: Night, job: JobRow) -> None:
             text = f"repair round {job.repairs + 1} begins"
             stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="repair", text=text)
         case Stage.DELIVER:
-            stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="pushing", text="its branch is handed over")
+            stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="pushing", text="its branch is being pushed")
         case _:
             return
     await _once(night, job, stone, f"milestone:{job.id}:{job.stage.value}:{job.repairs}")

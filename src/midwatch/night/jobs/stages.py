@@ -48,7 +48,7 @@ async def mirror(night: Night, job: JobRow) -> Events:
 async def set_up(night: Night, job: JobRow) -> Events:
     """Have ready what every checkout of the project needs."""
     if job.repository is None:
-        raise Stale("There is no commit yet that a setup could stand on.")
+        raise Stale("There is no commit for the setup yet.")
     project = await night.records.get(ProjectRow, job.project)
     made = await _make(night, job, project, job.repository.head) if project.setup else ()
     return *made, JobPrepared(job=job.id, epoch=job.epoch, repository=job.repository)
@@ -111,7 +111,7 @@ async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
     held = effective_level(level, night.bench.isolation, job.agent, forced=forced)
     if held is Level.OBSERVE and level is not Level.OBSERVE and not by_person(job):
         raise Withheld(
-            f"This machine has no walls to keep {job.agent} in.",
+            f"This machine has no sandbox for {job.agent}.",
             hint="Install bubblewrap (midwatch doctor says how), or approve the plan yourself.",
         )
 
@@ -155,7 +155,7 @@ async def verify(night: Night, job: JobRow) -> Events:
 async def repair(night: Night, job: JobRow) -> Events:
     """Give the agent what the checks said and let it mend its work."""
     if job.change is None or job.proof is None:
-        raise Stale("There is nothing to mend.")
+        raise Stale("There is nothing to repair.")
     failure = failure_text(job.proof, each=night.settings().execution.repair_rounds)
     async with at_work(night, job, job.change.head) as (agent, assignment, listener):
         if held := await listener.owed_from_before():

@@ -60,7 +60,7 @@ async def box_due(night: Night, job_id: str, due: datetime) -> None:
 
 async def _warn(night: Night, job: JobRow, minutes: float, stop_at: datetime) -> None:
     at = f"{local_time(night.settings(), stop_at):%H:%M}"
-    text = f"Job {job.number} ({job.title}) has been at work for {minutes:g} minutes; it is stopped at {at}."
+    text = f"Job {job.number} ({job.title}) has worked for {minutes:g} minutes; it stops at {at}."
     await night.journal.record(
         JobWarned(job=job.id, epoch=job.epoch, minutes=minutes, stop_at=stop_at),
         notice(night, job, tier_of(NoticeKind.TIME_OUT), text),
@@ -84,5 +84,5 @@ async def stopped_well(night: Night, job: JobRow) -> tuple[Event, ...]:
         return (ended,)
     said = " ".join(words.split())[-LONGEST_TOLD:]
     last = f" Last words: {said}" if said else ""
-    text = f"Job {job.number} ({job.title}) ran out of its time box at {job.stage.said}; its work is kept.{last}"
+    text = f"Job {job.number} ({job.title}) used up its time box at {job.stage.said}; its work is kept.{last}"
     return ended, notice(night, job, tier_of(NoticeKind.TIME_OUT), text)

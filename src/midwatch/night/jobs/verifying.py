@@ -15,7 +15,7 @@ from midwatch.terms.records import JobRow
 async def verified(night: Night, job: JobRow) -> JobVerified:
     """Ask fresh checkouts, never the tree the agent owns, and decide whether the work goes back for repair."""
     if job.change is None:
-        raise Stale("Nothing arrived that could be checked.")
+        raise Stale("There is nothing to check.")
     if job.proof is not None and job.proof.head == job.change.head:
         return JobVerified(job=job.id, epoch=job.epoch, proof=job.proof, repair=False)  # the repair changed nothing
     contract = await contract_of(night, job)
@@ -57,9 +57,9 @@ def failure_text(proof: Proof, *, each: int) -> str:
         if one.command in wanted:
             as_delivered = delivered.get(one.command)
             fooled = as_delivered is not None and as_delivered.green
-            how = "\n(with the project's own tests and settings put back as they were)" if fooled else ""
+            how = "\n(with the project's own tests and settings restored)" if fooled else ""
             pieces.append(f"$ {one.command}{how}\n{one.tail}")
     if DOUBTS in wanted or (pieces and proof.grave):
         told = "\n".join(f"- {doubt.text}" for doubt in proof.grave)
-        pieces.append(f"Found in the change, and to be taken back:\n{told}")
+        pieces.append(f"Found in the change, to be reverted:\n{told}")
     return "\n\n".join(pieces)

@@ -65,7 +65,7 @@ async def _clock_starts(night: Night, notice: NoticeRow) -> tuple[AskPostponed, 
     """An ask nobody could be told of, since nothing ran here, gets its whole time from now on (RULES 2)."""
     late = night.clock.now() - notice.created_at
     asks = await night.records.find(AskRow, id=notice.subject, state=AskState.OPEN) if late > LATE else ()
-    why = "its notice was handed over late"
+    why = "its notice was late"
     return tuple(AskPostponed(ask=ask.id, due_at=ask.due_at + late, why=why) for ask in asks if ask.due_at is not None)
 
 
@@ -105,7 +105,7 @@ def _begun(night: Night, channel: str, day: str, rows: Sequence[DeliveryRow], pu
         notices=tuple(row.notice for row in rows),
         day=day,
         counts=purse is not None,
-        note=warn and f"{warn} After that only urgent ones come before the digest.",
+        note=warn and f"{warn} After that only urgent ones are sent before the digest.",
         until=night.clock.now() + timedelta(seconds=LEASE_SECONDS / pace),
     )
 

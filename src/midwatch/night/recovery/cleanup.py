@@ -25,7 +25,7 @@ async def end_orphans(night: Night) -> int:
         if not why:
             continue
         gone = await night.bench.clear_out(job_id, grace(night))
-        log.warning("job %s, attempt %s was still at work: %s", job_id, epoch, why)
+        log.warning("job %s, attempt %s was still running: %s", job_id, epoch, why)
         found = ProcessOrphaned(job=job_id, epoch=epoch, why=why, ended=gone)
         told = (_notice(night, job, why),) if job is not None else ()
         await night.journal.record(found, *told, key=f"orphan:{job_id}:{epoch}")
@@ -37,12 +37,12 @@ async def _why_orphaned(night: Night, job_id: str) -> tuple[str, JobRow | None]:
     try:
         job = await night.records.get(JobRow, job_id)
     except Unknown:
-        return "No job of that name is on the books.", None
+        return "There is no such job.", None
     if job.state.over:
         return f"Job {job.number} is {job.state.value}.", job
     machine, ours = (worker.rsplit("-", 2)[0] for worker in (job.worker, night.worker))
     if job.state is JobState.RUNNING and job.worker and machine != ours:
-        return f"Job {job.number} was taken up on {machine}.", job
+        return f"Job {job.number} was claimed on {machine}.", job
     return "", job
 
 
@@ -51,7 +51,7 @@ def _notice(night: Night, job: JobRow, why: str) -> NoticeRaised:
         notice=night.ids.new("ntc"),
         session=job.session,
         tier=tier_of(NoticeKind.ERROR),
-        text=f"Something of job {job.number} was still at work and was ended: {why}",
+        text=f"A process of job {job.number} was still running and was ended: {why}",
         subject=job.id,
     )
 

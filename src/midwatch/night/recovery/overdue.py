@@ -127,6 +127,6 @@ class Patrol:
         await credentials_forgotten(self._night)
         left = (*await overdue(self._night), *await self._watched.stranded())
         for work in left:
-            log.warning("left lying, taken up again: %s %s", work.name, work.args)
+            log.warning("overdue, done now: %s %s", work.name, work.args)
             await self._perform(work.name, dict(work.args), await self._night.records.head())
         return len(left)

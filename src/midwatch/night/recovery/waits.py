@@ -27,7 +27,7 @@ from midwatch.terms.records import AskRow, JobRow, SessionRow
 UNTOLD = timedelta(minutes=15)
 """How long to wait for a limit whose end nobody named."""
 BUDGET = "budget"
-HELD = "A credential was refused; everything waits until it is mended."
+HELD = "A credential was refused; everything waits until it is fixed."
 
 
 async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
@@ -57,9 +57,11 @@ async def _wait_for(
         until = night.clock.now() + UNTOLD
     at = f"{local_time(night.settings(), until):%H:%M}"
     if session.ends_at is not None and until >= session.ends_at:
-        why = f"{error.message} It resets at {at}, when the night is over; the work so far is kept."
-        return await failed(night, job, f"{why} Go on then: midwatch job resume {job.number}", "limit", headline=why)
-    why = f"{error.message} It goes on at {at}."
+        why = f"{error.message} It resets at {at}, after the night; the work so far is kept."
+        return await failed(
+            night, job, f"{why} Resume it then: midwatch job resume {job.number}", "limit", headline=why
+        )
+    why = f"{error.message} It resumes at {at}."
     told = notice(night, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
     return waits(job, why, "limit", until=until, attempt=attempt), told
 
@@ -79,7 +81,7 @@ def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
     minutes = night.settings().asks.guidance_error_minutes
     silence = within(SILENCE[AskKind.GUIDANCE_ERROR], minutes)
     how = "midwatch doctor says where" if job.stage in OUTSIDE else f"midwatch agent login {job.agent}"
-    question = f"{why} Mend it ({how}), then go on; or stop job {job.number}?"
+    question = f"{why} Fix it ({how}), then try again; or stop job {job.number}?"
     opened = ask_about(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
     return opened, notice(night, job, tier_of(NoticeKind.CRITICAL_GUIDANCE), question, subject=opened.ask)
 
@@ -107,8 +109,8 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
     more = await _more(night, job)
     minutes = night.settings().asks.spend_minutes
     question = (
-        f"Job {job.number} ({job.title}) has used what it was given."
-        f" May it spend {more.usd_micros / 1_000_000:.2f} USD, {more.tokens:,} tokens and {more.requests:,} requests"
+        f"Job {job.number} ({job.title}) has used up its budget."
+        f" May it spend ${more.usd_micros / 1_000_000:.2f}, {more.tokens:,} tokens and {more.requests:,} requests"
         " more?"
     )
     silence = within(SILENCE[AskKind.SPEND], minutes)

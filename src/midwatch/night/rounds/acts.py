@@ -64,7 +64,7 @@ def pause_on_spin(night: Night, world: World, verdict: Verdict) -> tuple[Event, 
     """Three times the same with nothing new: hold the loop and wake the person (L4)."""
     if verdict.first.code != SPIN or world.session.paused:
         return ()
-    text = f"Night {world.session.number} is paused: {verdict.first.text} Go on with: midwatch resume"
+    text = f"Night {world.session.number} is paused: {verdict.first.text} Resume with: midwatch resume"
     return (
         SessionPaused(session=world.session.id, why=verdict.first.text),
         NoticeRaised(
@@ -127,10 +127,10 @@ async def _goes_on_why(night: Night, last: JobRow) -> str:
     if await goes_on_at(night.records, last) is Stage.MIRROR:
         return ""
     if boxed(last):
-        return "goes on in a new time box"
+        return "continues in a new time box"
     # A person may have thrown the checkout away before they said to go on.
     kept = not_let_out(last) and await night.bench.head_so_far(last.id, last.work_epoch)
-    return "goes on with the finished work that was kept" if kept else ""
+    return "continues with the finished work" if kept else ""
 
 
 async def _go_on(night: Night, act: ActRow, former: JobRow, why: str) -> tuple[list[Event], str]:

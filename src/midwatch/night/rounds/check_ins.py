@@ -29,7 +29,7 @@ WHY = {
     SessionEnd.USD: "the night's money is used up",
     SessionEnd.TOKENS: "the night's tokens are used up",
     SessionEnd.ROUNDS: "the night's rounds are used up",
-    SessionEnd.IDLE: "nothing happened any more",
+    SessionEnd.IDLE: "nothing happened for a while",
 }
 PURSES = {"usd_micros": "money", "tokens": "tokens", "seconds": "time", "rounds": "rounds"}
 """What runs out during a night, by the name people have for it."""
@@ -69,7 +69,7 @@ async def check_in(night: Night, world: World) -> tuple[Event, ...]:
 
 def _standing(world: World) -> str:
     counted = [item.state for item in world.items()]
-    text = f"{counted.count('delivered')} of {len(counted)} delivered, {len(world.running)} at work."
+    text = f"{counted.count('delivered')} of {len(counted)} delivered, {len(world.running)} running."
     money, tokens = world.budgets().usd_micros, world.budgets().tokens
     if not money.spent and not tokens.spent:
         return text

@@ -21,7 +21,7 @@ PHASES: Final[dict[Stage, str]] = {
     Stage.QUARANTINE: "its work is looked through",
     Stage.VERIFY: "its work is checked",
     Stage.REPAIR: "repairing",
-    Stage.DELIVER: "its branch is handed over",
+    Stage.DELIVER: "its branch is being pushed",
     Stage.PULL_REQUEST: "its pull request is opened",
     Stage.NOTICE: "you are told",
 }

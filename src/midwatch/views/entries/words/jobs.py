@@ -40,7 +40,7 @@ from midwatch.views.text.sizes import size
 
 PROVEN = {
     "green": "the checks pass on a fresh checkout",
-    "still_red": "the checks were red before and are no worse",
+    "still_red": "the checks failed before and are no worse",
     "no_checks": "no check could say whether it is right",
     "worse": "the checks got worse",
     "red_when_restored": "the checks pass only with the agent's own changes to them",
