@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.crew.programs import judged, version_of
 from midwatch.crew.roster import KNOWN, recruit
-from midwatch.settings.crew import AgentSetup
+from midwatch.settings.named_tables import AgentSetup
 
 
 def a_program(folder: Path, says: str = "2.1.325 (Claude Code)") -> Path:

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from midwatch.settings import KEYS, Key
+from midwatch.settings import KEYS, SettingKey
 
 TEXTS: dict[str, tuple[JsonValue, ...]] = {
     "notices.quiet_hours": ("23:30-06:15", "", "00:00-23:59"),
@@ -24,13 +24,13 @@ LISTS: dict[str, tuple[JsonValue, ...]] = {
 }
 
 
-def samples(key: Key) -> tuple[JsonValue, ...]:
+def samples(key: SettingKey) -> tuple[JsonValue, ...]:
     """Other values than the default that this setting takes."""
     given = TEXTS.get(key.name) or LISTS.get(key.name)
     return given or tuple(_made(key, key.schema))
 
 
-def _made(key: Key, schema: dict[str, Any]) -> list[JsonValue]:
+def _made(key: SettingKey, schema: dict[str, Any]) -> list[JsonValue]:
     if schema.get("type") == "boolean":
         return [not key.default]
     if "enum" in schema:
@@ -40,7 +40,7 @@ def _made(key: Key, schema: dict[str, Any]) -> list[JsonValue]:
     return _numbers(key, schema)
 
 
-def _numbers(key: Key, schema: dict[str, Any]) -> list[JsonValue]:
+def _numbers(key: SettingKey, schema: dict[str, Any]) -> list[JsonValue]:
     assert isinstance(key.default, int | float), key.name
     step = 1 if schema["maximum"] > 1 else 0.1
     near = [round(key.default + by * step, 3) for by in (1, 2, -1)]

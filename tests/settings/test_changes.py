@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from midwatch.errors import Misuse
-from midwatch.settings import KEYS, Change, check_changes, diff, load_settings, parse_value
+from midwatch.settings import KEYS, SettingChange, check_changes, diff, load_settings, parse_value
 from tests.settings.samples import samples, typed
 
 
@@ -59,12 +59,15 @@ def test_what_was_typed_can_be_stored(name: str) -> None:
 def test_a_difference_names_old_and_new_and_leaves_out_what_stays(tmp_path: Path) -> None:
     current = load_settings(tmp_path, stored=[{"jobs.max_in_all": 7}], environ={})
     changes: dict[str, JsonValue] = {"jobs.max_in_all": 3, "asks.spend_minutes": 60, "gate.level": "cautious"}
-    assert diff(current, changes) == (Change("jobs.max_in_all", 7, 3), Change("gate.level", "observe", "cautious"))
+    assert diff(current, changes) == (
+        SettingChange("jobs.max_in_all", 7, 3),
+        SettingChange("gate.level", "observe", "cautious"),
+    )
 
 
 def test_a_change_that_something_stronger_overrules_says_so(tmp_path: Path) -> None:
     current = load_settings(tmp_path, environ={"MIDWATCH_JOBS__MAX_IN_ALL": "9"})
-    assert diff(current, {"jobs.max_in_all": 3}) == (Change("jobs.max_in_all", 9, 3, "environment"),)
+    assert diff(current, {"jobs.max_in_all": 3}) == (SettingChange("jobs.max_in_all", 9, 3, "environment"),)
 
 
 def test_a_change_that_would_contradict_the_rest_is_refused(tmp_path: Path) -> None:

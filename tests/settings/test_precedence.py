@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from midwatch.settings import KEYS, Loaded, load_settings
+from midwatch.settings import KEYS, LoadedSettings, load_settings
 from tests.settings.samples import samples, toml, typed
 
 Values = dict[str, JsonValue]
@@ -43,14 +43,14 @@ def load(
     stored: Sequence[Mapping[str, JsonValue]] = (),
     environ: Values | None = None,
     flags: Values | None = None,
-) -> Loaded:
+) -> LoadedSettings:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "midwatch.toml").write_text(by_section(file or {}))
         variables = {KEYS[name].variable: typed(value) for name, value in (environ or {}).items()}
         return load_settings(Path(folder), stored=stored, environ=variables, flags=flags)
 
 
-def in_force(loaded: Loaded, name: str) -> JsonValue:
+def in_force(loaded: LoadedSettings, name: str) -> JsonValue:
     """The value as the tree itself has it."""
     section: dict[str, JsonValue] = getattr(loaded.settings, KEYS[name].section).model_dump(mode="json")
     return section[KEYS[name].field]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midwatch.surfaces.web.site.diffs import MOST_LINES, OPEN_UP_TO, diff_html
-from midwatch.views.diff.diff import DiffFile, FileKind, LineKind, parse
+from midwatch.views.diff.diff import DiffFile, DiffFileKind, LineKind, parse
 from midwatch.views.diff.shape import pairs, touched, tree
 
 LINES = st.sampled_from(
@@ -77,10 +77,10 @@ def test_old_and_new_come_back_from_what_git_printed(before: str, after: str, na
 def test_files_kinds_and_counts_agree_with_git(before: dict[str, str], after: dict[str, str]) -> None:
     diff = parse(between(before, after, "--no-renames", "--text"))
     kinds = {file.path: file.kind for file in diff.files}
-    assert {name for name, kind in kinds.items() if kind is FileKind.NEW} == after.keys() - before.keys()
-    assert {name for name, kind in kinds.items() if kind is FileKind.DELETED} == before.keys() - after.keys()
+    assert {name for name, kind in kinds.items() if kind is DiffFileKind.NEW} == after.keys() - before.keys()
+    assert {name for name, kind in kinds.items() if kind is DiffFileKind.DELETED} == before.keys() - after.keys()
     both = {name for name in before.keys() & after.keys() if before[name] != after[name]}
-    assert {name for name, kind in kinds.items() if kind is FileKind.CHANGED} == both
+    assert {name for name, kind in kinds.items() if kind is DiffFileKind.CHANGED} == both
     stat = between(before, after, "--no-renames", "--text", "--numstat", "-z").split("\0")
     counted = {one.split("\t", 2)[2]: one.split("\t", 2)[:2] for one in stat if one}
     assert {file.path: [str(file.added), str(file.removed)] for file in diff.files} == counted
@@ -100,15 +100,15 @@ def test_nonsense_is_counted_and_never_breaks(text: str) -> None:
 def test_a_rename_with_spaces_keeps_both_names() -> None:
     body = "".join(f"line {number}\n" for number in range(20))
     (file,) = parse(between({"old name.txt": body}, {"new dir/näme.txt": f"{body}more\n"}, "-M")).files
-    assert (file.kind, file.old_path, file.path) == (FileKind.RENAMED, "old name.txt", "new dir/näme.txt")
+    assert (file.kind, file.old_path, file.path) == (DiffFileKind.RENAMED, "old name.txt", "new dir/näme.txt")
     assert (file.added, file.removed) == (1, 0)
 
 
 def test_a_pure_rename_and_an_empty_new_file_have_no_lines() -> None:
     files = parse(between({"a b": "x\n" * 9}, {"c d": "x\n" * 9, "empty one": ""}, "-M")).files
     assert {(file.path, file.kind, file.lines) for file in files} == {
-        ("c d", FileKind.RENAMED, 0),
-        ("empty one", FileKind.NEW, 0),
+        ("c d", DiffFileKind.RENAMED, 0),
+        ("empty one", DiffFileKind.NEW, 0),
     }
 
 
@@ -122,7 +122,7 @@ def test_a_binary_file_is_named_binary() -> None:
 
 def test_a_changed_mode_is_told() -> None:
     (file,) = parse("diff --git a/run it b/run it\nold mode 100644\nnew mode 100755\n").files
-    assert (file.path, file.kind, file.old_mode, file.new_mode) == ("run it", FileKind.MODE, "100644", "100755")
+    assert (file.path, file.kind, file.old_mode, file.new_mode) == ("run it", DiffFileKind.MODE, "100644", "100755")
 
 
 def test_a_header_inside_a_hunk_is_content() -> None:

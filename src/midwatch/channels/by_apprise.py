@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from midwatch.errors import MidwatchError, Misuse, Unavailable, Unknown
 from midwatch.settings import Settings
-from midwatch.settings.channels import ChannelSetup
+from midwatch.settings.named_tables import ChannelSetup
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 30.0

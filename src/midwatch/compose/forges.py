@@ -18,7 +18,7 @@ from midwatch.night.delivery.forge_watch import place_of
 from midwatch.ports.clock import Clock
 from midwatch.ports.forge import Forge
 from midwatch.settings import Settings
-from midwatch.settings.forges import ForgeSetup
+from midwatch.settings.named_tables import ForgeSetup
 from midwatch.terms.forges import LOCAL
 from midwatch.terms.records import ProjectRow, PullRequestRow
 from midwatch.workshop.git.mirrors import Mirrors

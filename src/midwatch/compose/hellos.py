@@ -14,7 +14,7 @@ from midwatch.ports.clock import Clock
 from midwatch.ports.credentials import SecretSource
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.settings import Settings
-from midwatch.settings.crew import AgentSetup
+from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.preflight import AgentSeen, LimitLeft
 

@@ -45,8 +45,8 @@ from midwatch.ports.brain import Brain
 from midwatch.ports.channel import Outlet
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.machine import Machine
-from midwatch.settings import Loaded, load_settings, model_prices, secret_references
-from midwatch.settings.meaning import channel_secret
+from midwatch.settings import LoadedSettings, load_settings, model_prices, secret_references
+from midwatch.settings.derived import channel_secret
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
@@ -99,7 +99,7 @@ class House:
         self.home = home
         self._flags = flags
         self.parts = parts = parts or Parts()
-        self.loaded: Loaded = load_settings(home, flags=flags)
+        self.loaded: LoadedSettings = load_settings(home, flags=flags)
         self.url = database_url(home, self.loaded)
         self.pen, self.reader = Pen(self.url), open_reader(self.url)
         self.clock = parts.clock
@@ -260,6 +260,6 @@ class House:
         await self.reader.dispose()
 
 
-def database_url(home: Path, loaded: Loaded) -> str:
+def database_url(home: Path, loaded: LoadedSettings) -> str:
     """Tell which database the settings name; SQLite in the data folder unless they say otherwise."""
     return loaded.settings.database.url or f"sqlite:///{home / DATABASE}"

@@ -13,7 +13,7 @@ from midwatch.engine.loops import Loop, going_on
 from midwatch.errors import MidwatchError
 from midwatch.night.recovery.overdue import Patrol
 from midwatch.settings import load_settings
-from midwatch.settings.preparing import prepare_folder
+from midwatch.settings.folder import prepare_folder
 from midwatch.store.schema.engines import is_sqlite, open_for_engine, open_lease_writer
 
 REST_SECONDS = 1.0

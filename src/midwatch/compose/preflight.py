@@ -10,7 +10,7 @@ from midwatch.evening.looking import Lookout
 from midwatch.ports.journal import Journal
 from midwatch.ports.network import NetworkReach
 from midwatch.ports.workspace import JobPlace
-from midwatch.settings.meaning import channel_secret
+from midwatch.settings.derived import channel_secret
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.preflight import AgentSeen, ProjectTried, SleepSeen

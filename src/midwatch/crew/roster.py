@@ -14,7 +14,7 @@ from midwatch.crew.model_agent import ModelAgent
 from midwatch.crew.programs import Program, find, help_of
 from midwatch.errors import MidwatchError, Misuse
 from midwatch.ports.agent import Driver
-from midwatch.settings.crew import AgentSetup
+from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess
 
 Lead = Callable[[str, AgentSetup, Program | None], Driver]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.workspace import Inspector
-from midwatch.settings import Loaded
+from midwatch.settings import LoadedSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Evening:
     records: Records
     clock: Clock
     ids: Ids
-    loaded: Callable[[], Loaded]
+    loaded: Callable[[], LoadedSettings]
     inspector: Inspector
     agents: Collection[str]
     """Who can be given work right now."""

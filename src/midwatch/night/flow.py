@@ -20,7 +20,7 @@ from midwatch.night.rounds.world import World, look
 from midwatch.rules.budget.limits import Pace, next_round_after
 from midwatch.rules.gate import council
 from midwatch.rules.gate.gate import judge
-from midwatch.settings.night import Rounds
+from midwatch.settings.night import RoundsSettings
 from midwatch.terms.asks import Tier
 from midwatch.terms.records import ActRow, SessionRow
 from midwatch.terms.trust import Outcome, Verdict
@@ -137,7 +137,7 @@ def interval(night: Night) -> timedelta:
     return next_round_after(None, _pace(night.settings().rounds))
 
 
-def _pace(rounds: Rounds) -> Pace:
+def _pace(rounds: RoundsSettings) -> Pace:
     return Pace(
         usual=timedelta(seconds=rounds.interval_seconds),
         soonest=timedelta(seconds=rounds.min_interval_seconds),

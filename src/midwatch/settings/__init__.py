@@ -7,11 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from midwatch.settings.changes import Change, check_changes, diff
-    from midwatch.settings.folder import data_folder
-    from midwatch.settings.keys import KEYS, Key, key_named, parse_value
-    from midwatch.settings.loading import Loaded, SettingRow, load_settings
-    from midwatch.settings.meaning import (
+    from midwatch.settings.derived import (
         ask_minutes,
         contract_constraints,
         digest_time,
@@ -22,13 +18,16 @@ if TYPE_CHECKING:
         secret_references,
         session_limits,
     )
+    from midwatch.settings.folder import data_folder
+    from midwatch.settings.keys import KEYS, SettingKey, key_named, parse_value
+    from midwatch.settings.loading import LoadedSettings, SettingChange, SettingRow, check_changes, diff, load_settings
     from midwatch.settings.tree import Settings
 
 __all__ = [
     "KEYS",
-    "Change",
-    "Key",
-    "Loaded",
+    "LoadedSettings",
+    "SettingChange",
+    "SettingKey",
     "SettingRow",
     "Settings",
     "ask_minutes",
@@ -48,7 +47,7 @@ __all__ = [
     "session_limits",
 ]
 
-_MODULES = ("folder", "tree", "keys", "loading", "changes", "meaning")
+_MODULES = ("folder", "tree", "keys", "loading", "derived")
 
 if not TYPE_CHECKING:
 

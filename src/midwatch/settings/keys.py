@@ -12,10 +12,8 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from pydantic import JsonValue, TypeAdapter
 
 from midwatch.errors import Misuse, Unknown
-from midwatch.settings.channels import ChannelSetup
-from midwatch.settings.crew import AgentSetup, Rates
-from midwatch.settings.forges import ForgeSetup
-from midwatch.settings.section import Allowed, BeforeDatabase, Reference, Section, Unspoken
+from midwatch.settings.named_tables import AgentSetup, ChannelSetup, ForgeSetup, Rates
+from midwatch.settings.section import Allowed, BeforeDatabase, Reference, SettingsSection, Unspoken
 from midwatch.settings.tree import Settings
 
 PREFIX: Final = "MIDWATCH_"
@@ -24,7 +22,7 @@ AGENTS: Final = "agents"
 PRICES: Final = "prices"
 CHANNELS: Final = "channels"
 FORGES: Final = "forges"
-TABLES: Final[Mapping[str, type[Section]]] = {AGENTS: AgentSetup, CHANNELS: ChannelSetup, FORGES: ForgeSetup}
+TABLES: Final[Mapping[str, type[SettingsSection]]] = {AGENTS: AgentSetup, CHANNELS: ChannelSetup, FORGES: ForgeSetup}
 """The sections that hold a table for each thing the person names."""
 NAMED: Final = (SECRETS, PRICES, *TABLES)
 """The sections whose fields the person names."""
@@ -43,7 +41,7 @@ _IN_QUERY: Final = re.compile(r"([?&]\w*password=)[^&#]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class SettingKey:
     """One setting, known by its section and field."""
 
     section: str
@@ -126,7 +124,7 @@ def has_password(value: object) -> bool:
     return isinstance(value, str) and bool(_IN_PLACE.search(value) or ("://" in value and _IN_QUERY.search(value)))
 
 
-def key_named(name: str, where: str = "") -> Key:
+def key_named(name: str, where: str = "") -> SettingKey:
     """Find a setting by its dotted key, or name the one that was probably meant."""
     key = KEYS.get(name) or _named(name, where)
     if key is not None:
@@ -137,7 +135,7 @@ def key_named(name: str, where: str = "") -> Key:
     raise Unknown(f"There is no setting {name!r}{place}.", hint=hint)
 
 
-def _named(name: str, where: str) -> Key | None:
+def _named(name: str, where: str) -> SettingKey | None:
     """Make the key of something whose name the person chose."""
     section, dot, field = name.partition(".")
     if section not in NAMED or not dot:
@@ -148,8 +146,8 @@ def _named(name: str, where: str) -> Key | None:
         what, hint = NAMES[section]
         raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=hint)
     if section == PRICES:
-        return Key(PRICES, field, "What this model costs, in USD per million tokens.", [], Rates)
-    return Key(SECRETS, field, "Where this secret is kept; its value is never stored or shown.", "", Reference)
+        return SettingKey(PRICES, field, "What this model costs, in USD per million tokens.", [], Rates)
+    return SettingKey(SECRETS, field, "Where this secret is kept; its value is never stored or shown.", "", Reference)
 
 
 NAMES: Final = {
@@ -161,7 +159,7 @@ NAMES: Final = {
 }
 
 
-def _in_table(section: str, field: str, where: str) -> Key:
+def _in_table(section: str, field: str, where: str) -> SettingKey:
     """Make the key of one thing about an agent or a channel of the person's."""
     name, _, about = field.partition(".")
     what, hint = NAMES[section]
@@ -173,7 +171,7 @@ def _in_table(section: str, field: str, where: str) -> Key:
         hint = f"Did you mean {section}.{name}.{near[0]}?" if near else f"{what} has {', '.join(known)}."
         raise Unknown(f"There is no setting '{section}.{field}'{f' {where}' if where else ''}.", hint=hint)
     default = _neat(TABLES[section]().model_dump(mode="json")[about])
-    return Key(section, field, known[about].description or "", default, _hints(section)[about])
+    return SettingKey(section, field, known[about].description or "", default, _hints(section)[about])
 
 
 @cache
@@ -228,17 +226,17 @@ def _adapter(name: str) -> TypeAdapter[Any]:
     return TypeAdapter(key_named(name).hint)
 
 
-def _keys() -> dict[str, Key]:
+def _keys() -> dict[str, SettingKey]:
     found = {}
     for section, about_section in Settings.model_fields.items():
-        begins: Section = about_section.default
+        begins: SettingsSection = about_section.default
         hints = get_type_hints(type(begins), include_extras=True)
         defaults = begins.model_dump(mode="json")
         for field, about in type(begins).model_fields.items():
-            key = Key(section, field, about.description or "", _neat(defaults[field]), hints[field])
+            key = SettingKey(section, field, about.description or "", _neat(defaults[field]), hints[field])
             found[key.name] = key
     return found
 
 
-KEYS: Final[Mapping[str, Key]] = MappingProxyType(_keys())
+KEYS: Final[Mapping[str, SettingKey]] = MappingProxyType(_keys())
 """All of them, in the order of the tree."""

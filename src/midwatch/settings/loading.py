@@ -11,7 +11,14 @@ from pydantic import JsonValue, ValidationError
 from midwatch.errors import Misuse
 from midwatch.settings.folder import environment
 from midwatch.settings.keys import KEYS, TABLES, key_named, shown
-from midwatch.settings.sources import Given, from_environment, from_file, from_flags, from_version
+from midwatch.settings.sources import (
+    SettingsSource,
+    checked_for_storage,
+    from_environment,
+    from_file,
+    from_flags,
+    from_version,
+)
 from midwatch.settings.tree import Settings
 
 DEFAULT = "default"
@@ -29,7 +36,7 @@ class SettingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """Settings in force, and where each value came from."""
 
     settings: Settings
@@ -60,7 +67,7 @@ def load_settings(
     stored: Sequence[Mapping[str, JsonValue]] = (),
     environ: Mapping[str, str] | None = None,
     flags: Mapping[str, JsonValue] | None = None,
-) -> Loaded:
+) -> LoadedSettings:
     """Read all places; `stored` are the applied versions, oldest first."""
     given = (
         from_file(home),
@@ -71,13 +78,42 @@ def load_settings(
     return _loaded(given)
 
 
-def _loaded(given: Sequence[Given]) -> Loaded:
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """One setting that would be different."""
+
+    key: str
+    old: JsonValue
+    new: JsonValue
+    overruled_by: str = ""
+    """`environment` or `flag` where that has the last word, so that the change shows no effect for now."""
+
+
+def check_changes(changes: Mapping[str, JsonValue]) -> None:
+    """Raise Misuse for the first key that is unknown or value that will not do."""
+    checked_for_storage(changes)
+
+
+def diff(current: LoadedSettings, changes: Mapping[str, JsonValue]) -> tuple[SettingChange, ...]:
+    """Tell what would change; raise Misuse where the result would contradict itself."""
+    wanted = checked_for_storage(changes)
+    stronger = {name: source for name, source in current.sources.items() if source in {"environment", "flag"}}
+    # Checked as if nothing overruled it: the environment may be gone when the house starts next.
+    grown({**current.values, **wanted}, {**current.sources, **dict.fromkeys(wanted, "this change")})
+    return tuple(
+        SettingChange(name, current.value_of(name), value, stronger.get(name, ""))
+        for name, value in wanted.items()
+        if value != current.value_of(name) or name in stronger
+    )
+
+
+def _loaded(given: Sequence[SettingsSource]) -> LoadedSettings:
     values: dict[str, JsonValue] = {}
     sources: dict[str, str] = {}
     for place in given:
         values.update(place.values)
         sources.update(dict.fromkeys(place.values, place.source))
-    return Loaded(grown(values, sources), values, sources)
+    return LoadedSettings(grown(values, sources), values, sources)
 
 
 def grown(values: Mapping[str, JsonValue], sources: Mapping[str, str]) -> Settings:

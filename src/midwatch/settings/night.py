@@ -4,11 +4,23 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from midwatch.settings.section import Days, Few, Many, Minutes, Name, Percent, Seconds, Section, Share, Tokens, Usd
+from midwatch.settings.section import (
+    Days,
+    Few,
+    Many,
+    Minutes,
+    Name,
+    Percent,
+    Seconds,
+    SettingsSection,
+    Share,
+    Tokens,
+    Usd,
+)
 from midwatch.terms.trust import Level
 
 
-class Autonomous(Section):
+class AutonomousSettings(SettingsSection):
     """Sessions that begin by themselves, under standing orders."""
 
     enabled: bool = False
@@ -21,7 +33,7 @@ class Autonomous(Section):
     """A session without job, run, blocking ask or planned wait ends after this (seed 003: AUTONOMOUS_IDLE_TIMEOUT)."""
 
 
-class Brain(Section):
+class BrainSettings(SettingsSection):
     """The model that proposes; it never acts."""
 
     enabled: bool = False
@@ -38,7 +50,7 @@ class Brain(Section):
     """Total time a model behind an API has for one answer. Has no effect yet."""
 
 
-class Rounds(Section):
+class RoundsSettings(SettingsSection):
     """When the loop turns."""
 
     interval_seconds: Seconds = 300
@@ -62,7 +74,7 @@ class Rounds(Section):
         return self
 
 
-class Gate(Section):
+class GateSettings(SettingsSection):
     """What the gate weighs before an act."""
 
     level: Level = Level.OBSERVE
@@ -85,7 +97,7 @@ class Gate(Section):
     """Whether a person forces model-driven agents to run at cautious where nothing isolates them."""
 
 
-class Council(Section):
+class CouncilSettings(SettingsSection):
     """How the four voices count."""
 
     objections_that_ask: Annotated[int, Field(ge=1, le=4)] = 2
@@ -96,7 +108,7 @@ class Council(Section):
     """Below this confidence of the brain guidance is asked."""
 
 
-class Limits(Section):
+class LimitsSettings(SettingsSection):
     """Ceilings of a session where the orders say nothing; what orders name, lower or higher, stands."""
 
     session_minutes: Many = 600
@@ -113,7 +125,7 @@ class Limits(Section):
     """At this share of any budget an alert goes out."""
 
 
-class Checkins(Section):
+class CheckinsSettings(SettingsSection):
     """When the night gives a sign of life."""
 
     every_minutes: Minutes = 25
@@ -126,7 +138,7 @@ class Checkins(Section):
     """Shares of a limit at which a check-in is due."""
 
 
-class Projects(Section):
+class ProjectsSettings(SettingsSection):
     """How projects are looked at."""
 
     stale_days: Days = 3

@@ -11,7 +11,7 @@ from midwatch.errors import Misuse
 from midwatch.terms.secrets import SecretReference
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     """Frozen and strict; the sentence under a field is what `midwatch settings` and the documentation say about it."""
 
     model_config = ConfigDict(
@@ -94,7 +94,7 @@ Mebibytes = Annotated[int, Field(ge=0, le=16 * 1024**2)]
 Percent = Annotated[int, Field(ge=1, le=100)]
 Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a text of 1 to 200 characters")]
 ClockTime = Annotated[str, AfterValidator(_clock_time), Allowed("a time of day such as 07:00")]
-Span = Annotated[str, AfterValidator(_span), Allowed("a span such as 22:00-07:00, or nothing at all")]
+TimeSpan = Annotated[str, AfterValidator(_span), Allowed("a span such as 22:00-07:00, or nothing at all")]
 Host = Annotated[
     str, Field(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9.:_-]+$"), Allowed("a host name or address")
 ]

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from midwatch.errors import Misuse, Unknown
-from midwatch.settings.keys import KEYS, PREFIX, SECRETS, TABLES, Key, has_password, key_named
+from midwatch.settings.keys import KEYS, PREFIX, SECRETS, TABLES, SettingKey, has_password, key_named
 from midwatch.settings.tree import Settings
 
 FILE: Final = "midwatch.toml"
@@ -21,26 +21,26 @@ _LINE = re.compile(r"^(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SettingsSource:
     """What one place says, by dotted key."""
 
     source: str
     values: Mapping[str, JsonValue]
 
 
-def from_file(home: Path) -> Given:
+def from_file(home: Path) -> SettingsSource:
     """Read midwatch.toml in the data folder; none is as good as an empty one."""
     path = home / FILE
     where = f"in {path}"
-    return Given("file", _checked(_flat(_toml(path), where), where))
+    return SettingsSource("file", _checked(_flat(_toml(path), where), where))
 
 
-def from_version(number: int, changes: Mapping[str, JsonValue]) -> Given:
+def from_version(number: int, changes: Mapping[str, JsonValue]) -> SettingsSource:
     """Read one stored version."""
-    return Given(f"stored v{number}", checked_for_storage(changes, f"in stored settings v{number}"))
+    return SettingsSource(f"stored v{number}", checked_for_storage(changes, f"in stored settings v{number}"))
 
 
-def from_environment(environ: Mapping[str, str]) -> Given:
+def from_environment(environ: Mapping[str, str]) -> SettingsSource:
     """Read the variables that begin with MIDWATCH_ and are settings."""
     by_variable = {key.variable: key for key in KEYS.values()}
     values: dict[str, JsonValue] = {}
@@ -53,10 +53,10 @@ def from_environment(environ: Mapping[str, str]) -> Given:
             hint = f"Did you mean {near[0]}?" if near else f"They look like {PREFIX}ASKS__SPEND_MINUTES."
             raise Unknown(f"The environment variable {name} is no setting.", hint=hint)
         values[key.name] = key.read(environ[name], f"in {name}")
-    return Given("environment", values)
+    return SettingsSource("environment", values)
 
 
-def _named(variable: str) -> Key | None:
+def _named(variable: str) -> SettingKey | None:
     """Find the secret, agent, channel or forge a variable is about; there, capitals and small letters are one."""
     for section in (SECRETS, *TABLES):
         before = f"{PREFIX}{section}__".upper()
@@ -66,9 +66,9 @@ def _named(variable: str) -> Key | None:
     return None
 
 
-def from_flags(flags: Mapping[str, JsonValue]) -> Given:
+def from_flags(flags: Mapping[str, JsonValue]) -> SettingsSource:
     """Read what was given on the command line."""
-    return Given("flag", _checked(flags, "as a flag"))
+    return SettingsSource("flag", _checked(flags, "as a flag"))
 
 
 def checked_for_storage(changes: Mapping[str, JsonValue], where: str = "") -> dict[str, JsonValue]:
@@ -98,7 +98,7 @@ def _checked(values: Mapping[str, JsonValue], where: str) -> dict[str, JsonValue
     return {name: _public(key_named(name, where), value, where) for name, value in values.items()}
 
 
-def _public(key: Key, value: JsonValue, where: str) -> JsonValue:
+def _public(key: SettingKey, value: JsonValue, where: str) -> JsonValue:
     """Passwords stay out of everything that is copied, backed up or listed; the environment is none of these."""
     if has_password(value):
         raise Misuse(

@@ -1,13 +1,26 @@
-"""Sections about the work: jobs, their planning and execution, and what starts them."""
+"""Sections about the work: jobs, their planning and execution, their sandbox, and what starts them."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from midwatch.settings.section import Few, Many, Mebibytes, Minutes, Name, Section, Tokens, Usd
+from midwatch.settings.section import (
+    Allowed,
+    Days,
+    Few,
+    Many,
+    Mebibytes,
+    Minutes,
+    Name,
+    Seconds,
+    SettingsSection,
+    Share,
+    Tokens,
+    Usd,
+)
 
 
-class Jobs(Section):
+class JobsSettings(SettingsSection):
     """How many agents work at once, and what the machine must have left."""
 
     max_per_project: Few = 1
@@ -22,14 +35,14 @@ class Jobs(Section):
     """Disk that must stay free for a job to begin."""
 
 
-class Planning(Section):
+class PlanningSettings(SettingsSection):
     """The read-only run that makes a plan; how long a plan waits for approval is asks.approve_plan_minutes."""
 
     max_cost_usd: Usd = 1
     """Most a planning run may cost (seed 004: planning.maxPlanningCostUsd)."""
 
 
-class Execution(Section):
+class ExecutionSettings(SettingsSection):
     """The unattended run that carries a plan out."""
 
     max_cost_usd: Usd = 20
@@ -65,7 +78,7 @@ class Execution(Section):
     """Whether an agent commits in pieces or once at the end (seed 004: execution.commitStrategy)."""
 
 
-class Stack(Section):
+class StackSettings(SettingsSection):
     """The branches of a night, merged and checked together at dawn."""
 
     at_dawn: bool = True
@@ -78,7 +91,7 @@ class Stack(Section):
     """Most times the checks are run to find which branches break them together."""
 
 
-class Triggers(Section):
+class TriggersSettings(SettingsSection):
     """What starts work without a command."""
 
     heartbeat_enabled: bool = False
@@ -91,3 +104,49 @@ class Triggers(Section):
     """Most jobs at work that a heartbeat started (seed 004: triggers.maxConcurrentSessions). Has no effect yet."""
     pause_if_open_pull_request: bool = True
     """Whether our open pull request keeps new work out (seed 004: triggers.pauseIfOpenPR). Has no effect yet."""
+
+
+Folder = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[/~]"), Allowed("the path of a folder")]
+
+Registry = Annotated[
+    str,
+    Field(pattern=r"^[a-z][a-z0-9-]{0,30}=https?://[^#\s]+(#(bearer|basic):[A-Za-z0-9_-]+)?$", max_length=500),
+    Allowed("name=https://host/path/, and #bearer:SECRET or #basic:SECRET where it needs a credential"),
+]
+
+
+class SandboxSettings(SettingsSection):
+    """The walls around agents, setup and checks."""
+
+    isolation: Literal["strongest", "bubblewrap", "landlock", "none"] = "strongest"
+    """Which walls to build; a stronger kind than this machine has is refused, a weaker one lowers the level."""
+    toolchains: tuple[Folder, ...] = ()
+    """Folders every job may read at their own path, such as compilers outside the system's own folders."""
+    domains: tuple[Name, ...] = ()
+    """Hosts every job may reach besides those its orders name."""
+    setup_domains: tuple[Name, ...] = ()
+    """Hosts a project's setup may reach, such as package registries; jobs themselves may not."""
+    registries: tuple[Registry, ...] = ()
+    """Package registries for setups, whose credential is added outside: pip=https://host/team/#bearer:SECRET."""
+    max_requests: Many = 1000
+    """Most connections one attempt of a job may make."""
+    max_processes: Annotated[int, Field(ge=16, le=65536)] = 512
+    """Most processes and threads of one job."""
+    memory_mib: Mebibytes = 6144
+    """Most memory of one job, where the machine can bound it for all its processes together."""
+    room_mib: Mebibytes = 10240
+    """Most disk one job's checkout and home may take; one that writes more is stopped."""
+    min_free_disk_mib: Mebibytes = 1024
+    """Disk that must stay free while jobs run; below this they are stopped with their work kept."""
+    stop_grace_seconds: Seconds = 10
+    """How long a job that is to stop has for a good end."""
+    sparse_min_files: Many = 10_000
+    """From so many files on, a checkout holds only the folders that the orders' paths name."""
+    copy_setup: bool = False
+    """Whether each job gets its own copy of what setup made, instead of all reading the same."""
+    setup_minutes: Annotated[float, Field(gt=0, le=24 * 60)] = 30
+    """Longest setup of a project."""
+    keep_days: Days = 14
+    """Days that the checkouts of ended jobs are kept; those with work that is nowhere else stay longer."""
+    keep_disk_share: Share = 0.2
+    """Share of the disk that kept checkouts may take; the oldest go first."""

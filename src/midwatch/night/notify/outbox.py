@@ -13,7 +13,7 @@ from midwatch.night.context import Night
 from midwatch.night.notify.message_text import compose
 from midwatch.rules.people.outbox import Hours, Purse, first_place, next_pause, sort_out
 from midwatch.settings import Settings, digest_time, quiet_hours
-from midwatch.settings.channels import ChannelSetup
+from midwatch.settings.named_tables import ChannelSetup
 from midwatch.settings.zone import local_time, moment_of
 from midwatch.terms.asks import AskState, Tier
 from midwatch.terms.notices import Delivery, DeliveryState, PushState

@@ -18,7 +18,7 @@ from midwatch.rules.budget.limits import (
     session_ends,
 )
 from midwatch.rules.people.notices import NoticeKind, tier_of
-from midwatch.settings.night import Checkins
+from midwatch.settings.night import CheckinsSettings
 from midwatch.terms.facts import Budget
 from midwatch.terms.money import dollars, many
 from midwatch.terms.records import CheckInRow
@@ -98,7 +98,7 @@ def _highest(marks: Iterable[tuple[str, int]]) -> list[str]:
     return [_passed(name, mark) for name, mark in dict(sorted(marks, key=lambda one: one[1])).items()]
 
 
-def _signs(checkins: Checkins) -> Signs:
+def _signs(checkins: CheckinsSettings) -> Signs:
     return Signs(
         every=timedelta(minutes=checkins.every_minutes),
         keep_alive=timedelta(minutes=checkins.keep_alive_minutes),

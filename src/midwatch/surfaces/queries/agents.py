@@ -12,7 +12,7 @@ from midwatch.errors import Unknown
 from midwatch.gateway.hello_result import HelloResult
 from midwatch.gateway.vault import Vault
 from midwatch.settings import Settings
-from midwatch.settings.crew import AgentSetup
+from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretReference
 

@@ -12,7 +12,7 @@ HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?
 NOTHING = "/dev/null"
 
 
-class FileKind(StrEnum):
+class DiffFileKind(StrEnum):
     """What happened to a file."""
 
     CHANGED = "changed"
@@ -56,7 +56,7 @@ class DiffFile(Term):
 
     path: str
     old_path: str
-    kind: FileKind = FileKind.CHANGED
+    kind: DiffFileKind = DiffFileKind.CHANGED
     binary: bool = False
     old_mode: str = ""
     new_mode: str = ""
@@ -132,10 +132,10 @@ def _file(lines: Sequence[str]) -> tuple[DiffFile, int]:
 
 
 _KINDS = {
-    "new file mode ": FileKind.NEW,
-    "deleted file mode ": FileKind.DELETED,
-    "rename from ": FileKind.RENAMED,
-    "copy from ": FileKind.COPIED,
+    "new file mode ": DiffFileKind.NEW,
+    "deleted file mode ": DiffFileKind.DELETED,
+    "rename from ": DiffFileKind.RENAMED,
+    "copy from ": DiffFileKind.COPIED,
 }
 
 
@@ -150,7 +150,7 @@ def _head(lines: Sequence[str]) -> DiffFile:
     kind = next((kind for word, kind in _KINDS.items() if word in said), None)
     if kind is None:
         text_changed = binary or "+++ " in said
-        kind = FileKind.MODE if "new mode " in said and not text_changed else FileKind.CHANGED
+        kind = DiffFileKind.MODE if "new mode " in said and not text_changed else DiffFileKind.CHANGED
     return DiffFile(
         path=_named(said, ("rename to ", "copy to ", "+++ ")) or new,
         old_path=_named(said, ("rename from ", "copy from ", "--- ")) or old,

@@ -14,23 +14,23 @@ LEAST_ALIKE = 0.4
 """Lines less alike than this are two lines, not one that changed."""
 
 
-class Pair(Term):
+class DiffRow(Term):
     """One row side by side; None where the other side has nothing."""
 
     left: DiffLine | None
     right: DiffLine | None
 
 
-class Folder(Term):
+class DiffFolder(Term):
     """A folder of the file tree; one with a single folder inside is folded into its name."""
 
     name: str
-    folders: tuple["Folder", ...] = ()
+    folders: tuple["DiffFolder", ...] = ()
     files: tuple[int, ...] = ()
     """Places in the diff's list of files."""
 
 
-class Span(NamedTuple):
+class LineSpan(NamedTuple):
     """A part of a line, from one character up to another."""
 
     start: int
@@ -52,23 +52,25 @@ def stretches(hunk: Hunk) -> Iterator[tuple[DiffLine, ...]]:
         yield tuple(run)
 
 
-def pairs(hunk: Hunk) -> tuple[Pair, ...]:
+def pairs(hunk: Hunk) -> tuple[DiffRow, ...]:
     """Put old and new side by side, line for line within each stretch of change."""
-    rows: list[Pair] = []
+    rows: list[DiffRow] = []
     for stretch in stretches(hunk):
         if stretch[0].kind is LineKind.SAME:
-            rows += [Pair(left=line, right=line) for line in stretch]
+            rows += [DiffRow(left=line, right=line) for line in stretch]
             continue
         left = [line for line in stretch if line.kind is LineKind.REMOVED]
         right = [line for line in stretch if line.kind is LineKind.ADDED]
         for at in range(max(len(left), len(right))):
-            rows.append(Pair(left=left[at] if at < len(left) else None, right=right[at] if at < len(right) else None))
+            rows.append(
+                DiffRow(left=left[at] if at < len(left) else None, right=right[at] if at < len(right) else None)
+            )
     return tuple(rows)
 
 
-def touched(old: str, new: str) -> tuple[Span, Span]:
+def touched(old: str, new: str) -> tuple[LineSpan, LineSpan]:
     """Find the part that differs in each of two lines; empty when they are too different to compare."""
-    nothing = Span(0, 0)
+    nothing = LineSpan(0, 0)
     if max(len(old), len(new)) > LONGEST_COMPARED:
         return nothing, nothing
     start = 0
@@ -79,26 +81,26 @@ def touched(old: str, new: str) -> tuple[Span, Span]:
         tail += 1
     if SequenceMatcher(None, old.strip(), new.strip(), autojunk=False).quick_ratio() < LEAST_ALIKE:
         return nothing, nothing
-    return Span(start, len(old) - tail), Span(start, len(new) - tail)
+    return LineSpan(start, len(old) - tail), LineSpan(start, len(new) - tail)
 
 
-def tree(files: Sequence[DiffFile]) -> Folder:
+def tree(files: Sequence[DiffFile]) -> DiffFolder:
     """Arrange the files by folder."""
     return _folder("", [(tuple(file.path.split("/", DEEPEST)), at) for at, file in enumerate(files)])
 
 
-def _folder(name: str, inside: Sequence[tuple[tuple[str, ...], int]]) -> Folder:
+def _folder(name: str, inside: Sequence[tuple[tuple[str, ...], int]]) -> DiffFolder:
     here = tuple(at for parts, at in inside if len(parts) == 1)
     groups: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     for parts, at in inside:
         if len(parts) > 1:
             groups.setdefault(parts[0], []).append((parts[1:], at))
     folders = tuple(_folded(_folder(key, group)) for key, group in sorted(groups.items()))
-    return Folder(name=name, folders=folders, files=here)
+    return DiffFolder(name=name, folders=folders, files=here)
 
 
-def _folded(folder: Folder) -> Folder:
+def _folded(folder: DiffFolder) -> DiffFolder:
     if folder.files or len(folder.folders) != 1:
         return folder
     only = folder.folders[0]
-    return Folder(name=f"{folder.name}/{only.name}", folders=only.folders, files=only.files)
+    return DiffFolder(name=f"{folder.name}/{only.name}", folders=only.folders, files=only.files)

@@ -206,7 +206,7 @@ def _tried_here(name: str) -> dict[str, Any]:
     from midwatch.errors import MidwatchError  # noqa: PLC0415
     from midwatch.gateway.vault import Vault  # noqa: PLC0415
     from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
-    from midwatch.settings.meaning import channel_secret  # noqa: PLC0415
+    from midwatch.settings.derived import channel_secret  # noqa: PLC0415
     from midwatch.surfaces.queries.channels import HELLO, taken  # noqa: PLC0415
 
     settings = load_settings(client.home()).settings

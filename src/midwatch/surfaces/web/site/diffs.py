@@ -11,22 +11,22 @@ from midwatch.surfaces.web.site.page import environment
 from midwatch.surfaces.web.site.safe import marked
 from midwatch.surfaces.web.site.syntax_colours import Piece, coloured, language_of
 from midwatch.terms.term import Term
-from midwatch.views.diff.diff import DiffFile, DiffLine, FileKind, Hunk, LineKind, parse
-from midwatch.views.diff.shape import Folder, Span, stretches, touched, tree
+from midwatch.views.diff.diff import DiffFile, DiffFileKind, DiffLine, Hunk, LineKind, parse
+from midwatch.views.diff.shape import DiffFolder, LineSpan, stretches, touched, tree
 
 OPEN_UP_TO = 400
 MOST_LINES = 5_000
 LONGEST_LINE = 2_000
 GENERATED = (".lock", ".min.js", ".min.css", ".map", ".snap", ".svg", "-lock.json", "-lock.yaml", "go.sum", ".pb.go")
 NAMES = {
-    FileKind.NEW: "new",
-    FileKind.DELETED: "deleted",
-    FileKind.RENAMED: "renamed",
-    FileKind.COPIED: "copied",
-    FileKind.MODE: "mode changed",
-    FileKind.CHANGED: "",
+    DiffFileKind.NEW: "new",
+    DiffFileKind.DELETED: "deleted",
+    DiffFileKind.RENAMED: "renamed",
+    DiffFileKind.COPIED: "copied",
+    DiffFileKind.MODE: "mode changed",
+    DiffFileKind.CHANGED: "",
 }
-NOTHING = Span(0, 0)
+NOTHING = LineSpan(0, 0)
 
 
 class FileShown(Term):
@@ -71,7 +71,7 @@ def diff_html(text: str, *, layout: Literal["unified", "split"] = "unified", com
 
 
 def _shown(file: DiffFile, anchor: str, *, fits: bool) -> FileShown:
-    moved = file.kind in {FileKind.RENAMED, FileKind.COPIED}
+    moved = file.kind in {DiffFileKind.RENAMED, DiffFileKind.COPIED}
     returns = bool(file.hunks) and all(line.text.endswith("\r") for hunk in file.hunks for line in hunk.lines)
     return FileShown(
         anchor=anchor,
@@ -104,7 +104,7 @@ def _without_returns(file: DiffFile) -> DiffFile:
     return file.model_copy(update={"hunks": tuple(hunks)})
 
 
-def _tree(folder: Folder, files: Sequence[FileShown]) -> Markup:
+def _tree(folder: DiffFolder, files: Sequence[FileShown]) -> Markup:
     inner = [
         Markup('<li class="folder"><span>{}/</span>{}</li>').format(marked(one.name), _tree(one, files))
         for one in folder.folders
@@ -160,7 +160,7 @@ def _same(line: DiffLine, new: dict[int, list[Piece]]) -> Markup:
 def _change(stretch: Sequence[DiffLine], old: dict[int, list[Piece]], new: dict[int, list[Piece]]) -> Markup:
     removed = [line for line in stretch if line.kind is LineKind.REMOVED]
     added = [line for line in stretch if line.kind is LineKind.ADDED]
-    spans: dict[int, Span] = {}
+    spans: dict[int, LineSpan] = {}
     for before, after in zip(removed, added, strict=False):
         spans[id(before)], spans[id(after)] = touched(_cut(before.text), _cut(after.text))
     rows = [
@@ -178,7 +178,7 @@ def _change(stretch: Sequence[DiffLine], old: dict[int, list[Piece]], new: dict[
     return Markup('<div class="change">{}</div>').format(Markup("").join(rows))
 
 
-def _code(pieces: Sequence[Piece], touched_part: Span, *, ends: bool) -> Markup:
+def _code(pieces: Sequence[Piece], touched_part: LineSpan, *, ends: bool) -> Markup:
     parts = [_piece(*one) for one in _split(pieces, touched_part)]
     if not ends:
         parts.append(Markup('<span class="glyph" title="The file ends without a line break.">⟨no line break⟩</span>'))
@@ -203,7 +203,7 @@ def _unseen(text: str) -> Markup:
     return Markup("").join(parts)
 
 
-def _split(pieces: Sequence[Piece], part: Span) -> Iterator[tuple[str, str, bool]]:
+def _split(pieces: Sequence[Piece], part: LineSpan) -> Iterator[tuple[str, str, bool]]:
     """Cut coloured pieces where the changed part begins and ends."""
     at = 0
     for kind, text in pieces:

@@ -14,9 +14,9 @@ from midwatch.settings.section import (
     Many,
     Minutes,
     Reference,
-    Section,
+    SettingsSection,
     Share,
-    Span,
+    TimeSpan,
     TimeZone,
 )
 
@@ -24,7 +24,7 @@ DAY = 24 * 60
 MinutesOrDayEnd = Annotated[float, Field(ge=0, le=28 * DAY)]
 
 
-class Asks(Section):
+class AsksSettings(SettingsSection):
     """How long each kind of ask waits before silence means something."""
 
     approve_plan_minutes: Minutes = 20
@@ -51,7 +51,7 @@ class Asks(Section):
     """Priority of an ask that names none; 10 is the most urgent."""
 
 
-class Preflight(Section):
+class PreflightSettings(SettingsSection):
     """The look at everything a night will need, before it is signed."""
 
     max_minutes: Minutes = 10
@@ -60,10 +60,10 @@ class Preflight(Section):
     """How long a preflight that found nothing bad counts for the same orders."""
 
 
-class Notices(Section):
+class NoticesSettings(SettingsSection):
     """How often and when a person is told something."""
 
-    quiet_hours: Span = "22:00-07:00"
+    quiet_hours: TimeSpan = "22:00-07:00"
     """Local hours in which only urgent notices go out; nothing at all means no quiet hours."""
     urgent_bypass_quiet: bool = True
     """Whether urgent notices break quiet hours (seed 000: ai.notifications.urgentBypassQuiet)."""
@@ -91,7 +91,7 @@ class Notices(Section):
     """Whether a failed job and an agent's trouble are told (seed 004: notifications.onError); asks always are."""
 
 
-class Review(Section):
+class ReviewSettings(SettingsSection):
     """The morning: its brief and its verdicts."""
 
     due_hours: Hours = 36
@@ -104,7 +104,7 @@ class Review(Section):
     """A run rated at most this was of low value. Has no effect yet."""
 
 
-class Scores(Section):
+class ScoresSettings(SettingsSection):
     """Where a score begins to mean something."""
 
     degraded_below: Share = 0.5
@@ -119,7 +119,7 @@ class Scores(Section):
     """Evidence older than this loses quality. Has no effect yet."""
 
 
-class History(Section):
+class HistorySettings(SettingsSection):
     """How long things are kept before they move to the archive."""
 
     traces_days: Days = 30
@@ -132,14 +132,14 @@ class History(Section):
     """Days that notices are kept. Has no effect yet."""
 
 
-class Database(Section):
+class DatabaseSettings(SettingsSection):
     """Where the records live."""
 
     url: DatabaseUrl = ""
     """Where the records live; nothing at all means a SQLite file in the data folder."""
 
 
-class Server(Section):
+class ServerSettings(SettingsSection):
     """How the server runs."""
 
     time_zone: TimeZone = ""
@@ -160,7 +160,7 @@ class Server(Section):
     """How long a silent server still counts as alive."""
 
 
-class Secrets(Section):
+class SecretsSettings(SettingsSection):
     """Where the secrets of the house are kept, each under a name the person chose; never what they are."""
 
     model_config = ConfigDict(extra="allow")
