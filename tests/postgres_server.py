@@ -24,8 +24,9 @@ import psutil
 import psycopg
 from psycopg import sql
 
+from tests.patience import PATIENCE
+
 OWNER = "postgres"
-START_SECONDS = 30
 SETTINGS = {
     "listen_addresses": "",
     "shared_buffers": "16MB",  # each xdist worker has its own server
@@ -176,12 +177,12 @@ def running(installation: Path, data: Path, folder: Path) -> Iterator[None]:
             yield
         finally:
             server.send_signal(signal.SIGINT)  # fast shutdown: does not wait for clients
-            server.wait(timeout=20)
+            server.wait(timeout=PATIENCE)
 
 
 def wait_until_ready(server: subprocess.Popen[bytes], data: Path, folder: Path) -> None:
     """Return when the server says it is ready and its socket answers."""
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if server.poll() is not None:
             break

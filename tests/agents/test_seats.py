@@ -13,7 +13,7 @@ from tests.surfaces.person import Person, a_person
 from tests.surfaces.test_by_hand import Terminal
 from tools.agents import program
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 SCREENS = {
     # What it shows, and what a person types then. Words are looked for singly: screens draw spaces by moving.
     "claude": (("nual", "write hello"), ("hello", "\r"), ("create", "\r"), ("Done", "/exit"), ("CLI", "\r")),

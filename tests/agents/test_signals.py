@@ -20,6 +20,7 @@ from tests.agents.model import Action, Read, Say, Shell, Step, Use
 from tests.agents.nights import PLAN, AgentNight, agent_night
 from tests.nights.house import git
 from tests.nights.test_first_night import all_is_well
+from tests.patience import PATIENCE
 
 BOX = "/home/agent/signals"
 SIGNAL = json.dumps({"question": "Which greeting?", "options": ["evening", "night"]})
@@ -65,7 +66,7 @@ BY: dict[str, tuple[Step, ...]] = {
 async def asked(night: AgentNight, running: asyncio.Task[None]) -> AskRow:
     """Wait for its question; where none comes, the job's stage and the agent's log say why."""
     try:
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(PATIENCE):
             while not (rows := await night.house.house.records.find(AskRow, kind=AskKind.GUIDANCE_UNCERTAIN)):
                 assert not running.done(), (running.exception(), (await night.job()).why, await night.log())
                 await asyncio.sleep(0.05)
@@ -129,7 +130,7 @@ async def test_an_agent_hears_in_the_middle_of_its_work_that_its_time_is_nearly_
     async with agent_night(tmp_path, agent, steps, more=TIDY) as night:
         await night.order()
         running = asyncio.create_task(night.house.pass_time(hours=1))
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(PATIENCE):
             await night.model.sending(await night.model.asked("night", 3), 1)
         (box,) = await night.house.house.records.find(TimerRow, kind="box")
         night.house.clock.jump_to(box.due_at)

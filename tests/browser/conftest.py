@@ -12,12 +12,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.chromium import FLAGS, chromium
+from tests.patience import PATIENCE_MS
 from tests.surfaces.person import SETTINGS, Person
 
 SHOTS = Path(os.environ["MIDWATCH_SHOTS"]) if "MIDWATCH_SHOTS" in os.environ else None
 
 # For every module here, whichever runs alone: a night on a busy machine takes its time.
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.conftest import shot
+from tests.patience import PATIENCE_MS
 
-PATIENCE = 30_000
 WIDTHS = {1280: 900, 390: 844}
 THEMES = ("dark", "light")
 SCRIPTS = (files("axe_playwright_python") / "axe.min.js", Path(__file__).with_name("looks.js"))
@@ -42,7 +42,7 @@ class Looker:
     def __init__(self, browser: Browser, address: str, seen: Seen, **more: Any) -> None:
         self.address, self.seen = address, seen
         self.context: BrowserContext = browser.new_context(reduced_motion="reduce", timezone_id="Asia/Tokyo", **more)
-        self.context.set_default_timeout(PATIENCE)
+        self.context.set_default_timeout(PATIENCE_MS)
         self.page: Page = self.context.new_page()
         self.page.on("request", lambda asked: self._asked(asked.url))
 

@@ -7,10 +7,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import SHOTS, Householder, shot
 from tests.nights.house import CHECK, git, sample_repository
+from tests.patience import PATIENCE_MS
 
 PASSWORD = "a quiet night of work"
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
-PATIENCE = 60_000
 EXPECTED = ("ERR_", "Failed to load resource", "htmx:sse:error", *(["Applying inline style"] if SHOTS else []))
 """What a browser says while we kill the server under it, and what Playwright itself causes when it takes pictures."""
 
@@ -23,7 +23,7 @@ class Watched:
         self.context: BrowserContext = browser.new_context(
             viewport={"width": width, "height": height}, timezone_id="Asia/Tokyo", reduced_motion="reduce"
         )
-        self.context.set_default_timeout(PATIENCE)
+        self.context.set_default_timeout(PATIENCE_MS)
         self.page: Page = self.context.new_page()
         self.strangers: list[str] = []
         self.complaints: list[str] = []
@@ -41,7 +41,6 @@ class Watched:
 
 
 @pytest.mark.parametrize("size", ["wide", pytest.param("phone", marks=pytest.mark.sweep)])  # test_looks acts on a phone
-@pytest.mark.timeout(300)
 def test_a_whole_day_in_the_browser(browser: Browser, ann: Householder, size: str) -> None:
     source = sample_repository(ann.repo)
     link = ann.starts()

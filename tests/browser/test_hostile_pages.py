@@ -14,10 +14,10 @@ from midwatch.evening import people as door
 from midwatch.journal.events import session
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role
+from tests.patience import PATIENCE
 from tests.surfaces.hostile import CORE, Day, Words, a_day, a_house_of, after_a_night, beside_a_night
 from tests.surfaces.viewers import served_by
 
-PATIENCE = 60
 TAGS = "[...new Set([...document.querySelectorAll('*')].map(one => one.localName))]"
 STRANGE = "document.querySelectorAll('[onx], [onerror], [onload], [style], iframe, object, img, base, math').length"
 

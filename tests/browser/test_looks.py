@@ -12,11 +12,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Householder, shot
-from tests.browser.looker import PATIENCE, Looker, Seen
+from tests.browser.looker import Looker, Seen
 from tests.nights.house import CHECK, sample_repository
+from tests.patience import PATIENCE, PATIENCE_MS
 from tests.surfaces.doings import COMMAND, PROMPT
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 PASSWORD = "a quiet night of work"
 MOST_BYTES = 100_000
@@ -54,7 +55,7 @@ def enter(page: Page, name: str) -> None:
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Log out")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Log out")).to_be_visible(timeout=PATIENCE_MS)
 
 
 def by_day(looker: Looker, link: str) -> None:
@@ -130,7 +131,7 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".paused")).to_have_count(0)
     page.locator("section.ask").first.get_by_role("button", name="Approve").click()
-    expect(page.get_by_role("link", name="Review what came of it")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("link", name="Review what came of it")).to_be_visible(timeout=PATIENCE_MS)
     looker.opens("/live")
     looker.looks("live-over", pictured=True)
     page.locator("#feed a").first.click()
@@ -150,7 +151,7 @@ def agent(looker: Looker, ann: Householder) -> None:
     """An agent that asks a model spends, is refused, meets a limit, and is held in the middle of a call."""
     ann.types("down")
     worked = [sys.executable, "-m", "tests.browser.crew_at_work", str(ann.home)]
-    subprocess.run(worked, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=60)
+    subprocess.run(worked, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=PATIENCE)
     ann.starts()
     page = looker.opens("/live")
     held = page.locator("section.ask", has_text="May job 1 use Bash?")
@@ -174,7 +175,7 @@ def kept(looker: Looker, ann: Householder) -> None:
     (tree / "an unfinished thought.txt").write_text("x\n")
     ann.types("down")
     reached = [sys.executable, "-m", "tests.browser.reaching_out", str(ann.home)]
-    subprocess.run(reached, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=60)
+    subprocess.run(reached, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=PATIENCE)
     ann.starts()
     page = looker.opens("/jobs/1")
     expect(page.locator("#kept form")).to_be_attached()

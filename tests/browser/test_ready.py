@@ -2,15 +2,12 @@
 
 from functools import partial
 
-import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.conftest import Householder, shot
 from tests.browser.looker import Looker, Seen
 from tests.browser.test_a_day import enters
 from tests.nights.house import CHECK, sample_repository
-
-pytestmark = pytest.mark.timeout(120)
 
 
 def test_one_press_looks_first_and_signs_only_when_nothing_is_bad(browser: Browser, ann: Householder) -> None:

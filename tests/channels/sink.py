@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
+from tests.patience import PATIENCE
+
 TOKEN = "tok-3f9a81c2"
 
 
@@ -43,7 +45,7 @@ def listening() -> Iterator[Sink]:
             kept.arrived.put(read["message"])
             if kept.hangs:
                 kept.reached.set()
-                kept.release.wait(20)
+                kept.release.wait(PATIENCE)
             self.send_response(kept.status)
             self.end_headers()
 

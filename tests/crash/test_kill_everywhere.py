@@ -18,11 +18,11 @@ from tests.crash.doomed import FLAGS
 from tests.crash.oracle.alike import normalised
 from tests.crash.oracle.night import apply, start
 from tests.nights.house import git, sample_repository
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 ENTRIES = 91
 """How many entries the short night has; test_the_short_night_has_about_as_many_entries_as_we_kill_at watches it."""
-PATIENCE = 100
 
 
 def run(home: Path, source: Path | str, *more: str) -> int:

@@ -15,6 +15,7 @@ from midwatch.surfaces.queries.audit import every_entry, violations
 from midwatch.terms.records import PullRequestRow, StackRow
 from tests.nights.house import git
 from tests.nights.stacked import EIGHT, a_dawn_of, ends
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 MOST_COMMANDS = 20
@@ -23,7 +24,7 @@ MOST_COMMANDS = 20
 def takes(home: Path, *how: str) -> int:
     """Merge the stack in a process of its own."""
     command = [sys.executable, "-m", "tests.crash.doomed_stack", str(home), *how]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode in {0, -signal.SIGKILL}, done.stderr[-2000:]
     return done.returncode
 

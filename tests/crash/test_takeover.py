@@ -25,10 +25,10 @@ from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, PullRequestRow, ReportRow
 from tests.crash.doomed import FLAGS
 from tests.nights.house import git, orders, sample_repository
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 SLOW_CHECK = "sleep 2 && python3 check.py"
-PATIENCE = 60
 
 
 @contextmanager

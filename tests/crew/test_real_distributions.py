@@ -11,6 +11,7 @@ from midwatch.rules.checks.check_runs import judge_proof
 from midwatch.terms.jobs import Done
 from tests.conftest import missing
 from tests.nights.house import git
+from tests.patience import PATIENCE
 from tools.bootstrap import pip
 
 PACKAGES = ("toolz==0.9.0", "sqlparse==0.2.4", "humanize==0.5.1")
@@ -37,7 +38,7 @@ def distribution(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def download(name: str, cache: Path) -> Path:
     """Ask the machine's own package index, by its ordinary client."""
     command = [*pip(), "download", "--no-deps", "--no-binary", ":all:", "-d", cache, name]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     found = next(cache.glob(f"{name.replace('==', '-')}*.tar.gz"), None)
     if found is None:
         missing("pypi", (done.stderr.strip().splitlines() or ["no answer"])[-1])

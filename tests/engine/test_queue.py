@@ -17,9 +17,10 @@ from midwatch.errors import Stale
 from midwatch.journal.follows import QueuedWork, stage_work
 from midwatch.store.schema.engines import is_sqlite, open_for_engine
 from midwatch.terms.jobs import Stage
+from tests.patience import PATIENCE
 from tests.store import scenes
 from tests.store.opened import Store
-from tests.store.processes import PATIENCE, until
+from tests.store.processes import until
 
 
 class Office:

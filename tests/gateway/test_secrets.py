@@ -15,6 +15,7 @@ from midwatch.errors import MidwatchError, Misuse, Refused, Unavailable
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.vault import Vault
 from midwatch.terms.secrets import SecretReference
+from tests.patience import PATIENCE
 
 VALUE = "the-owl-flies-at-0400"
 
@@ -127,7 +128,7 @@ def _gone(pid: int) -> bool:
     try:
         process = psutil.Process(pid)
         if process.status() != psutil.STATUS_ZOMBIE:
-            process.wait(20)
+            process.wait(PATIENCE)
     except psutil.NoSuchProcess:
         return True
     return True

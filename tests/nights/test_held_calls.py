@@ -22,6 +22,7 @@ from tests.nights.house import TestHouse, a_house, orders, sample_repository
 from tests.nights.scripted import ScriptedAgent
 from tests.nights.test_behind_walls import LATER, killed
 from tests.nights.test_first_night import all_is_well
+from tests.patience import PATIENCE
 
 Call = tuple[str, Mapping[str, Any]]
 INSTALL: Call = ("Bash", {"command": "npm install left-pad\nnpm test", "cwd": "/ws"})
@@ -73,7 +74,7 @@ async def held(house: TestHouse, source: Path, number: int = 1) -> tuple[asyncio
 
 
 async def opened(house: TestHouse, number: int = 1) -> tuple[AskRow, ...]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while len(found := await asks(house, AskState.OPEN)) < number:  # noqa: ASYNC110 - the night is another task
             await asyncio.sleep(0.02)
     return found
@@ -163,7 +164,7 @@ async def test_after_a_restart_the_open_question_is_found_again(tmp_path: Path, 
 
 
 async def decided_times(house: TestHouse, number: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while len(await decided(house)) < number:  # noqa: ASYNC110 - the night is another task
             await asyncio.sleep(0.02)
 

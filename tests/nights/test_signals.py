@@ -29,6 +29,7 @@ from tests.nights.house import TestHouse, a_house, git, orders, sample_repositor
 from tests.nights.roomed import COMMIT, RoomedAgent
 from tests.nights.test_behind_walls import LATER, killed, newest
 from tests.nights.test_first_night import all_is_well
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.sampled_file(5)
 
@@ -91,7 +92,7 @@ async def begin(house: TestHouse, source: Path, **given: object) -> asyncio.Task
 
 
 async def asked(house: TestHouse, number: int = 1) -> AskRow:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while len(rows := await questions(house)) < number:  # noqa: ASYNC110 - the agent is another process
             await asyncio.sleep(0.02)
     return rows[-1]
@@ -142,7 +143,7 @@ async def test_one_ask_and_one_answer_whatever_server_is_there(tmp_path: Path, s
         night = await begin(house, source)
         job = await newest(house)
         log = house.house.bench.log(job.id, "agent")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not log.exists() or not log.stat().st_size:  # noqa: ASYNC110 - a real process
                 await asyncio.sleep(0.02)
         await killed(night)
@@ -285,7 +286,7 @@ async def test_an_agent_at_work_finds_that_its_time_is_nearly_over(tmp_path: Pat
         night = await begin(house, source, level=Level.FULL)
         job = await newest(house)
         log = house.house.bench.log(job.id, "agent")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not log.exists() or not log.stat().st_size:  # noqa: ASYNC110 - a real process
                 await asyncio.sleep(0.02)
         (box,) = await house.house.records.find(TimerRow, kind="box")

@@ -14,7 +14,7 @@ MIB = 1024**2
 FILE = 200_000
 """Of one changed file, no more is read."""
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(300)
 """Read quadratically, each of these takes minutes or hours."""
 
 

@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from tests.patience import PATIENCE
+
 CONTEXT = multiprocessing.get_context("forkserver")
 # Imported once, in the server every child is forked from: a child then costs milliseconds, not a second.
 CONTEXT.set_forkserver_preload(
     ["midwatch.surfaces.cli.shell.offline", "midwatch.engine.work_engine", "alembic.autogenerate", "psycopg"]
 )
-PATIENCE = 20.0
-"""Seconds after which a condition will never hold. No test measures time by it."""
 
 
 def start(target: Callable[..., None], *arguments: Any) -> BaseProcess:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from tests.patience import PATIENCE
 from tests.store import processes, scenes, writers
 from tests.store.opened import Store
 from tests.store.processes import CONTEXT
@@ -44,7 +45,7 @@ async def test_a_follower_starts_where_it_is_told_and_hears_this_process_too(sto
     async def _seen() -> bool:
         return seen == [3]
 
-    async with asyncio.timeout(processes.PATIENCE), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
         group.create_task(follow())
         group.create_task(write())
     assert seen == [3, 4, 5]

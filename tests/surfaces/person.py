@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.nights.house import CHECK, sample_repository
+from tests.patience import PATIENCE
 from tests.surfaces.forked import typed
 
-PATIENCE = 90
 SETTINGS = """\
 [server]
 queue_poll_seconds = 0.05

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.surfaces.doings import COMMAND, PROMPT
 from tests.surfaces.person import Person, a_person
 
@@ -26,7 +27,7 @@ def ann() -> Iterator[Person]:
             watch.until("Ask 1 for you")
         person.types("down")
         worked = [sys.executable, "-m", "tests.browser.crew_at_work", str(person.home)]
-        subprocess.run(worked, cwd=Path(__file__).parents[2], env=person.environment, check=True, timeout=60)
+        subprocess.run(worked, cwd=Path(__file__).parents[2], env=person.environment, check=True, timeout=PATIENCE)
         yield person
 
 

@@ -19,8 +19,9 @@ from midwatch.workshop.sandbox.isolation import found
 from tests.agents.conftest import need
 from tests.agents.model import FOREVER, Fault, HangUp, Model, Say, Step, fuel, model_in_a_thread, usage_limit
 from tests.conftest import missing
+from tests.patience import PATIENCE
 from tests.surfaces import person as at_home
-from tests.surfaces.person import PATIENCE, Person, Said, a_person, command
+from tests.surfaces.person import Person, Said, a_person, command
 from tools.agents import program
 
 pytestmark = pytest.mark.sampled_file(9)

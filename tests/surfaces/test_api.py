@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from midwatch.surfaces.cli.shell.client import SocketConnection
+from tests.patience import PATIENCE
 from tests.surfaces.person import Person, a_person
 
 ERROR = {"code", "message", "hint", "because", "exit_code"}
@@ -117,7 +118,7 @@ def test_a_stranger_is_hung_up_on_even_where_the_file_lets_him_in(person: Person
     try:
         python = str(Path(sys.executable).resolve())
         done = subprocess.run(
-            [python, "-c", STRANGER, str(opened[-1])], capture_output=True, text=True, check=False, timeout=30
+            [python, "-c", STRANGER, str(opened[-1])], capture_output=True, text=True, check=False, timeout=PATIENCE
         )
         assert done.stdout == "b''\n", done
         assert call(person, "GET", "/healthz")[0] == 200

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.nights.house import CHECK, sample_repository
+from tests.patience import PATIENCE
 from tests.surfaces.person import SETTINGS, Person, Said, a_person, command
 
 pytestmark = pytest.mark.sampled_file(5)
@@ -156,7 +157,7 @@ def test_no_room_for_files_at_the_start_is_named_without_being_root(person: Pers
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 4, done.stderr
     assert "File too large" in done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.nights.house import git
+from tests.patience import PATIENCE
 from tests.surfaces.person import ORDERS, Person, a_person, command
 
 GOOD = ORDERS.format(level="cautious", title="Tidy up")
@@ -143,7 +144,7 @@ def test_orders_without_goals_or_work_are_drafted_but_not_signed(person: Person)
 def test_a_closed_standard_input_is_named(person: Person) -> None:
     shell = " ".join(command(("brief", "--file", "-", "<&-")))
     done = subprocess.run(
-        ["/bin/sh", "-c", shell], env=person.environment, capture_output=True, text=True, check=False, timeout=60
+        ["/bin/sh", "-c", shell], env=person.environment, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "standard input is closed" in done.stderr

@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import missing
-from tests.surfaces.person import PATIENCE, Person, a_person, command
+from tests.patience import PATIENCE
+from tests.surfaces.person import Person, a_person, command
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.sampled_file(5)]
+pytestmark = [pytest.mark.slow, pytest.mark.sampled_file(5)]
 
 
 class Terminal:

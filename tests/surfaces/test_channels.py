@@ -19,6 +19,7 @@ from midwatch.terms.people import Role
 from midwatch.terms.records import DeliveryRow
 from tests.channels.sink import TOKEN, Sink, listening
 from tests.nights.house import TestHouse, a_house, orders
+from tests.patience import PATIENCE
 from tests.surfaces import person as at_home
 from tests.surfaces.person import Person, Said, a_person
 from tests.surfaces.visitor import visiting, welcome
@@ -100,12 +101,12 @@ async def test_a_server_killed_while_a_message_is_on_its_way_sends_it_once_more(
             told = NoticeRaised(notice="ntc_1", session="", tier=Tier.URGENT, text="The disk is full.")
             await before.house.journal.record(told)
         person.types("up", "--detach")
-        assert await asyncio.to_thread(sink.arrived.get, timeout=60) == "The disk is full."
+        assert await asyncio.to_thread(sink.arrived.get, timeout=PATIENCE) == "The disk is full."
         os.kill(int((person.home / "server.lock").read_text()), signal.SIGKILL)
         sink.hangs = False
         sink.release.set()
         person.types("up", "--detach")
-        assert await asyncio.to_thread(sink.arrived.get, timeout=60) == "The disk is full."
+        assert await asyncio.to_thread(sink.arrived.get, timeout=PATIENCE) == "The disk is full."
         shown = person.types("channel", "list", "--json").json
         while shown[0]["state"] == "new":  # taken by the service; the server writes it down in a moment
             shown = person.types("channel", "list", "--json").json

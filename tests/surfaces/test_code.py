@@ -7,10 +7,11 @@ import subprocess
 import pytest
 
 from tests.nights.house import CHECK, git, sample_repository
-from tests.surfaces.person import PATIENCE, Person, a_person, command
+from tests.patience import PATIENCE
+from tests.surfaces.person import Person, a_person, command
 from tests.surfaces.test_by_hand import Terminal
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.sampled_file(4)]
+pytestmark = [pytest.mark.slow, pytest.mark.sampled_file(4)]
 
 
 def knows_a_repo(person: Person) -> None:

@@ -13,9 +13,10 @@ import pytest
 
 from midwatch.surfaces.web.stream.feed import wants_html
 from tests.nights.house import a_house
+from tests.patience import PATIENCE
 from tests.store import processes, scenes, writers
 from tests.store.processes import CONTEXT
-from tests.surfaces.viewers import HTMX, PATIENCE, Served, Viewer, streaming, viewing
+from tests.surfaces.viewers import HTMX, Served, Viewer, streaming, viewing
 
 CROWD, STORM = 500, 40
 

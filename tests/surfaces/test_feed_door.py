@@ -8,7 +8,8 @@ from midwatch.evening import people
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role, Scope
 from tests.nights.house import a_house
-from tests.surfaces.viewers import HTMX, PATIENCE, served_by, streaming, viewing
+from tests.patience import PATIENCE
+from tests.surfaces.viewers import HTMX, served_by, streaming, viewing
 
 
 async def test_when_a_token_is_revoked_its_stream_ends_and_the_door_stays_shut(tmp_path: Path) -> None:

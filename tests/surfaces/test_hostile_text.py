@@ -23,6 +23,7 @@ from midwatch.terms.records import AskRow
 from midwatch.views.text.plain import harmless
 from tests.journal.samples import KINDS
 from tests.nights.house import TestHouse, a_house
+from tests.patience import PATIENCE
 from tests.surfaces.hostile import (
     CORE,
     DRAFT,
@@ -226,7 +227,7 @@ async def streamed(site: Site, visitor: Visitor, path: str, accept: str, until: 
         if until.encode() in told:
             enough.set()
 
-    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
         running = group.create_task(site.feed.run())
         await site.guarded(scope, receive, send)
         running.cancel()

@@ -19,12 +19,11 @@ from midwatch.journal.events.session import MessageSaid
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.web.stream.feed import Feed, router
 from midwatch.terms.people import Role
+from tests.patience import PATIENCE
 
 HTMX = "text/html, text/event-stream"
 """What hx-sse 4.0.0 sends."""
 PROGRAM = "text/event-stream"
-PATIENCE = 60
-"""Seconds after which something will never happen. No test measures time by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +217,9 @@ async def served_by(
     app: ASGIApp, listening: socket.socket, feed: Feed
 ) -> AsyncIterator[tuple[StreamServer, asyncio.Task[None]]]:
     """Run a server and a feed, and end both in the order the house does."""
-    config = uvicorn.Config(app, http="h11", log_level="warning", lifespan="off", timeout_graceful_shutdown=PATIENCE)
+    config = uvicorn.Config(
+        app, http="h11", log_level="warning", lifespan="off", timeout_graceful_shutdown=int(PATIENCE)
+    )
     server = StreamServer(config)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(feed.run())

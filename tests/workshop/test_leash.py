@@ -16,6 +16,7 @@ import pytest
 from midwatch.workshop.rooms.logs import LOG_LIMIT, Untouched
 from midwatch.workshop.sandbox import process_limits, short_command
 from midwatch.workshop.sandbox.short_command import Ended, run_leashed
+from tests.patience import PATIENCE
 
 LONG = timedelta(minutes=2)
 IGNORES_TERM = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True)\n"
@@ -218,7 +219,7 @@ def test_when_the_starter_is_killed_nothing_of_the_command_is_left(tmp_path: Pat
         assert len(alive) >= 3, "the leash, the command and the one that forked away"
         process.kill()
         process.wait()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while marked(marker) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert marked(marker) == []

@@ -19,6 +19,7 @@ from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure as fitted
 from midwatch.workshop.sandbox.walls.spec import Limits
+from tests.patience import PATIENCE
 from tests.workshop.lodging import JOB, at, benched, spot, stay
 from tests.workshop.repository import Repository
 
@@ -66,7 +67,7 @@ def python(code: str) -> tuple[str, ...]:
 
 async def until(file: Path, words: str) -> None:
     """Wait until a log holds the words."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not file.exists() or words not in file.read_text():  # noqa: ASYNC110, ASYNC240 - another process writes
             await asyncio.sleep(0.01)
 
@@ -168,7 +169,7 @@ async def test_an_agent_that_waits_for_us_is_not_stopped_for_its_silence(lodge: 
     room = await lodge.room(replace(lodge.stay, idle=timedelta(seconds=1)))
     async with room.talk(python("input(); print('heard', flush=True); import time; time.sleep(600)"), {}) as talk:
         async with room.waiting(timedelta(minutes=5)):
-            assert await asyncio.wait_for(_still_there(room), 30)
+            assert await asyncio.wait_for(_still_there(room), PATIENCE)
             await talk.say(b"go on\n")
             await until(room.log, "heard")
         assert (await talk.left()).exit_code == 125

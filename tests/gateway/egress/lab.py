@@ -16,9 +16,9 @@ from midwatch.gateway.egress import (
     RegistryRoute,
 )
 from midwatch.rules.budget.egress import rules_of
+from tests.patience import PATIENCE
 
 QUICK = EgressDeadlines(head=5, hello=5, resolve=5, dial=5, idle=20, whole=40, linger=1)
-PATIENCE = 30
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 

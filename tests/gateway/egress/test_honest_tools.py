@@ -13,7 +13,8 @@ from midwatch.gateway.egress import RegistryRoute
 from midwatch.gateway.egress.dialer import SystemResolver
 from tests.conftest import missing
 from tests.gateway.egress.conftest import Authority
-from tests.gateway.egress.lab import PATIENCE, FarEnd, Lab, far_end, lab
+from tests.gateway.egress.lab import FarEnd, Lab, far_end, lab
+from tests.patience import PATIENCE
 
 BIG = os.urandom(3_000_000)
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(BIG) + BIG

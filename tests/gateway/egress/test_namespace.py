@@ -9,7 +9,8 @@ import sys
 from midwatch.gateway.egress import ConnectionRecord, EgressPolicy, EgressProxy
 from midwatch.rules.budget.egress import rules_of
 from tests.conftest import missing
-from tests.gateway.egress.lab import PATIENCE, FarEnd, far_end
+from tests.gateway.egress.lab import FarEnd, far_end
+from tests.patience import PATIENCE
 
 INSIDE = """
 import fcntl, socket, struct, sys

@@ -31,7 +31,8 @@ from midwatch.gateway.metering import (
 from midwatch.gateway.vault import Vault
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.secrets import SecretReference
-from tests.gateway.egress.lab import PATIENCE, Bell
+from tests.gateway.egress.lab import Bell
+from tests.patience import PATIENCE
 
 SECRET = "sk-ant-real-0a1b2c3d4e5f6a7b8c9d/+x"
 NOW = datetime(2026, 11, 15, 3, tzinfo=UTC)

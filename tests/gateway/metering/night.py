@@ -33,8 +33,8 @@ from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.records import JobRow, RunRow, SessionRow
 from midwatch.terms.secrets import SecretReference
 from tests.agents.model import Model, scripted_model
-from tests.gateway.egress.lab import PATIENCE
 from tests.journal.samples import sample
+from tests.patience import PATIENCE
 from tests.store import scenes
 from tests.store.opened import Store, opened
 

@@ -24,6 +24,7 @@ from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
 from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, answer, lab, message
 from tests.gateway.metering.streams import RECORDED, Recorded
+from tests.patience import PATIENCE
 
 WAYS: dict[str, tuple[Provider, str, dict[str, object]]] = {
     "messages": (ANTHROPIC, "/v1/messages?beta=true", {"model": "claude-sonnet-4-5", "max_tokens": 9, "stream": True}),
@@ -182,7 +183,7 @@ async def test_a_job_that_hangs_up_ends_the_request_outside() -> None:
         await reader.readuntil(b"message_start")
         await reader.read(10)
         writer.close()
-        await asyncio.wait_for(gone.wait(), 10)
+        await asyncio.wait_for(gone.wait(), PATIENCE)
         call = await one.call()
         assert call.cut
         assert call.why == "The job hung up before its answer was whole."
@@ -353,12 +354,12 @@ async def test_what_is_set_aside_while_the_door_closes_is_given_back(linger: flo
         await ledger.begun.wait()
         closing = asyncio.create_task(one.proxy.close())
         if linger < 1:
-            await asyncio.wait_for(closing, 10)
+            await asyncio.wait_for(closing, PATIENCE)
         else:
             await asyncio.wait({closing}, timeout=0.05)
             assert not closing.done()
         ledger.go.set()
-        await asyncio.wait_for(ledger.back.wait(), 10)
+        await asyncio.wait_for(ledger.back.wait(), PATIENCE)
         await closing
         purse = ledger.purse(Whose.JOB, "job")
         assert (purse.spent, purse.reserved) == (Amount(), Amount())

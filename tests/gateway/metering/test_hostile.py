@@ -12,6 +12,7 @@ import pytest
 from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, PROVIDERS, Provider, ProxyLimits
 from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, Lab, answer, lab, message
+from tests.patience import PATIENCE
 
 HEAD = "POST {target} HTTP/1.1\r\nHost: {host}\r\nx-api-key: {key}\r\nContent-Length: 2\r\n\r\n{{}}"
 
@@ -276,7 +277,7 @@ async def test_one_job_cannot_fill_the_memory_with_many_bodies() -> None:
         held = one.post(body=b" " * 90_000 + b"{}")
         writer.write(held[:-1])
         await writer.drain()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while (await one.ask(body=b" " * 90_000)).status != 429:
                 pass
         writer.close()

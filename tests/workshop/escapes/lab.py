@@ -22,6 +22,7 @@ from midwatch.workshop.quarantine.quarantine import Delivery, admit
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.entry import place_inside
 from midwatch.workshop.sandbox.walls.spec import Walls
+from tests.patience import PATIENCE
 from tests.workshop.repository import ENVIRONMENT, Repository
 
 FILES = {
@@ -155,7 +156,7 @@ class Lab:
 
     def _ordinary(self, place: Path, script: str) -> None:
         command = ["/bin/sh", "-c", script]
-        subprocess.run(command, cwd=place, env=ENVIRONMENT, capture_output=True, check=False, timeout=60)
+        subprocess.run(command, cwd=place, env=ENVIRONMENT, capture_output=True, check=False, timeout=PATIENCE)
 
     def close(self) -> None:
         """Throw the host away."""

@@ -19,6 +19,7 @@ from midwatch.workshop.sandbox.walls import entry, groups
 from midwatch.workshop.sandbox.walls.probe import probe
 from midwatch.workshop.sandbox.walls.spec import Walls
 from tests.conftest import missing
+from tests.patience import PATIENCE
 
 MakeSpec = Callable[..., Spec]
 
@@ -139,7 +140,7 @@ def left_over(mark: str, *states: records.State) -> list[int]:
 async def until(held: Held, words: bytes, after: int = 0) -> int:
     """Follow the output until it holds these words; tell where that was."""
     seen = b""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         async for piece in held.follow(after):
             seen += piece.data
             if words in seen:
@@ -149,5 +150,5 @@ async def until(held: Held, words: bytes, after: int = 0) -> int:
 
 async def everything(held: Held) -> bytes:
     """Follow the output to its end."""
-    async with asyncio.timeout(100):
+    async with asyncio.timeout(PATIENCE):
         return b"".join([piece.data async for piece in held.follow()])

@@ -11,6 +11,7 @@ from midwatch.errors import Misuse, Refused, Unavailable
 from midwatch.workshop.holding.adoption import adopt, launch
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.spec import Limits
+from tests.patience import PATIENCE
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, everything, left_over, until
 
@@ -42,7 +43,7 @@ def walls(folder: Path) -> dict[str, Any]:
 
 async def answer(door: socket.socket, word: bytes) -> None:
     """Serve one visitor."""
-    visitor, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(door), 30)
+    visitor, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(door), PATIENCE)
     with visitor:
         visitor.sendall(word)
 

@@ -15,6 +15,7 @@ from midwatch.workshop.holding.ending import Ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.spec import Limits, Spec
 from midwatch.workshop.sandbox.walls import groups
+from tests.patience import PATIENCE
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, left_over, until
 
@@ -55,7 +56,7 @@ class Storm:
         for pidfd in self._first:
             over = asyncio.Event()
             loop.add_reader(pidfd, over.set)
-            await asyncio.wait_for(over.wait(), 60)
+            await asyncio.wait_for(over.wait(), PATIENCE)
             loop.remove_reader(pidfd)
             os.close(pidfd)
 
@@ -111,7 +112,7 @@ async def test_without_its_keepers_it_ends_wholly(
 ) -> None:
     storm = await begun(walled(agents.FORKS_FOREVER, isolation))
     kill(*[getattr(storm.held.state, victim) for victim in victims])
-    ending = await asyncio.wait_for(storm.held.wait(), 60)
+    ending = await asyncio.wait_for(storm.held.wait(), PATIENCE)
     await storm.check_end(mark, ending)
     assert ending.how == ("unguarded" if victims == ("guardian",) else "lost")
 

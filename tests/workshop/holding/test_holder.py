@@ -14,6 +14,7 @@ from midwatch.workshop.holding.ending import wall_clock
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.log_file import read_piece
 from midwatch.workshop.holding.spec import MEBIBYTE, Caps, Limits, Spec
+from tests.patience import PATIENCE
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, about, everything, left_over, until
 
@@ -196,7 +197,7 @@ async def prints_within_the_cap(spec: Spec, mebibytes: int) -> None:
     # The cap's middle goes while we read, so the end is awaited where it never goes: in the verdict.
     await held.say(b"", ends=True)
     high_water = 0
-    async with asyncio.timeout(110), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
         ended = group.create_task(held.wait())
         while not ended.done():
             high_water = max(high_water, resident(held.state.holder))

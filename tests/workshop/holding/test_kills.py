@@ -18,6 +18,7 @@ from midwatch.workshop.holding.adoption import Ended, Lost, adopt, launch
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.log_file import read_piece
 from tests.conftest import missing
+from tests.patience import PATIENCE
 from tests.workshop.holding import agents, server
 from tests.workshop.holding.conftest import MakeSpec, left_over, until
 
@@ -39,7 +40,7 @@ async def serving(mark: str, code: str, *folders: Path) -> AsyncIterator[int]:
     )
     try:
         assert process.stdout is not None
-        assert await asyncio.wait_for(process.stdout.readline(), 60)
+        assert await asyncio.wait_for(process.stdout.readline(), PATIENCE)
         yield process.pid
     finally:
         if process.returncode is None:
@@ -68,7 +69,7 @@ async def test_killed_in_any_order_nothing_stays_and_nothing_is_lost(
         for victim in order:
             with contextlib.suppress(ProcessLookupError):  # an earlier death may have ended it
                 os.kill(pids[victim], signal.SIGKILL)
-        found = await asyncio.wait_for(adopt(folder), 60)
+        found = await asyncio.wait_for(adopt(folder), PATIENCE)
         if isinstance(found, Held):  # alive for a last moment
             await found.wait()
             found = await adopt(folder)

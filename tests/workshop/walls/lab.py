@@ -15,9 +15,9 @@ from typing import Any
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import entry, groups, landlock, threshold
 from midwatch.workshop.sandbox.walls.spec import Walls
+from tests.patience import PATIENCE
 
 SECRET = "FAKE-PRIVATE-KEY"
-PATIENCE = 60
 IDENTITIES = ("root", "nobody") if os.geteuid() == 0 else (pwd.getpwuid(os.getuid()).pw_name,)
 
 

@@ -8,10 +8,10 @@ import os
 import subprocess
 from collections.abc import Mapping
 
+from tests.patience import PATIENCE
 from tests.workshop.walls.attacks import ATTACKS, WORK_OUTSIDE
 from tests.workshop.walls.lab import SECRET, Lab
 
-PATIENCE = 60
 APART = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--propagation", "private")
 LISTENS = """
 import socket, time
