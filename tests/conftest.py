@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import random
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +14,6 @@ from tests.postgres_server import PostgresServer, PostgresUnavailable, throw_awa
 
 ROOT = Path(__file__).parents[1]
 DATABASES = ("sqlite", "postgres")
-SEED = os.environ.get("MIDWATCH_SEED", "20261116")
-"""Chooses the cases of sampled tests; another seed, other cases."""
 HEAVY = ("surfaces", "browser", "crash", "agents", "nights", "forges", "workshop", "store", "crew")
 """Folders of long tests, which begin first: at the end every worker should still have something short to do."""
 REQUIRED = frozenset(os.environ.get("MIDWATCH_REQUIRE", "").replace(",", " ").split())
@@ -150,7 +147,7 @@ class SweepDiary:
                 diary.write(report.nodeid + "\n")
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A sweep that ran to its end begins anew next time."""
+        """A sweep that ran to its end starts again next time."""
         if session.exitstatus == pytest.ExitCode.OK:
             self.file.unlink(missing_ok=True)
 
@@ -166,8 +163,6 @@ def code_fingerprint() -> str:
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what a cut-off sweep proved already, and write on each test which database it is for."""
-    if not (config.option.keyword or any("::" in one for one in config.args)):  # who names a test gets it
-        leave_to_the_sweep(items)
     diary = Path(config.getoption("--resume")) if config.getoption("--resume") else None
     if diary is not None and diary.exists():
         passed = set(diary.read_text().splitlines())
@@ -190,24 +185,3 @@ class HeavyFirst:
 def folder_of(item: pytest.Item) -> str:
     """Name the folder of `tests` that a test lies in."""
     return item.path.relative_to(ROOT / "tests").parts[0]
-
-
-def leave_to_the_sweep(items: list[pytest.Item]) -> None:
-    """Leave all but a few of a test's cases, or of a file's tests, to `make sweep`: on each database the same ones."""
-    for kind, ends in (("sampled", "["), ("sampled_file", "::")):
-        families: dict[str, dict[str, list[pytest.Item]]] = {}
-        for item in items:
-            if item.get_closest_marker(kind) and not any(map(item.get_closest_marker, ("sweep", "always"))):
-                name, _, case = item.nodeid.partition("[")
-                apart = "-".join([name, *(part for part in case.rstrip("]").split("-") if part not in DATABASES)])
-                families.setdefault(item.nodeid.partition(ends)[0], {}).setdefault(apart, []).append(item)
-        for name, cases in families.items():
-            leave_all_but_a_few(kind, name, cases)
-
-
-def leave_all_but_a_few(kind: str, name: str, cases: dict[str, list[pytest.Item]]) -> None:
-    """Choose by seed, so that the same ones run until somebody wants others."""
-    (few,) = {mark.args[0] for case in cases.values() for one in case for mark in one.iter_markers(kind)}
-    chosen = random.Random(f"{name} {SEED}").sample(sorted(cases), min(few, len(cases)))  # noqa: S311 - a choice
-    for item in (one for case in cases.keys() - set(chosen) for one in cases[case]):
-        item.add_marker(pytest.mark.sweep)

@@ -11,16 +11,15 @@ and `test_<agent>_cli.py` runs them under pytest: `@pytest.mark.parametrize("cas
 """
 
 import importlib
-import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
 from _pytest.mark.structures import ParameterSet
 
 from tests.agents.sealed import Sealed
 from tests.agents.stage import Stage, open_stage
+from tests.walks import walk
 
 Act = Callable[[Stage], Awaitable[None]]
 
@@ -64,16 +63,28 @@ def find() -> list[Case]:
     return CASES
 
 
-ALWAYS = (
-    *("plan with structured", "deny", "told beside", "ask, held", "edit and commit", "resume by conversation"),
-    *("401 credential", "usage limit", "ceiling"),
-)
+TESTED = {
+    "claude": (
+        *("plan with structured output", "deny, then allow", "told beside a call", "ask, held, then allowed"),
+        *("edit and commit", "resume by conversation", "401 credential refused", "usage limit with reset"),
+        *("ceiling in mid-stream", "as many turns as it may", "SIGKILL in the middle, then resumed"),
+    ),
+    "codex": (
+        *("plan with structured output", "deny, then allow", "told beside a call", "ask, held, then allowed"),
+        *("edit and commit", "resume by conversation", "401 credential refused", "usage limit with reset"),
+        *("ceiling in mid-stream", "SIGKILL in the middle, then resumed", "a question for the person has no answer"),
+        *("exec: edit and commit, nobody is asked", "exec: resume by conversation", "exec: 401 credential refused"),
+        "exec: usage limit",
+    ),
+    "opencode": (
+        "deny ends its turn, is explained, then allow",
+        *("ask, held, then allowed", "resume by conversation", "a repository with settings of its own"),
+    ),
+}
+"""What `make test` plays with each agent: talk, decisions, the commonest faults. `make agents` plays all."""
 
 
-def cases_of(agent: str, *, always: tuple[str, ...] = ALWAYS, sample: int = 2) -> list[ParameterSet]:
-    """Give one agent's cases as parameters: some always, some of the rest by seed, and all of them in a sweep."""
+def cases_of(agent: str) -> list[ParameterSet]:
+    """Give one agent's cases as parameters; of a long list `make test` runs the fixed part above."""
     mine = [one for one in find() if one.agent == agent]
-    rest = [one for one in mine if not any(word in one.name for word in always)]
-    chosen = random.Random(f"{agent} 4").sample(rest, min(sample, len(rest)))  # noqa: S311 - the same every time
-    left = [one for one in rest if one not in chosen]
-    return [pytest.param(one, id=one.name, marks=[pytest.mark.sweep] if one in left else []) for one in mine]
+    return walk(mine, TESTED.get(agent, [one.name for one in mine]), name=lambda one: one.name)

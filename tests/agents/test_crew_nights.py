@@ -69,7 +69,6 @@ async def whole_night(night: AgentNight) -> list[str]:
     return [event.kind for event in events]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("agent", list(BY))
 async def test_a_night_with_any_agent_is_the_same_kind_of_night(tmp_path: Path, agent: str) -> None:
     if agent != "command":

@@ -175,7 +175,6 @@ async def hostile_night(
             yield Night(house, model, source, trap), key
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("agent", ["claude", "codex", pytest.param("opencode", marks=pytest.mark.sweep)])
 async def test_an_agent_that_obeys_the_repository_delivers_what_was_ordered_and_nothing_else(
     agent: str, tmp_path: Path, trap: Trap
@@ -196,7 +195,6 @@ async def test_an_agent_that_obeys_the_repository_delivers_what_was_ordered_and_
         assert changed == ["sample/evening.py"]
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", ["claude", "codex", pytest.param("opencode", marks=pytest.mark.sweep)])
 async def test_behind_the_walls_even_a_person_who_says_yes_to_everything_loses_nothing(

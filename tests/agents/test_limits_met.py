@@ -4,8 +4,6 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited
 from midwatch.journal.events.jobs import JobGranted, JobStumbled, JobWaits, JobWoken
 from midwatch.night.asks import settlement
@@ -21,8 +19,6 @@ from tests.agents.model import Fault, Say, Shell, Use, fuel, usage_limit
 from tests.agents.nights import PLAN, AgentNight, agent_night
 from tests.nights.house import git
 from tests.nights.test_first_night import all_is_well
-
-pytestmark = pytest.mark.sampled_file(6)
 
 PLANS = Say(json.dumps(PLAN))
 WRITES = Say(do=(Shell("echo 'evening = True' > sample/evening.py"),))

@@ -54,7 +54,6 @@ def presses(terminal: Terminal, keys: str, following: str) -> None:
             return
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("agent", list(SCREENS))
 def test_a_person_types_into_the_real_program_and_delivers(agent: str, model: Model) -> None:
     need(agent)

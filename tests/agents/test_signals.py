@@ -97,7 +97,6 @@ async def heard_once(night: AgentNight, how: str) -> None:
     await all_is_well(night.house)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("agent", ["claude", "codex", "command", pytest.param("opencode", marks=pytest.mark.sweep)])
 async def test_an_agent_asks_waits_hears_the_answer_and_goes_on(tmp_path: Path, agent: str) -> None:
     if agent != "command":
@@ -145,7 +144,6 @@ async def test_an_agent_hears_in_the_middle_of_its_work_that_its_time_is_nearly_
         await all_is_well(night.house)
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("agent", "answered_first"),
     [

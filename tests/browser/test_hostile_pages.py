@@ -99,7 +99,6 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
     return lived[0]
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("under_way", [True, False], ids=["under way", "told"])
 def test_no_page_of_such_a_house_runs_or_fetches_anything(

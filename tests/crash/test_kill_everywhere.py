@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import random
 import signal
 import subprocess
 import sys
@@ -89,13 +88,12 @@ def test_the_short_night_has_about_as_many_entries_as_we_kill_at(undisturbed: tu
 
 MODES = ("after", "before", "left")
 """Killed with the entry committed, killed with it uncommitted, or told to stop right after it."""
-SAMPLE = [(mode, random.Random(f"{mode} 20261115").randrange(1, ENTRIES)) for mode in MODES]  # noqa: S311
+TESTED = [("after", 56), ("before", 9), ("left", 63)]
 """One of each; `make sweep` kills at every entry."""
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.crash
-@pytest.mark.parametrize(("mode", "seq"), SAMPLE)
+@pytest.mark.parametrize(("mode", "seq"), TESTED)
 def test_a_night_killed_at_an_entry_ends_the_same(
     tmp_path: Path, undisturbed: tuple[dict[str, Any], int], mode: str, seq: int
 ) -> None:

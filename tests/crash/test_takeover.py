@@ -80,7 +80,6 @@ async def night(house: House, source: Path, workers: list[subprocess.Popen[str]]
     return taken
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.crash
 @pytest.mark.postgres
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])

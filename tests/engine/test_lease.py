@@ -16,6 +16,7 @@ from midwatch.store.schema.migrate import migrate
 from midwatch.store.schema.tables import leases
 from tests.engine.test_restart import JOBS, order
 from tests.engine.workers import Diary, stop_inside_record, work
+from tests.patience import PATIENCE
 from tests.store import processes, scenes
 from tests.store.opened import opened
 
@@ -77,7 +78,7 @@ def test_a_worker_that_fell_asleep_in_the_middle_of_a_beat_leaves_when_it_wakes(
 
 def test_a_worker_hears_of_work_that_another_process_queued_without_a_poll(postgres_url: str, tmp_path: Path) -> None:
     migrate(postgres_url)
-    worker = processes.start(partial(work, poll_seconds=10 * processes.PATIENCE), postgres_url, tmp_path)
+    worker = processes.start(partial(work, poll_seconds=10 * PATIENCE), postgres_url, tmp_path)
     processes.wait_until((tmp_path / f"ready-{worker.pid}").exists, "the worker is ready")
     asyncio.run(order(postgres_url))
     processes.wait_until(lambda: Diary(tmp_path).jobs("began") == JOBS, "the worker began")

@@ -31,8 +31,6 @@ from tests.nights.house import CHECK, TestHouse, a_house, orders, sample_reposit
 from tests.surfaces.visitor import visiting
 from tests.workshop.repository import Repository
 
-pytestmark = pytest.mark.sampled_file(6)
-
 WEBHOOK = "a word that both sides know"
 
 

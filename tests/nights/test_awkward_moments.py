@@ -28,8 +28,6 @@ from tests.nights.house import TestHouse, a_house, git, orders, sample_repositor
 from tests.nights.scripted import ScriptedAgent
 from tests.nights.test_first_night import all_is_well
 
-pytestmark = pytest.mark.sampled_file(6)
-
 
 async def newest(house: TestHouse) -> SessionRow:
     return (await house.house.records.find(SessionRow))[-1]

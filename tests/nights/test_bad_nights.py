@@ -14,8 +14,6 @@ from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_re
 from tests.nights.scripted import BuggyAgent, FailingAgent, ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
 
-pytestmark = pytest.mark.sampled_file(6)
-
 BREAK = write("sample/greet.py", "def greet(name):\n    return 'Good bye ' + name\n")
 GOOD = write("sample/greet.py", 'def greet(name):\n    return "Hello " + name\n')
 

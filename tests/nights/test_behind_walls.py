@@ -28,8 +28,6 @@ from tests.nights.roomed import COMMIT, WORKS, RoomedAgent
 from tests.nights.scripted import FailingAgent
 from tests.nights.test_first_night import all_is_well
 
-pytestmark = pytest.mark.sampled_file(5)
-
 LATER = EVENING + timedelta(hours=2)
 
 WAITS = (

@@ -20,8 +20,6 @@ from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_re
 from tests.nights.scripted import FailingAgent, ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
 
-pytestmark = pytest.mark.sampled_file(5)
-
 TIDY = Commanded(sentence="Tidy up the sample", projects=("sample",))
 
 

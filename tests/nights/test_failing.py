@@ -20,7 +20,6 @@ from tests.nights.test_going_on import CountingAgent
 from tests.nights.test_recovery import GOOD, begun, until_asked
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("said", "cause"),
     [

@@ -34,7 +34,7 @@ IMPATIENT = "[execution]\nidle_minutes = 0.02\n[sandbox]\nmax_processes = 48\nst
 NARROW = "[sandbox]\nroom_mib = 24\nstop_grace_seconds = 0.2\n"
 STRICT = "[execution]\nrepair_rounds = 0\n"
 LOG_CAP = 64 * MIB
-pytestmark = [pytest.mark.slow, pytest.mark.sampled_file(5)]
+pytestmark = pytest.mark.slow
 
 PRINTS = """
 import sys

@@ -25,8 +25,6 @@ from tests.nights.house import TestHouse, a_house, orders, sample_repository
 from tests.nights.scripted import ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
 
-pytestmark = pytest.mark.sampled_file(6)
-
 GOOD = write("sample/greet.py", 'def greet(name):\n    return "Hello " + name\n')
 MISSING = "The tests could not run: ModuleNotFoundError: No module named 'attrs'"
 

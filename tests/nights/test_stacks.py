@@ -21,8 +21,6 @@ from tests.nights.house import TestHouse, git
 from tests.nights.scripted import write
 from tests.nights.stacked import EIGHT, LINES, a_dawn_of, a_night_of, all_of, ends, green, merges, moved
 
-pytestmark = pytest.mark.sampled_file(9)
-
 PAIR = {name: EIGHT[name] for name in ("Alpha", "Amend")}
 THREE = PAIR | {"Beta": EIGHT["Beta"]}
 

@@ -21,8 +21,6 @@ from tests.nights.house import CHECK, TestHouse, a_house, sample_repository
 from tests.nights.scripted import ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
 
-pytestmark = pytest.mark.sampled_file(5)
-
 BOTH = """\
 level = "full"
 goals = ["One name for one thing"]

@@ -47,7 +47,6 @@ async def test_the_fingerprint_sees_every_table_and_every_change(store: Store) -
     assert rebuilt(store) == before
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_a_random_legal_history_rebuilds_to_the_same_records(store: Store, seed: int) -> None:
     walk = Walk(store, seed)

@@ -24,8 +24,6 @@ from tests.surfaces import person as at_home
 from tests.surfaces.person import Person, Said, a_person, command
 from tools.agents import program
 
-pytestmark = pytest.mark.sampled_file(9)
-
 SOON = int(time.time()) + 3600
 SETTINGS = at_home.SETTINGS.replace("[server]", "[server]\nport = 0")  # several houses at once, and no pages
 VERSION = "#!/bin/sh\necho '{} (Claude Code)'\n"
@@ -320,7 +318,6 @@ def with_the_real(name: str, model: Model) -> Iterator[tuple[Person, str, dict[s
         yield person, key, around
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["claude", "codex", pytest.param("opencode", marks=pytest.mark.sweep)])
 def test_the_real_program_answers_behind_the_walls_of_a_room_that_is_gone_afterwards(name: str, model: Model) -> None:

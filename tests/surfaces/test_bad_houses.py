@@ -17,8 +17,6 @@ from tests.nights.house import CHECK, sample_repository
 from tests.patience import PATIENCE
 from tests.surfaces.person import SETTINGS, Person, Said, a_person, command
 
-pytestmark = pytest.mark.sampled_file(5)
-
 
 @pytest.fixture
 def person() -> Iterator[Person]:

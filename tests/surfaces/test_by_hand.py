@@ -19,7 +19,7 @@ from tests.conftest import missing
 from tests.patience import PATIENCE
 from tests.surfaces.person import Person, a_person, command
 
-pytestmark = [pytest.mark.slow, pytest.mark.sampled_file(5)]
+pytestmark = pytest.mark.slow
 
 
 class Terminal:

@@ -11,7 +11,7 @@ from tests.patience import PATIENCE
 from tests.surfaces.person import Person, a_person, command
 from tests.surfaces.test_by_hand import Terminal
 
-pytestmark = [pytest.mark.slow, pytest.mark.sampled_file(4)]
+pytestmark = pytest.mark.slow
 
 
 def knows_a_repo(person: Person) -> None:
@@ -130,7 +130,6 @@ def test_what_cannot_be_is_one_sentence_with_what_to_do() -> None:
         assert person.types("job", "list", "--json").json == []
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("served", [True, False])
 def test_by_hand_a_person_types_behind_the_walls_and_delivers_with_a_yes(*, served: bool) -> None:
     with a_person(up=served) as person:

@@ -43,8 +43,6 @@ from tests.surfaces.test_routes import walk
 from tests.surfaces.viewers import HTMX, PROGRAM
 from tests.surfaces.visitor import HERE, PASSWORD, PORT, Visitor, visiting, welcome
 
-pytestmark = pytest.mark.sampled_file(7)
-
 NEVER_TOLD = {
     "job.repaired",
     "review.timed_out",
@@ -139,7 +137,6 @@ async def compared(hostile: Visitor, calm: Visitor, path: str, **headers: str) -
     return one.status_code
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("which", ["under way", "at work", "told", "reviewed"])
 async def test_every_page_has_the_shape_it_has_with_harmless_words(tmp_path: Path, day: Day, which: str) -> None:
     async with twins(tmp_path, day, which, first=100) as (hostile, calm, house, _):
@@ -184,7 +181,6 @@ async def test_every_payload_on_the_pages_of_a_night_that_is_over(tmp_path: Path
                 await compared(hostile, calm, path)
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("which", ["under way", "told", "reviewed"])
 async def test_programs_get_the_words_as_they_are_in_plain_ascii(tmp_path: Path, day: Day, which: str) -> None:
     async with twins(tmp_path, day, which) as (hostile, calm, _, __):

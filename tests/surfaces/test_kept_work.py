@@ -18,8 +18,6 @@ from tests.nights.house import TestHouse
 from tests.surfaces.test_live_page import FORM, a_night, reader
 from tests.surfaces.visitor import Visitor, visiting, welcome
 
-pytestmark = pytest.mark.sampled_file(5)
-
 
 def seen(job: JobRow, host: str, verdict: str = "refused", **more: object) -> ConnectionSeen:
     usual = {"job": job.id, "epoch": job.epoch, "host": host, "port": 443, "verdict": verdict, "why": "not on the list"}

@@ -43,7 +43,6 @@ def let_in(person: Person, role: Role, name: str) -> tuple[str, str]:
     return address, f"Bearer {made['secret']}"
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("role", Role)
 def test_whatever_is_sent_the_answer_is_one_the_api_describes(ann: Person, role: Role) -> None:
     hammered(ann, role, schemathesis.GenerationMode.POSITIVE, most=2)

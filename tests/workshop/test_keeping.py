@@ -69,7 +69,6 @@ WORK: dict[str, tuple[Callable[[Repository], object], str]] = {
 }
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", WORK)
 async def test_work_that_is_nowhere_else_is_named_kept_and_never_thrown_away(
     clone: Repository, enclosed: Checkouts, kind: str

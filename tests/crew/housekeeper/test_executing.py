@@ -7,10 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytestmark = pytest.mark.sampled_file(7)
-
 MESSY = {
     "app/a.py": "import os\nimport sys\n\nprint(sys.argv)\n",
     "app/b.py": 'print(f"hello")\nvalue = 1  \n',

@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.sampled_file(9)
-
 
 def files_and_lines(repo: Any, base: str) -> tuple[int, int]:
     """Distinct files over all commits, and lines per commit or in total, whichever is larger."""

@@ -18,7 +18,7 @@ from midwatch.gateway.egress import (
 from midwatch.rules.budget.egress import rules_of
 from tests.patience import PATIENCE
 
-QUICK = EgressDeadlines(head=5, hello=5, resolve=5, dial=5, idle=20, whole=40, linger=1)
+QUICK = EgressDeadlines(head=60, hello=60, resolve=60, dial=60, idle=120, whole=240, linger=1)
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 

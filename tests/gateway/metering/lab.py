@@ -36,7 +36,7 @@ from tests.patience import PATIENCE
 
 SECRET = "sk-ant-real-0a1b2c3d4e5f6a7b8c9d/+x"
 NOW = datetime(2026, 11, 15, 3, tzinfo=UTC)
-QUICK = ProxyTimeouts(head=5, body=10, connect=5, send=10, first=10, quiet=10, stalled=10, whole=30, linger=1)
+QUICK = ProxyTimeouts(head=60, body=60, connect=60, send=60, first=60, quiet=60, stalled=60, whole=300, linger=1)
 Talk = Callable[["Got", asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 

@@ -275,8 +275,8 @@ async def drip(_got: Got, _reader: asyncio.StreamReader, writer: asyncio.StreamW
     ("talk", "limits", "status", "why"),
     [
         (silent, {"first": 0.2}, 504, "The provider did not answer in time."),
-        (half, {"quiet": 0.2, "whole": 3}, 200, "The provider sent nothing for 0.2 seconds."),
-        (drip, {"whole": 0.5}, 200, "A request may last 0.5 seconds and no longer."),
+        (half, {"quiet": 0.2}, 200, "The provider sent nothing for 0.2 seconds."),
+        (drip, {"whole": 3}, 200, "A request may last 3 seconds and no longer."),
     ],
     ids=["silent", "half", "drip"],
 )

@@ -32,7 +32,6 @@ async def spend(night: SpendingNight, job: str, body: dict[str, object]) -> list
     return statuses
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("body", "most", "requests"),
     [(FORESEEN, 1, 20.5), (UNFORESEEN, 8, 20.5), (FORESEEN, 0, 20)],

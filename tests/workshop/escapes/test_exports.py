@@ -2,13 +2,26 @@
 
 import pytest
 
+from tests.walks import walk
 from tests.workshop.escapes.exports import COMMIT, EXPORT_ESCAPES
 from tests.workshop.escapes.lab import Escape, Lab
 
+TESTED = (
+    *(
+        "path outside the orders",
+        "link out of the tree",
+        "submodule",
+        "forbidden file that comes and goes",
+        "rewritten base",
+    ),
+    *(".GIT tree by plumbing", "spelling 'git~1'", "setuid bit", "README and readme", "300 commits", "lockfile"),
+    *("bundle with two heads", "bundle cut short", "link in place of a bundle"),
+)
+"""One of each kind; `make attacks` runs them all as well."""
 
-@pytest.mark.sampled(5)
+
 @pytest.mark.slow
-@pytest.mark.parametrize("escape", EXPORT_ESCAPES, ids=lambda escape: escape.name.replace(" ", "_"))
+@pytest.mark.parametrize("escape", walk(EXPORT_ESCAPES, TESTED, name=lambda escape: escape.name))
 def test_an_attack_on_the_quarantine_fails_for_its_own_reason(open_lab: Lab, escape: Escape) -> None:
     assert not escape.run(open_lab), (open_lab.change, open_lab.said, (open_lab.folder / "agent.log").read_text())
     assert any(escape.words in line for line in open_lab.said) or not escape.words, open_lab.said

@@ -1,7 +1,6 @@
 """Nothing an agent tries inside the walls reaches the host; the same scripts work without them."""
 
 import os
-import random
 import subprocess
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import bubblewrap, seccomp
 from midwatch.workshop.sandbox.walls.spec import Limits
+from tests.walks import walk
 from tests.workshop.escapes.escapes import ESCAPES
 from tests.workshop.walls.attacks import ATTACKS, NEEDS, OWN, WORK_OUTSIDE
 from tests.workshop.walls.lab import Lab, python_inside
@@ -17,7 +17,17 @@ from tests.workshop.walls.proof_list import GIT_ESCAPES_SH, PROBE_ATTACKS, PROBE
 from tests.workshop.walls.reaching import REACHABLE, REACHING, reach
 from tests.workshop.walls.throw_away import IN_THE_MACHINE, NOT_EVERYWHERE, attack
 
-SAMPLE = random.Random(20261115).sample(IN_THE_MACHINE, 12)  # noqa: S311 - a choice; `make attacks` runs all
+TESTED = (
+    *(
+        "fill the folder for temporary files",
+        "reach the model port though nobody serves it",
+        "fill the folder of devices",
+    ),
+    *("call the kernel in another dialect", "change the first process for next time", "write the system's programs"),
+    *("set the core pattern", "write the root folder", "make a device", "mount", "find a secret in the environment"),
+    "open a raw connection to an outside address",
+)
+"""One of each kind; `make attacks` runs them all."""
 
 
 @pytest.mark.parametrize("name", ATTACKS, ids=lambda name: name.replace(" ", "_"))
@@ -36,11 +46,7 @@ def test_an_attack_works_without_walls(lab: Lab, name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.sweep) for name in IN_THE_MACHINE],
-    ids=lambda name: name.replace(" ", "_"),
-)
+@pytest.mark.parametrize("name", walk(IN_THE_MACHINE, TESTED))
 def test_an_attack_that_would_hurt_works_in_a_machine_to_be_thrown_away(lab: Lab, name: str) -> None:
     if lab.user != "root":
         pytest.skip("only root can build such a machine")

@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[3]
 CASE = "tests/workshop/walls/test_attacks.py::test_a_read_only_tree_cannot_be_written"
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("program", ["", "#!/bin/sh\necho no namespaces here >&2\nexit 1\n"], ids=["absent", "broken"])
 @pytest.mark.parametrize("required", ["", "postgres,bwrap"], ids=["wished for", "required"])
