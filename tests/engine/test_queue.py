@@ -48,6 +48,15 @@ class Office:
                 self._moved.clear()
 
 
+async def put_away(engine: InlineEngine | WorkEngine, sync: sa.Engine) -> None:
+    """Stop an engine and close what it read through."""
+    await engine.stop()
+    sync.dispose()
+    with warnings.catch_warnings():  # DBOS forgets to close the connection it listens on; ours are closed
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
 @pytest.fixture(params=["inline", "durable"])
 async def office(request: pytest.FixtureRequest, store: Store) -> AsyncIterator[Office]:
     sync = open_for_engine(store.url)
@@ -56,11 +65,7 @@ async def office(request: pytest.FixtureRequest, store: Store) -> AsyncIterator[
     await engine.start(office.perform)
     store.journal.queue = engine.queue
     yield office
-    await engine.stop()
-    sync.dispose()
-    with warnings.catch_warnings():  # DBOS forgets to close the connection it listens on; ours are closed
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    await put_away(engine, sync)
 
 
 @pytest.fixture
@@ -71,9 +76,7 @@ async def hardly_polling(store: Store) -> AsyncIterator[Office]:
     office = Office(engine)
     await engine.start(office.perform)
     yield office
-    await engine.stop()
-    sync.dispose()
-    gc.collect()
+    await put_away(engine, sync)
 
 
 async def test_work_starts_when_it_is_committed_and_waits_for_no_poll(hardly_polling: Office, store: Store) -> None:
