@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.figure import Figure
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 
 FILE_BYTES = 256 * 1024
 BAR = 5.0
@@ -28,7 +28,7 @@ async def run() -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="midwatch-disk-") as folder:
         home, person = Path(folder) / "home", Path(folder) / "person"
         head = _repository(person, megabytes)
-        mirrors = Mirrors(home)
+        mirrors = GitMirrors(home)
         checkouts = Checkouts(home, mirrors)
         await mirrors.refresh("bench", person)
         trees = [await checkouts.private_clone("bench", f"job_{number}", 1, head) for number in (1, 2)]

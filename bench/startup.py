@@ -22,10 +22,10 @@ from typing import Any
 from bench.figure import Figure, median
 from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.bench import Bench
 from midwatch.workshop.rooms.rooms import WALLS
 from midwatch.workshop.sandbox.isolation import enclosure, found
 from midwatch.workshop.sandbox.walls.spec import Limits
+from midwatch.workshop.workshop import Workshop
 
 ROUNDS = 20
 BAR = 0.150
@@ -39,7 +39,7 @@ _ENVIRONMENT = {
 
 
 @dataclass(frozen=True)
-class Doorman:
+class NoNetwork:
     """Stands at the usual door and lets nobody out."""
 
     ports: tuple[int, ...] = (8118,)
@@ -73,11 +73,11 @@ async def run() -> list[Figure]:
         return [Figure("approve to agent process", "not measured", "no bubblewrap here", "< 150 ms", met=True)]
     with TemporaryDirectory(prefix="midwatch-startup-") as name:
         home = Path(name) / "home"
-        bench = Bench(home, enclosure(Isolation.BUBBLEWRAP, home, (), limits=Limits()))
-        head = await bench.refresh("bench", _repository(Path(name) / "person"), "main")
+        workshop = Workshop(home, enclosure(Isolation.BUBBLEWRAP, home, (), limits=Limits()))
+        head = await workshop.mirrors.update("bench", _repository(Path(name) / "person"), "main")
         ours, walled, bare = [], [], []
         for number in range(ROUNDS + 1):
-            start, note = await _start(bench, head, f"job_{number}")
+            start, note = await _start(workshop, head, f"job_{number}")
             ours.append(start)
             walled.append(_in_bare_walls(note))
             bare.append(_spawned(["true"]))
@@ -107,33 +107,24 @@ def _figures(ours: list[Start], walled: list[float], bare: list[float]) -> list[
     ]
 
 
-async def _start(bench: Bench, head: str, job: str) -> tuple[Start, dict[str, Any]]:
-    lodging = RoomRequest(
+async def _start(workshop: Workshop, head: str, job: str) -> tuple[Start, dict[str, Any]]:
+    request = RoomRequest(
         place=JobPlace(project="bench", job=job, epoch=1),
         commit=head,
         purpose="execute.1",
-        paths=(),
-        sparse_from=10_000,
-        reads_only=False,
-        setup_key="",
-        takes_over="",
         wall=timedelta(minutes=2),
         idle=timedelta(minutes=1),
         grace=timedelta(seconds=1),
-        night_left=None,
-        doorman=Doorman(),
-        stop=asyncio.Event(),
-        room_bytes=1 << 40,
-        floor_bytes=0,
+        network=NoNetwork(),
     )
     began, by_the_clock = time.perf_counter(), time.time()
-    room = await bench.room(lodging)
+    room = await workshop.rooms.enter(request)
     entered = time.perf_counter() - began
     left = await room.run(CLOCK)
     ended = time.perf_counter() - began
     if left.exit_code:
         raise SystemExit(f"{left.sentence} {left.tail}")
-    note = json.loads((bench.rooms.held(job) / "epoch-000001" / WALLS).read_bytes())
+    note = json.loads((workshop.rooms.folders.held(job) / "epoch-000001" / WALLS).read_bytes())
     return Start(entered, float(left.tail) - by_the_clock, ended), note
 
 

@@ -55,7 +55,7 @@ class AgentNight:
         return [entry.event for entry in await self.house.house.journal.entries(limit=2000)]
 
     async def log(self) -> str:
-        file = self.house.house.bench.log((await self.job()).id, "agent")
+        file = self.house.house.workshop.rooms.log((await self.job()).id, "agent")
         return file.read_text()[-3000:] if file.exists() else ""
 
 

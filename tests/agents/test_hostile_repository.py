@@ -181,7 +181,7 @@ async def test_an_agent_that_obeys_the_repository_delivers_what_was_ordered_and_
 ) -> None:
     async with hostile_night(tmp_path, trap, agent, *planned(agent), *obeying(agent, trap)) as (night, key):
         job = await night.run(agent, "no")
-        log = night.house.house.bench.log(job.id, "agent")
+        log = night.house.house.workshop.rooms.log(job.id, "agent")
         assert job.state is JobState.DONE, (job.why, log.read_text()[-3000:])
         await night.nothing_was_taken(job, key)
         denied = await night.decided("deny")

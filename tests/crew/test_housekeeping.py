@@ -13,14 +13,14 @@ import pytest
 
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.errors import Broken, Unavailable
-from midwatch.ports.agent import Task
+from midwatch.ports.agent import Task, TaskFacts, TaskLimits
 from midwatch.ports.workspace import RoomRequest
-from midwatch.terms.agents import Access, AgentEvent, Decision, Told
-from midwatch.workshop.bench import Bench
+from midwatch.terms.agents import AgentEvent, Decision, Errand
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure, found
 from midwatch.workshop.sandbox.walls.spec import Limits
+from midwatch.workshop.workshop import Workshop
 from tests.workshop.lodging import JOB, benched, spot, stay
 
 
@@ -33,35 +33,27 @@ async def _never(tool: str, given: Mapping[str, Any]) -> Decision:
 
 
 def task_in(room: Workplace) -> Task:
-    return Task(
-        job=JOB,
-        title="Tidy",
-        room=room,
-        checks=(),
-        paths=(),
-        avoid=(),
-        most_files=0,
-        most_lines=0,
-        idle=timedelta(minutes=1),
-        told=Told(objective=""),
-        access=Access(base_url="", placeholder=""),
-        decide=_never,
-        tell=_silent,
-    )
+    return Task(JOB, "Tidy", TaskFacts(Errand.EXECUTE), room, _never, _silent, idle=timedelta(minutes=1))
+
+
+def limited(task: Task, *, files: int = 0, lines: int = 0, **facts: Any) -> Task:
+    return replace(task, facts=replace(task.facts, limits=TaskLimits(files, lines), **facts))
 
 
 class House:
-    """A bench and a project with three files to tidy."""
+    """A workshop and a project with three files to tidy."""
 
-    def __init__(self, bench: Bench, commit: str) -> None:
-        self.bench, self.commit = bench, commit
+    def __init__(self, workshop: Workshop, commit: str) -> None:
+        self.workshop, self.commit = workshop, commit
         self.epoch = 0
 
     async def task(self, asked: RoomRequest | None = None) -> Task:
         """A new room each time."""
         self.epoch += 1
         asked = asked or stay(self.commit)
-        room = await self.bench.room(replace(asked, place=spot(epoch=self.epoch), purpose=f"execute.{self.epoch}"))
+        room = await self.workshop.rooms.enter(
+            replace(asked, place=spot(epoch=self.epoch), purpose=f"execute.{self.epoch}")
+        )
         return task_in(room)
 
 
@@ -81,25 +73,25 @@ async def house(tmp_path: Path, walls: Enclosure) -> AsyncIterator[House]:
         await asyncio.to_thread(subprocess.run, ["git", "-C", str(root), *who, *words], check=True)
     house = House(*await benched(tmp_path / "home", walls, root))
     yield house
-    assert await house.bench.living() == ()
+    assert await house.workshop.rooms.living() == ()
 
 
 async def test_plan_execute_and_repair_keep_to_the_limits_of_the_task(house: House) -> None:
     keeper = Housekeeper()
     reading = stay(house.commit, reads_only=True)
-    plan = await keeper.plan(replace(await house.task(reading), most_files=2, most_lines=800))
+    plan = await keeper.plan(limited(await house.task(reading), files=2, lines=800))
     assert plan.files == ("a.py", "b.py")
-    working = replace(await house.task(), most_files=2, most_lines=800)
+    working = limited(await house.task(), files=2, lines=800)
     done = await keeper.execute(working, plan)
     assert "1 more file waits for another night: the limit is 2 files; nothing is left" in done.summary
     mending = await house.task(replace(stay(house.commit), takes_over="job_1"))
-    again = await keeper.repair(replace(mending, checks=("true",), most_files=2), done.base, "")
+    again = await keeper.repair(limited(mending, files=2, checks=("true",)), done.base, "")
     assert again.head == done.head
     assert again.left == ()
 
 
 async def test_lines_are_limited_too(house: House) -> None:
-    assert (await Housekeeper().plan(replace(await house.task(), most_lines=2))).files == ("a.py", "b.py")
+    assert (await Housekeeper().plan(limited(await house.task(), lines=2))).files == ("a.py", "b.py")
 
 
 async def test_a_housekeeper_that_cannot_work_says_why(house: House) -> None:
@@ -123,7 +115,7 @@ async def test_a_housekeeper_that_is_to_stop_stops(house: House) -> None:
     asked = stay(house.commit)
     task = await house.task(asked)
     begun = task.room.tree / "begun"
-    checked = replace(task, checks=("touch begun; sleep 1000",))
+    checked = limited(task, checks=("touch begun; sleep 1000",))
     working = asyncio.create_task(Housekeeper().execute(checked, plan))
     while not begun.exists():  # noqa: ASYNC110 - another process makes the file
         await asyncio.sleep(0.01)
@@ -133,6 +125,6 @@ async def test_a_housekeeper_that_is_to_stop_stops(house: House) -> None:
 
 
 async def test_a_value_that_looks_like_an_option_is_a_value(house: House) -> None:
-    plan = await Housekeeper().plan(replace(await house.task(), checks=("--version",), avoid=("-x", "a.py")))
+    plan = await Housekeeper().plan(limited(await house.task(), checks=("--version",), do_not_touch=("-x", "a.py")))
     assert plan.checks == ("--version",)
     assert plan.files == ("b.py", "c.py")

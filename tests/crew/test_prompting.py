@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits, Quoted
 from midwatch.crew.prompting.fences import cut, fenced, lines, mark_for
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import MOST, TEMPLATES, Prompt, build_prompt, version_of
 from midwatch.errors import Broken
+from midwatch.ports.agent import Quoted, TaskFacts, TaskLimits, TaskProject
 from midwatch.terms.agents import Errand, FormerTry
 from midwatch.terms.jobs import Plan
 
 GOLDEN = Path(__file__).parent / "golden_prompts"
 NAMES = sorted(path.stem for path in TEMPLATES.glob("*.j2"))
-FULL = PromptFacts(
+FULL = TaskFacts(
     errand=Errand.PLAN,
     objective="Mend the parser's handling of empty lines",
     goals=("A green build by the morning",),
@@ -36,8 +36,8 @@ FULL = PromptFacts(
     do_not_touch=("secrets", "src/generated/**"),
     tools=("Read", "Edit", "Bash(git *)"),
     checks=("make test",),
-    limits=PromptLimits(files=20, lines=800, minutes=120),
-    project=ProjectState("sample", "Reads night logs", "main", "0f1e2d3c", "pip install -e ."),
+    limits=TaskLimits(files=20, lines=800, minutes=120),
+    project=TaskProject("sample", "Reads night logs", "main", "0f1e2d3c", "pip install -e ."),
     plan=Plan(summary="Mend it.", approach=("Write a test", "Mend"), files=("src/parser/lines.py",), undo="Revert it."),
     failure="E   assert 1 == 2\n1 failed in 0.1s",
     signals=("checks were red on main",),
@@ -50,7 +50,7 @@ REPAIR = replace(FULL, errand=Errand.REPAIR)
 EXECUTE = replace(FULL, errand=Errand.EXECUTE, failure="")
 CASES = {
     "plan": replace(FULL, failure="", plan=None),
-    "plan_again": PromptFacts(
+    "plan_again": TaskFacts(
         Errand.PLAN,
         objective="Mend the parser",
         former_plan=Plan(summary="Rewrite it.", files=("src/parser.py",), blast_radius="Every reader of logs."),
@@ -59,11 +59,11 @@ CASES = {
     ),
     "execute": EXECUTE,
     "repair": REPAIR,
-    "resume": PromptFacts(Errand.EXECUTE, paths=("src/**",), checks=("make test",)),
-    "resume_plan": PromptFacts(Errand.PLAN),
+    "resume": TaskFacts(Errand.EXECUTE, paths=("src/**",), checks=("make test",)),
+    "resume_plan": TaskFacts(Errand.PLAN),
     "own": replace(EXECUTE, own="Rename the class Line to LogLine.\nNothing else."),
-    "telling": PromptFacts(Errand.EXECUTE, objective="Mend it", telling="/home/agent/signals"),
-    "telling_by_file": PromptFacts(
+    "telling": TaskFacts(Errand.EXECUTE, objective="Mend it", telling="/home/agent/signals"),
+    "telling_by_file": TaskFacts(
         Errand.REPAIR,
         objective="Mend it",
         telling="/home/agent/signals",
@@ -103,7 +103,7 @@ def test_a_prompt_names_its_templates_and_its_digest() -> None:
     assert prompt.version == "plan 2, context 7, limits 2, telling 4, ending 4"
     assert prompt.digest == sha256(prompt.text.encode()).hexdigest()
     assert build_prompt(FULL) == prompt
-    assert build_prompt(PromptFacts(Errand.EXECUTE)).template == "resume"
+    assert build_prompt(TaskFacts(Errand.EXECUTE)).template == "resume"
 
 
 def test_a_try_after_a_failure_is_told_what_failed_and_what_to_do_differently() -> None:
@@ -111,7 +111,7 @@ def test_a_try_after_a_failure_is_told_what_failed_and_what_to_do_differently() 
     former = FormerTry(
         stage="execute", cause="something it needs is missing", said=EVIL, differently="Pin it.", tail=EVIL, tries=2
     )
-    prompt = build_prompt(PromptFacts(Errand.EXECUTE, objective="Mend it", former=former))
+    prompt = build_prompt(TaskFacts(Errand.EXECUTE, objective="Mend it", former=former))
     ours = outside_fences(prompt)
     assert "2 attempts failed. The last one\nfailed at execute: something it needs is missing." in ours
     assert "Do this differently: Pin it." in ours
@@ -120,7 +120,7 @@ def test_a_try_after_a_failure_is_told_what_failed_and_what_to_do_differently() 
 
 
 def test_what_is_empty_is_not_mentioned() -> None:
-    bare = build_prompt(PromptFacts(Errand.EXECUTE, objective="Mend it")).text
+    bare = build_prompt(TaskFacts(Errand.EXECUTE, objective="Mend it")).text
     for title in (
         "Notes",
         "Goals",
@@ -193,7 +193,7 @@ def test_ten_megabytes_are_cut_and_the_cut_is_named() -> None:
         **texts,
         **lists,
         failure=last,
-        project=ProjectState(huge, huge, huge, huge, huge),
+        project=TaskProject(huge, huge, huge, huge, huge),
         plan=Plan(summary=huge, approach=("y" * 900,) * 500),
         quoted=(Quoted(huge, huge),) * 100,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from tests.conftest import missing
 from tests.forges.github_door import Watched, watched_github
 from tests.workshop.repository import Repository
@@ -24,12 +24,12 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def mirrors(home: Path) -> Mirrors:
-    return Mirrors(home)
+def mirrors(home: Path) -> GitMirrors:
+    return GitMirrors(home)
 
 
 @pytest.fixture
-def checkouts(home: Path, mirrors: Mirrors) -> Checkouts:
+def checkouts(home: Path, mirrors: GitMirrors) -> Checkouts:
     return Checkouts(home, mirrors)
 
 

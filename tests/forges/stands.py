@@ -15,8 +15,8 @@ from midwatch.terms.contract import ToolScope
 from midwatch.terms.forges import PullRequestDraft, PullRequestPlace
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.git import Git
-from midwatch.workshop.git.mirrors import Mirrors
-from midwatch.workshop.quarantine.quarantine import Delivery, admit
+from midwatch.workshop.git.mirrors import GitMirrors
+from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from tests.forges.github_door import Watched
 from tests.forges.github_fake import Hosted, Token
 from tests.workshop.repository import Repository
@@ -60,7 +60,7 @@ class Stand:
     there: Repository
     """Where the branches arrive."""
     home: Path
-    mirrors: Mirrors
+    mirrors: GitMirrors
     desk: Desk | None = None
     hosted: Hosted | None = None
     kept: Kept = field(default_factory=Kept)
@@ -73,7 +73,7 @@ class Stand:
         agent = Repository(await checkouts.private_clone(PROJECT, JOB, epoch, base))
         head = agent.commit("Work", files)
         bundle = await checkouts.bundle(JOB, epoch, base, head)
-        delivery = Delivery(PROJECT, JOB, epoch, base, head, bundle)
+        delivery = PackedWork(PROJECT, JOB, epoch, base, head, bundle)
         await admit(self.home, self.mirrors, delivery, scope=ToolScope(), do_not_touch=())
         return head
 
@@ -97,7 +97,7 @@ class Stand:
 
 def local_stand(person: Repository, home: Path) -> Stand:
     """The forge that needs no network."""
-    mirrors = Mirrors(home)
+    mirrors = GitMirrors(home)
     return Stand(LocalForge(mirrors.git, mirrors), str(person.path), person, home, mirrors)
 
 
@@ -106,7 +106,7 @@ def github_stand(watched: Watched, person: Repository, home: Path, wishes: Wishe
     hosted = watched.fake.host("ada/shop", person)
     watched.fake.tokens[TOKEN] = Token()
     kept = Kept()
-    mirrors = Mirrors(home, Git(keys=kept))
+    mirrors = GitMirrors(home, Git(keys=kept))
     desk = Desk("github", kept, SystemClock(), watched.api)
     forge = GitHubForge(desk, Pusher(mirrors), wishes)
     return Stand(forge, watched.fake.url("ada/shop"), hosted.git, home, mirrors, desk, hosted, kept)

@@ -18,7 +18,7 @@ from midwatch.forges.github.forge import GitHubForge
 from midwatch.forges.github.refusals import complains_about, refusal_anywhere
 from midwatch.forges.pushing import Pusher
 from midwatch.terms.forges import PullRequestPlace
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from tests.forges.stands import BRANCH, JOB, PROJECT, Kept
 
 SHA = "a" * 40
@@ -65,7 +65,7 @@ def address(says: dict[str, bytes]) -> Iterator[str]:
 @pytest.fixture
 async def forge(address: str, tmp_path: Path) -> AsyncIterator[GitHubForge]:
     desk = Desk("github", Kept(), SystemClock(), address)
-    yield GitHubForge(desk, Pusher(Mirrors(tmp_path)), Wishes())
+    yield GitHubForge(desk, Pusher(GitMirrors(tmp_path)), Wishes())
     await desk.close()
 
 

@@ -11,8 +11,8 @@ from midwatch.errors import Misuse, Refused, Stale, Unknown
 from midwatch.forges.local import LocalForge
 from midwatch.terms.contract import ToolScope
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
-from midwatch.workshop.quarantine.quarantine import Delivery, admit
+from midwatch.workshop.git.mirrors import GitMirrors
+from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from tests.workshop.repository import ENVIRONMENT, Repository, set_traps
 from tests.workshop.smart_http import serving
 
@@ -20,7 +20,7 @@ from tests.workshop.smart_http import serving
 class Yard:
     """A person's repository, and an agent whose work has passed the quarantine."""
 
-    def __init__(self, person: Repository, home: Path, mirrors: Mirrors, checkouts: Checkouts) -> None:
+    def __init__(self, person: Repository, home: Path, mirrors: GitMirrors, checkouts: Checkouts) -> None:
         self.person, self.home, self.mirrors, self.checkouts = person, home, mirrors, checkouts
         self.forge = LocalForge(mirrors.git, mirrors)
 
@@ -30,7 +30,7 @@ class Yard:
         agent = Repository(await self.checkouts.private_clone("shop", "job_1", epoch, base))
         head = agent.commit("Work", files)
         bundle = await self.checkouts.bundle("job_1", epoch, base, head)
-        delivery = Delivery("shop", "job_1", epoch, base, head, bundle)
+        delivery = PackedWork("shop", "job_1", epoch, base, head, bundle)
         await admit(self.home, self.mirrors, delivery, scope=ToolScope(), do_not_touch=())
         return head
 
@@ -42,7 +42,7 @@ class Yard:
 
 
 @pytest.fixture
-def yard(person: Repository, home: Path, mirrors: Mirrors, checkouts: Checkouts) -> Yard:
+def yard(person: Repository, home: Path, mirrors: GitMirrors, checkouts: Checkouts) -> Yard:
     return Yard(person, home, mirrors, checkouts)
 
 

@@ -186,4 +186,4 @@ async def test_a_persons_word_opens_the_pull_request_without_the_work_being_done
 
 def kept_checkout(house: TestHouse, job: JobRow) -> Repository:
     """The clone in which a failed job left its work."""
-    return Repository(house.house.bench.checkouts.tree(job.id, job.work_epoch))
+    return Repository(house.house.workshop.checkouts.tree(job.id, job.work_epoch))

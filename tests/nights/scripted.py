@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from midwatch.errors import Broken, Unavailable
-from midwatch.ports.agent import Task
-from midwatch.terms.agents import Told
+from midwatch.ports.agent import Task, TaskFacts
 from midwatch.terms.jobs import Commit, Done, Plan
 from tests.nights.house import git
 
@@ -54,10 +53,10 @@ class PlanningAgent(ScriptedAgent):
     def __init__(self, edit: Edit, *plans: tuple[str, ...]) -> None:
         super().__init__(edit)
         self._plans = list(plans)
-        self.told: list[Told] = []
+        self.told: list[TaskFacts] = []
 
     async def plan(self, assignment: Task) -> Plan:
-        self.told.append(assignment.told)
+        self.told.append(assignment.facts)
         files = self._plans[min(len(self.told), len(self._plans)) - 1]
         return Plan(summary=f"Plan {len(self.told)}.", files=files, estimate_files=len(files))
 

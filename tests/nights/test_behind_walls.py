@@ -20,8 +20,8 @@ from midwatch.night.recovery import cleanup
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import ConnectionRow, JobRow, PullRequestRow
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.bench import Bench
 from midwatch.workshop.sandbox.isolation import found
+from midwatch.workshop.workshop import Workshop
 from tests.conftest import missing
 from tests.nights.house import EVENING, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.roomed import COMMIT, WORKS, RoomedAgent
@@ -64,9 +64,9 @@ def walled() -> None:
 @pytest.fixture(autouse=True)
 async def nothing_works_on(tmp_path: Path) -> AsyncIterator[None]:
     yield
-    bench = Bench(tmp_path / "home")
-    for job, _ in await bench.living():
-        await bench.clear_out(job, timedelta())
+    workshop = Workshop(tmp_path / "home")
+    for job, _ in await workshop.rooms.living():
+        await workshop.rooms.clear_out(job, timedelta())
 
 
 async def the_job(house: TestHouse) -> JobRow:
@@ -79,7 +79,7 @@ async def at_work(house: TestHouse, source: Path) -> tuple[JobRow, asyncio.Task[
     await house.begin(orders("Look at it"))
     night = asyncio.create_task(house.pass_time(hours=1))
     row = await newest(house)
-    while not (log := house.house.bench.log(row.id, "agent")).exists() or not log.stat().st_size:
+    while not (log := house.house.workshop.rooms.log(row.id, "agent")).exists() or not log.stat().st_size:
         await asyncio.sleep(0.02)
         assert not night.done(), night.exception()
     return await house.house.records.get(JobRow, row.id), night
@@ -104,9 +104,9 @@ async def test_an_agent_outlives_its_server_and_delivers_once(tmp_path: Path) ->
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         job, night = await at_work(house, source)
         await killed(night)
-        assert await house.house.bench.living() == ((job.id, job.epoch),)
+        assert await house.house.workshop.rooms.living() == ((job.id, job.epoch),)
     async with a_house(tmp_path / "home", begins=LATER, agents={"housekeeper": agent}) as house:
-        (house.house.bench.checkouts.tree(job.id, job.epoch) / "go").touch()
+        (house.house.workshop.checkouts.tree(job.id, job.epoch) / "go").touch()
         both = [attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1) for _ in range(2)]
         await asyncio.gather(*both)
         assert agent.ran == 2, "of two that would take it up at once, in one process, one does"
@@ -115,7 +115,7 @@ async def test_an_agent_outlives_its_server_and_delivers_once(tmp_path: Path) ->
         assert (now.state, now.work_epoch) == (JobState.DONE, job.epoch)
         assert now.epoch > job.epoch
         assert len(await house.house.records.find(PullRequestRow)) == 1
-        assert house.house.bench.log(job.id, "agent").read_text() == "begun\n", "it was started once"
+        assert house.house.workshop.rooms.log(job.id, "agent").read_text() == "begun\n", "it was started once"
         await all_is_well(house)
     assert git(source, "log", "--format=%s", "-1", f"agent/{job.id}") == "Look at it"
 
@@ -130,7 +130,7 @@ async def test_a_stop_that_came_while_nobody_was_there_ends_the_agent(tmp_path: 
     async with a_house(tmp_path / "home", begins=LATER, agents={"housekeeper": agent}) as house:
         await attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
         assert (await the_job(house)).state is JobState.STOPPED
-        assert await house.house.bench.living() == ()
+        assert await house.house.workshop.rooms.living() == ()
         await house.to_the_brief()
         await all_is_well(house)
 
@@ -146,7 +146,7 @@ async def test_whoever_works_on_for_a_job_that_is_over_is_found_ended_and_told(t
         await house.house.journal.record(*stopped)
         assert await cleanup.end_orphans(house.house.night) == 1
         assert await cleanup.end_orphans(house.house.night) == 0
-        assert await house.house.bench.living() == ()
+        assert await house.house.workshop.rooms.living() == ()
         entries = [entry.event for entry in await house.house.journal.entries(kinds=("process.orphaned",))]
         assert [(event.job, event.ended) for event in entries if isinstance(event, ProcessOrphaned)] == [(job.id, True)]
         await house.to_the_brief()
@@ -168,7 +168,7 @@ async def test_what_a_job_tries_to_reach_is_refused_and_written_down(tmp_path: P
             ("paste.example.com", "refused"),
         ]
         assert "it is an address, and only names can be on the list" in seen[1].why
-        assert house.house.bench.log(job.id, "agent").read_text().count("refused") == 3
+        assert house.house.workshop.rooms.log(job.id, "agent").read_text().count("refused") == 3
         assert job.state is JobState.DONE
         assert job.isolation is Isolation.BUBBLEWRAP
         await all_is_well(house)
@@ -192,7 +192,7 @@ async def test_setup_runs_once_for_the_same_lockfiles_and_is_lent_to_agent_and_c
         ] * 2
         entries = [entry.event for entry in await house.house.journal.entries(kinds=("setup.finished",))]
         assert [event.reused for event in entries if isinstance(event, SetupFinished)] == [False, True]
-        assert "made one" in house.house.bench.log(done[0].id, "agent").read_text()
+        assert "made one" in house.house.workshop.rooms.log(done[0].id, "agent").read_text()
         assert git(source, "show", "--stat", "--format=", f"agent/{done[0].id}").count("|") == 1, (
             "nothing of it is delivered"
         )
@@ -223,7 +223,7 @@ async def test_a_stopped_job_goes_on_in_its_own_checkout(tmp_path: Path) -> None
         await steering.stop_job(house.house.night, job, by="ann", why="for now")
         while not (await the_job(house)).state.over:  # noqa: ASYNC110 - a real process
             await asyncio.sleep(0.02)
-        kept = await house.house.bench.standing(job.id)
+        kept = await house.house.workshop.upkeep.standing(job.id)
         assert "sample/half.py" in " ".join(kept[-1].unique)
         with pytest.raises(Refused, match="work that is nowhere else"):
             await steering.discard(house.house.night, await the_job(house), by="ann", force=False)
@@ -248,7 +248,7 @@ async def test_discarding_frees_the_disk_and_is_written_down(tmp_path: Path) -> 
         await house.to_the_brief()
         job = await the_job(house)
         assert await steering.discard(house.house.night, job, by="ann", force=False) > 0
-        assert await house.house.bench.standing(job.id) == ()
+        assert await house.house.workshop.upkeep.standing(job.id) == ()
         removed = [entry.event for entry in await house.house.journal.entries(kinds=("checkout.removed",))]
         assert isinstance(removed[0], CheckoutRemoved)
         assert removed[0].why == "discarded by ann"
@@ -269,7 +269,7 @@ async def test_a_secret_is_neither_logged_nor_delivered(tmp_path: Path) -> None:
         await house.begin(orders("Look at it"))
         await house.to_the_brief()
         job = await the_job(house)
-        assert house.house.bench.log(job.id, "agent").read_text() == "it is [secret:team]\n"
+        assert house.house.workshop.rooms.log(job.id, "agent").read_text() == "it is [secret:team]\n"
         assert job.state is JobState.FAILED
         assert "contains the value of the secret team" in job.why
         assert not git(source, "for-each-ref", "refs/heads/agent/")

@@ -12,7 +12,7 @@ from midwatch.ports.agent import Task
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import JobRow
 from midwatch.terms.trust import Level
-from midwatch.workshop.bench import Bench
+from midwatch.workshop.workshop import CheckoutProofs
 from tests.nights.house import a_house
 from tests.nights.scripted import ScriptedAgent
 from tests.nights.test_first_night import all_is_well
@@ -79,10 +79,10 @@ async def test_an_agents_old_words_do_not_name_what_failed_after_it(
     async def prove(*_: Any) -> Any:
         raise Broken("The tree could not be read: exit 128")
 
-    monkeypatch.setattr(Bench, "prove", prove)
+    monkeypatch.setattr(CheckoutProofs, "prove", prove)
     agent = Talkative()
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
-        agent.log = house.house.bench.log
+        agent.log = house.house.workshop.rooms.log
         await begun(house, tmp_path, Level.FULL)
         await until_asked(house)
         (job,) = await house.house.records.find(JobRow)
@@ -94,7 +94,7 @@ async def test_a_limit_read_out_of_words_is_waited_for_three_times_at_most(tmp_p
     agent = Talkative()
     agent.fails = True
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
-        agent.log = house.house.bench.log
+        agent.log = house.house.workshop.rooms.log
         await begun(house, tmp_path, Level.FULL)
         await until_asked(house)
         (job,) = await house.house.records.find(JobRow)

@@ -14,7 +14,7 @@ from midwatch.rules.people.asks import GO_ON
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import ActRow, JobRow
 from midwatch.terms.trust import Level
-from midwatch.workshop.bench import Bench
+from midwatch.workshop.workshop import CheckoutProofs
 from tests.nights.house import TestHouse, a_house, git
 from tests.nights.scripted import ScriptedAgent
 from tests.nights.test_first_night import all_is_well
@@ -89,14 +89,14 @@ async def test_a_restart_on_a_newer_base_begins_in_a_checkout_of_its_own(
 async def test_finished_work_is_found_however_often_it_is_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, broken = Bench.prove, [True]
+    real, broken = CheckoutProofs.prove, [True]
 
-    async def prove(self: Bench, request: Any) -> Any:
+    async def prove(self: CheckoutProofs, request: Any) -> Any:
         if broken:
             raise Broken(UNTRUSTED)
         return await real(self, request)
 
-    monkeypatch.setattr(Bench, "prove", prove)
+    monkeypatch.setattr(CheckoutProofs, "prove", prove)
     agent = CountingAgent()
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await begun(house, tmp_path)

@@ -18,8 +18,8 @@ from midwatch.night.delivery.proof_words import STAYED
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, NoticeRow, PullRequestRow
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.bench import Bench
 from midwatch.workshop.sandbox.isolation import found
+from midwatch.workshop.workshop import Workshop
 from tests.conftest import missing
 from tests.nights.house import FAULTS, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.roomed import COMMIT, WORKS, RoomedAgent
@@ -126,7 +126,7 @@ class Night:
         return (await self.house.house.records.find(JobRow))[0]
 
     async def log(self) -> str:
-        return self.house.house.bench.log((await self.job()).id, "agent").read_text()
+        return self.house.house.workshop.rooms.log((await self.job()).id, "agent").read_text()
 
     async def written_down(self) -> list[str]:
         """List what the journal says of the job's stumbles, and last of its end."""
@@ -169,12 +169,12 @@ async def a_night_with(
             yield Night(house, source, mark)
             await house.to_the_brief()
             await all_is_well(house)
-            assert await house.house.bench.living() == ()
+            assert await house.house.workshop.rooms.living() == ()
             assert marked(mark) == []
     finally:
-        bench = Bench(tmp_path / "home")
-        for job, _ in await bench.living():
-            await bench.clear_out(job, timedelta())
+        workshop = Workshop(tmp_path / "home")
+        for job, _ in await workshop.rooms.living():
+            await workshop.rooms.clear_out(job, timedelta())
     assert everything_but_agent_refs(source) == before
 
 
@@ -207,7 +207,7 @@ async def test_one_that_prints_without_end_is_heard_at_both_ends(tmp_path: Path,
     async with a_night_with(tmp_path, PRINTS.format(mib=mib) + WORKS) as night:
         job = await night.passes()
         assert (job.state, job.proof.verdict if job.proof else "") == (JobState.DONE, "green")
-        log = night.house.house.bench.log(job.id, "agent")
+        log = night.house.house.workshop.rooms.log(job.id, "agent")
         assert log.stat().st_size <= LOG_CAP + 1000
         text = log.read_text()
         assert text.startswith("the first words\n")
@@ -254,7 +254,7 @@ async def test_one_that_fills_the_disk_is_stopped_with_its_work_kept(tmp_path: P
         await failed_with(night, "The job wrote more than 24 MiB, so it was stopped.", tries=3)
         job = await night.job()
         assert job.why.endswith("its work is kept.")
-        assert (night.house.house.bench.checkouts.tree(job.id, job.epoch) / "big").stat().st_size > 24 * MIB
+        assert (night.house.house.workshop.checkouts.tree(job.id, job.epoch) / "big").stat().st_size > 24 * MIB
         assert set((await night.log()).split()) == {"writing"}
 
 

@@ -83,7 +83,7 @@ async def test_a_house_in_order_says_so_line_by_line_and_signs_on_it(tmp_path: P
             What.CHECKS: OK,
             What.PUSH: OK,
             What.HELLO: OK,
-            What.WALLS: OK if house.house.bench.isolation is not Isolation.NONE else LOOK,
+            What.WALLS: OK if house.house.workshop.rooms.isolation is not Isolation.NONE else LOOK,
             What.ROOM: OK,
         }
         assert found[What.CLONE, "sample"].commit == git(source, "rev-parse", "HEAD")

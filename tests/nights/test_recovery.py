@@ -40,7 +40,7 @@ class ForgetfulAgent(ScriptedAgent):
     async def plan(self, assignment: Task) -> Plan:
         if self._only and assignment.title != self._only:
             return await super().plan(assignment)
-        self.former.append(assignment.told.former)
+        self.former.append(assignment.facts.former)
         if len(self.former) <= self._times:
             raise Broken(self._message)
         return await super().plan(assignment)

@@ -22,8 +22,8 @@ from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, SignalRow, TimerRow
 from midwatch.terms.signals import SignalKind, SignalState
 from midwatch.terms.trust import Isolation, Level
-from midwatch.workshop.bench import Bench
 from midwatch.workshop.sandbox.isolation import found
+from midwatch.workshop.workshop import Workshop
 from tests.conftest import missing
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
 from tests.nights.roomed import COMMIT, RoomedAgent
@@ -69,9 +69,9 @@ async def walled(tmp_path: Path) -> AsyncIterator[None]:
     if found().isolation is not Isolation.BUBBLEWRAP:
         missing("bwrap", found().why)
     yield
-    bench = Bench(tmp_path / "home")
-    for job, _ in await bench.living():
-        await bench.clear_out(job, timedelta())
+    workshop = Workshop(tmp_path / "home")
+    for job, _ in await workshop.rooms.living():
+        await workshop.rooms.clear_out(job, timedelta())
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ async def test_one_ask_and_one_answer_whatever_server_is_there(tmp_path: Path, s
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         night = await begin(house, source)
         job = await newest(house)
-        log = house.house.bench.log(job.id, "agent")
+        log = house.house.workshop.rooms.log(job.id, "agent")
         async with asyncio.timeout(PATIENCE):
             while not log.exists() or not log.stat().st_size:  # noqa: ASYNC110 - a real process
                 await asyncio.sleep(0.02)
@@ -160,7 +160,7 @@ async def test_one_ask_and_one_answer_whatever_server_is_there(tmp_path: Path, s
         assert (await the_job(house)).state is JobState.DONE
         assert [one.number for one in await signals(house)] == [1]
         assert len(await questions(house)) == 1
-        told = house.house.bench.log(job.id, "agent").read_text()
+        told = house.house.workshop.rooms.log(job.id, "agent").read_text()
         assert told.count("begun") == told.count("'answer': 'red'") == 1
         assert len(await house.house.records.find(PullRequestRow)) == 1
         await all_is_well(house)
@@ -171,7 +171,7 @@ class Impatient(RoomedAgent):
 
     async def execute(self, assignment: Task, plan: Plan) -> Done:
         ask = SAYS + f"write('half'); commit('Half of it'); say('needs-input', question={QUESTION!r})"
-        answers = assignment.told.answers
+        answers = assignment.facts.answers
         self.script = SAYS + f"write({answers[0][1]!r}); commit('The rest')" if answers else ask
         return await super().execute(assignment, plan)
 
@@ -235,7 +235,7 @@ async def test_silence_parks_an_agent_at_work(tmp_path: Path, source: Path) -> N
         await night
         job = await the_job(house)
         assert (job.state, "parked" in job.why) == (JobState.STOPPED, True)
-        assert await house.house.bench.living() == ()
+        assert await house.house.workshop.rooms.living() == ()
         await all_is_well(house)
 
 
@@ -281,7 +281,7 @@ async def test_an_agent_at_work_finds_that_its_time_is_nearly_over(tmp_path: Pat
     async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(WARNED)}) as house:
         night = await begin(house, source, level=Level.FULL)
         job = await newest(house)
-        log = house.house.bench.log(job.id, "agent")
+        log = house.house.workshop.rooms.log(job.id, "agent")
         async with asyncio.timeout(PATIENCE):
             while not log.exists() or not log.stat().st_size:  # noqa: ASYNC110 - a real process
                 await asyncio.sleep(0.02)

@@ -258,7 +258,7 @@ async def test_a_stack_that_breaks_does_not_cost_the_brief(tmp_path: Path, monke
         raise Unavailable("The disk is full.")
 
     async with a_dawn_of(tmp_path, PAIR) as (house, _):
-        monkeypatch.setattr(house.house.bench, "prove", broken)
+        monkeypatch.setattr(house.house.workshop.proofs, "prove", broken)
         report = await ends(house)
         row = await the_stack(house)
         assert (row.verdict, row.why) == (StackVerdict.FAILED, "The disk is full.")

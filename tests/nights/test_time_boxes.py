@@ -37,7 +37,7 @@ class SlowAgent(ScriptedAgent):
     async def execute(self, assignment: Task, plan: Plan) -> Done:
         house = self.house
         assert house is not None
-        self.interrupted.append(assignment.told.interrupted)
+        self.interrupted.append(assignment.facts.interrupted)
         if self._commits:
             (assignment.room.tree / f"part{len(self.interrupted)}.md").write_text("A part.\n")
             git(assignment.room.tree, "add", "-A")

@@ -44,11 +44,11 @@ class Attentive(ScriptedAgent):
         self._fails_in = fails_in
 
     async def plan(self, assignment: Task) -> Plan:
-        self.told[assignment.told.project] = assignment.told.together
+        self.told[assignment.facts.project.name] = assignment.facts.together
         return await super().plan(assignment)
 
     async def execute(self, assignment: Task, plan: Plan) -> Done:
-        if assignment.told.project == self._fails_in:
+        if assignment.facts.project.name == self._fails_in:
             return self._commit(assignment.room.tree, write("check.py", "raise SystemExit(1)\n"))
         return await super().execute(assignment, plan)
 

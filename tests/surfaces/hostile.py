@@ -285,7 +285,7 @@ async def a_house_of(
                 continue  # not in this state of the night; the test asks in the end what no house took
             taken.add(event.kind)
         for row in await opened.house.records.find(JobRow):
-            path = opened.house.bench.log(row.id, "agent")
+            path = opened.house.workshop.rooms.log(row.id, "agent")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_log() if words.hostile else CALM_LOG, newline="")
         yield opened, taken

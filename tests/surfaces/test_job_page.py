@@ -76,7 +76,7 @@ async def test_the_log_stream_says_when_the_job_moves_and_ends_with_it(tmp_path:
         answer = await web.get("/jobs/1/log/stream", headers={"Last-Event-ID": "0"})
         assert answer.headers["content-type"].startswith("text/event-stream")
         assert answer.text.endswith("event: ended\ndata: yes\n\n")
-        size = house.house.bench.log(job.id, "agent").stat().st_size
+        size = house.house.workshop.rooms.log(job.id, "agent").stat().st_size
         resumed = await web.get("/jobs/1/log/stream?after=0", headers={"Last-Event-ID": str(size)})
         assert resumed.text == "event: ended\ndata: yes\n\n"
 
@@ -85,5 +85,5 @@ async def test_the_log_stream_says_when_the_job_moves_and_ends_with_it(tmp_path:
         async def moving() -> tuple[str, bool]:
             return next(states)
 
-        pieces = [one async for one in follow(house.house.bench.log(job.id, "agent"), size, moving)]
+        pieces = [one async for one in follow(house.house.workshop.rooms.log(job.id, "agent"), size, moving)]
         assert pieces == ["event: moved\ndata: yes\n\n", "event: ended\ndata: yes\n\n"]

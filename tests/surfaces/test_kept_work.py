@@ -46,7 +46,7 @@ async def test_a_script_follows_a_log_by_its_offsets(tmp_path: Path) -> None:
     async with a_night(tmp_path) as house, visiting(house.house) as ann:
         await welcome(house.house, ann)
         job = await the_job(house)
-        path = house.house.bench.log(job.id, "agent")
+        path = house.house.workshop.rooms.log(job.id, "agent")
         path.write_bytes("one\nzwölf\x1b[31m\nthr".encode())
         first = await ann.api("GET", "/jobs/1/log?from=0")
         assert first.text == "one\nzwölf\n"
@@ -120,7 +120,9 @@ async def test_the_page_shows_the_walls_what_it_may_reach_and_what_it_tried(tmp_
         quiet = (await web.get("/jobs/1")).text
         assert "Nothing: " in quiet
         assert "No connections yet." in quiet
-        mark = {"bubblewrap": "walled", "landlock": "half-walled", "none": "no walls"}[house.house.bench.isolation]
+        mark = {"bubblewrap": "walled", "landlock": "half-walled", "none": "no walls"}[
+            house.house.workshop.rooms.isolation
+        ]
         assert f"<b>{mark}</b>" in quiet
         assert f"<b>{mark}</b>" in (await web.get("/live")).text
         job = await the_job(house)

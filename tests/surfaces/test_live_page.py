@@ -251,7 +251,7 @@ async def test_hostile_words_neither_run_nor_hide(tmp_path: Path) -> None:
     async with a_night(tmp_path, HOSTILE) as house, reader(house.house) as web:
         await steering.pause(house.house.night, await the_night(house), by="ann", why=HOSTILE)
         (job,) = await house.house.records.find(JobRow)
-        house.house.bench.log(job.id, "agent").write_text(f"{HOSTILE}\n")
+        house.house.workshop.rooms.log(job.id, "agent").write_text(f"{HOSTILE}\n")
         message = await Painter(house.house).paint(await house.house.journal.entries(limit=1000))
         for html in (message, (await web.get("/live")).text, (await web.get("/jobs/1")).text):
             assert "alert(1)" in html

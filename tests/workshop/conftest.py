@@ -7,7 +7,7 @@ import pytest
 
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.probe import probe
 from tests.conftest import missing
@@ -25,12 +25,12 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def mirrors(home: Path) -> Mirrors:
-    return Mirrors(home)
+def mirrors(home: Path) -> GitMirrors:
+    return GitMirrors(home)
 
 
 @pytest.fixture
-def checkouts(home: Path, mirrors: Mirrors) -> Checkouts:
+def checkouts(home: Path, mirrors: GitMirrors) -> Checkouts:
     return Checkouts(home, mirrors)
 
 
@@ -43,5 +43,5 @@ def enclosure(request: pytest.FixtureRequest) -> Enclosure:
 
 
 @pytest.fixture
-def enclosed(home: Path, mirrors: Mirrors, enclosure: Enclosure) -> Checkouts:
+def enclosed(home: Path, mirrors: GitMirrors, enclosure: Enclosure) -> Checkouts:
     return Checkouts(home, mirrors, enclosure=enclosure)

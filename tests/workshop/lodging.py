@@ -1,14 +1,13 @@
 """A room for a test: a person's repository, our mirror of it, and an agent's room on its newest commit."""
 
-import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from midwatch.ports.workspace import JobPlace, RoomRequest
-from midwatch.workshop.bench import Bench
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.workshop import Workshop
 
 PROJECT, JOB = "prj_1", "job_1"
 
@@ -23,19 +22,10 @@ def stay(commit: str, *, reads_only: bool = False) -> RoomRequest:
         place=spot(),
         commit=commit,
         purpose="execute.1",
-        paths=(),
-        sparse_from=1,
         reads_only=reads_only,
-        setup_key="",
-        takes_over="",
         wall=timedelta(minutes=2),
         idle=timedelta(minutes=1),
         grace=timedelta(seconds=2),
-        night_left=None,
-        doorman=None,
-        stop=asyncio.Event(),
-        room_bytes=1 << 40,
-        floor_bytes=0,
     )
 
 
@@ -44,13 +34,13 @@ def at(asked: RoomRequest, epoch: int) -> RoomRequest:
     return replace(asked, place=replace(asked.place, epoch=epoch))
 
 
-async def benched(home: Path, enclosure: Enclosure, source: Path) -> tuple[Bench, str]:
-    """A bench that knows one project, and its newest commit."""
-    bench = Bench(home, enclosure)
-    facts = await bench.inspect(source)
-    return bench, await bench.refresh(PROJECT, source, facts.branch)
+async def benched(home: Path, enclosure: Enclosure, source: Path) -> tuple[Workshop, str]:
+    """A workshop that knows one project, and its newest commit."""
+    workshop = Workshop(home, enclosure)
+    facts = await workshop.mirrors.inspect(source)
+    return workshop, await workshop.mirrors.update(PROJECT, source, facts.branch)
 
 
-async def a_room(bench: Bench, asked: RoomRequest) -> Workplace:
+async def a_room(workshop: Workshop, asked: RoomRequest) -> Workplace:
     """Enter."""
-    return await bench.room(asked)
+    return await workshop.rooms.enter(asked)

@@ -7,18 +7,18 @@ import pytest
 
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from tests.workshop.repository import Repository, set_traps
 
 
 @pytest.fixture
-async def clone(person: Repository, mirrors: Mirrors, checkouts: Checkouts) -> Repository:
+async def clone(person: Repository, mirrors: GitMirrors, checkouts: Checkouts) -> Repository:
     await mirrors.refresh("shop", person.path)
     return Repository(await checkouts.private_clone("shop", "job_1", 1, person.head))
 
 
 async def test_a_private_clone_is_on_its_own_branch_with_no_remote(
-    person: Repository, clone: Repository, mirrors: Mirrors, home: Path
+    person: Repository, clone: Repository, mirrors: GitMirrors, home: Path
 ) -> None:
     assert clone.path == home / "checkouts" / "job_1" / "1" / "tree"
     assert clone.git("symbolic-ref", "HEAD") == "refs/heads/agent/job_1"
@@ -42,7 +42,7 @@ async def test_the_same_attempt_gets_the_same_clone_and_the_next_a_new_one(
     assert not (second / "half-done.txt").exists()
 
 
-async def test_two_at_once_get_one_whole_clone(person: Repository, mirrors: Mirrors, checkouts: Checkouts) -> None:
+async def test_two_at_once_get_one_whole_clone(person: Repository, mirrors: GitMirrors, checkouts: Checkouts) -> None:
     await mirrors.refresh("shop", person.path)
     paths = await asyncio.gather(*(checkouts.private_clone("shop", "job_1", 1, person.head) for _ in range(3)))
     assert len(set(paths)) == 1
@@ -51,7 +51,7 @@ async def test_two_at_once_get_one_whole_clone(person: Repository, mirrors: Mirr
 
 @pytest.mark.crash
 async def test_what_a_killed_clone_left_does_not_count_as_a_clone(
-    person: Repository, mirrors: Mirrors, checkouts: Checkouts, home: Path
+    person: Repository, mirrors: GitMirrors, checkouts: Checkouts, home: Path
 ) -> None:
     await mirrors.refresh("shop", person.path)
     (home / "checkouts" / "job_1" / "1.making" / "tree" / ".git").mkdir(parents=True)
@@ -69,7 +69,7 @@ async def test_a_clone_outlives_the_person_deleting_and_collecting(person: Repos
 
 
 async def test_a_fresh_checkout_has_nothing_of_an_earlier_one(
-    person: Repository, mirrors: Mirrors, checkouts: Checkouts
+    person: Repository, mirrors: GitMirrors, checkouts: Checkouts
 ) -> None:
     await mirrors.refresh("shop", person.path)
     first = await checkouts.fresh("shop", "job_1", person.head, "before")
@@ -78,7 +78,7 @@ async def test_a_fresh_checkout_has_nothing_of_an_earlier_one(
     assert sorted(path.name for path in first.iterdir()) == [".git", "README.md", "src"]
 
 
-async def test_a_passing_checkout_passes(person: Repository, mirrors: Mirrors, checkouts: Checkouts) -> None:
+async def test_a_passing_checkout_passes(person: Repository, mirrors: GitMirrors, checkouts: Checkouts) -> None:
     await mirrors.refresh("shop", person.path)
     async with checkouts.passing("shop", "job_1", person.head, "x") as tree:
         (tree / "locked").mkdir()

@@ -10,21 +10,23 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Unavailable
+from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.rules.checks.check_runs import judge_proof
 from midwatch.rules.checks.discovery import NamedCheck
 from midwatch.rules.checks.test_counts import count_tests
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checks.checks import Checking, run_checks
-from midwatch.workshop.checks.proof import CheckPlan, Prover, Work
+from midwatch.workshop.checks.proof import Prover
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.entry import place_inside
 from midwatch.workshop.sandbox.walls.spec import Walls
 from tests.workshop.repository import Repository
 
 MINUTE = timedelta(minutes=1)
+PLACE = JobPlace("shop", "job_1")
 UNITTEST = f"{sys.executable} -m unittest discover -s tests -t ."
 BROKEN = "def double(n):\n    return n\n"
 MENDED = "def double(n):\n    return 2 * n\n"
@@ -166,9 +168,8 @@ class Court:
             (self.person.path / links[0]).symlink_to(links[1])
         head = self.person.commit("Work", files)
         await self.checkouts.mirrors.refresh("shop", self.person.path)
-        work = Work("shop", "job_1", self.base, head)
-        plan = CheckPlan(commands or (UNITTEST,), MINUTE, may_change)
-        return await Prover(self.checkouts, Enclosure(), self.logs).prove(work, plan)
+        asked = ProofRequest(PLACE, self.base, head, commands or (UNITTEST,), MINUTE, may_change)
+        return await Prover(self.checkouts, Enclosure(), self.logs).prove(asked)
 
 
 @pytest.fixture
@@ -234,17 +235,17 @@ async def test_pyproject_matters_only_where_it_speaks_of_checks(court: Court, ol
 
 async def test_no_commands_prove_nothing(court: Court, checkouts: Checkouts) -> None:
     await checkouts.mirrors.refresh("shop", court.person.path)
-    work = Work("shop", "job_1", court.base, court.base)
-    assert (await Prover(checkouts, Enclosure(), court.logs).prove(work, CheckPlan((), MINUTE))).verdict == "no_checks"
+    asked = ProofRequest(PLACE, court.base, court.base, (), MINUTE)
+    assert (await Prover(checkouts, Enclosure(), court.logs).prove(asked)).verdict == "no_checks"
 
 
 async def test_a_stopped_proof_gives_no_verdict_and_leaves_no_checkout(
-    court: Court, checkouts: Checkouts, mirrors: Mirrors, home: Path
+    court: Court, checkouts: Checkouts, mirrors: GitMirrors, home: Path
 ) -> None:
     await mirrors.refresh("shop", court.person.path)
     stop = asyncio.Event()
     stop.set()
-    work = Work("shop", "job_1", court.base, court.base)
+    asked = ProofRequest(PLACE, court.base, court.base, ("sleep 600",), MINUTE, stop=stop)
     with pytest.raises(Unavailable, match="stopped"):
-        await Prover(checkouts, Enclosure(), court.logs).prove(work, CheckPlan(("sleep 600",), MINUTE), stop=stop)
+        await Prover(checkouts, Enclosure(), court.logs).prove(asked)
     assert list((home / "checkouts" / "job_1").iterdir()) == []

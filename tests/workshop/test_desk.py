@@ -8,12 +8,12 @@ import pytest
 from midwatch.errors import Refused, Unknown
 from midwatch.workshop.git import sandboxed_git
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from tests.workshop.repository import Repository, set_traps
 
 
 @pytest.fixture
-async def clone(person: Repository, mirrors: Mirrors, enclosed: Checkouts) -> Repository:
+async def clone(person: Repository, mirrors: GitMirrors, enclosed: Checkouts) -> Repository:
     await mirrors.refresh("shop", person.path)
     return Repository(await enclosed.private_clone("shop", "job_1", 1, person.head))
 
@@ -53,7 +53,7 @@ async def test_a_bundle_above_the_cap_is_refused_in_one_sentence(
 
 @pytest.mark.sweep
 async def test_a_commit_of_two_gigabytes_is_refused_without_being_held_in_memory(
-    person: Repository, mirrors: Mirrors, checkouts: Checkouts
+    person: Repository, mirrors: GitMirrors, checkouts: Checkouts
 ) -> None:
     await mirrors.refresh("shop", person.path)
     clone = Repository(await checkouts.private_clone("shop", "job_1", 1, person.head))

@@ -10,8 +10,8 @@ import pytest
 from midwatch.errors import Refused
 from midwatch.terms.contract import ToolScope
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
-from midwatch.workshop.quarantine.quarantine import Delivery, admit
+from midwatch.workshop.git.mirrors import GitMirrors
+from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from midwatch.workshop.upkeep.folders import locked
 from tests.workshop.repository import Repository, set_traps
 
@@ -20,7 +20,7 @@ MONTHS = timedelta(days=20)
 
 
 @pytest.fixture
-async def clone(person: Repository, mirrors: Mirrors, enclosed: Checkouts) -> Repository:
+async def clone(person: Repository, mirrors: GitMirrors, enclosed: Checkouts) -> Repository:
     person.commit("Ignore", {".gitignore": "build/\n"})
     await mirrors.refresh("shop", person.path)
     return Repository(await enclosed.private_clone("shop", "job_1", 1, person.head))
@@ -108,18 +108,18 @@ async def test_a_clone_with_nothing_of_its_own_is_measured_and_collected_by_age(
 
 
 async def test_admitted_work_is_in_the_mirror_and_so_may_go(
-    person: Repository, clone: Repository, enclosed: Checkouts, home: Path, mirrors: Mirrors
+    person: Repository, clone: Repository, enclosed: Checkouts, home: Path, mirrors: GitMirrors
 ) -> None:
     head = clone.commit("Work", {"src/app.py": "x = 2\n"})
     bundle = await enclosed.bundle("job_1", 1, person.head, head)
-    delivery = Delivery("shop", "job_1", 1, person.head, head, bundle)
+    delivery = PackedWork("shop", "job_1", 1, person.head, head, bundle)
     await admit(home, mirrors, delivery, scope=ToolScope(), do_not_touch=())
     assert (await enclosed.standing("job_1"))[0].unique == ()
     await enclosed.discard("job_1")
 
 
 async def test_room_is_made_oldest_first_and_only_as_much_as_needed(
-    person: Repository, mirrors: Mirrors, checkouts: Checkouts
+    person: Repository, mirrors: GitMirrors, checkouts: Checkouts
 ) -> None:
     await mirrors.refresh("shop", person.path)
     for number in (1, 2, 3):
@@ -132,7 +132,7 @@ async def test_room_is_made_oldest_first_and_only_as_much_as_needed(
 
 @pytest.mark.crash
 async def test_leftovers_of_dead_attempts_go_and_those_of_living_ones_stay(
-    person: Repository, mirrors: Mirrors, checkouts: Checkouts, home: Path
+    person: Repository, mirrors: GitMirrors, checkouts: Checkouts, home: Path
 ) -> None:
     await mirrors.refresh("shop", person.path)
     for job in ("dead", "alive", "busy"):

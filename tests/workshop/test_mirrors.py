@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Misuse, Refused, Unknown
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from tests.workshop.repository import Repository, set_traps
 
 REFRESH = """
@@ -27,11 +27,11 @@ def refresh_elsewhere(home: Path, person: Repository) -> "subprocess.Popen[bytes
     return subprocess.Popen([sys.executable, "-c", REFRESH, str(home), str(person.path)])
 
 
-def mirrored(mirrors: Mirrors) -> dict[str, str]:
+def mirrored(mirrors: GitMirrors) -> dict[str, str]:
     return Repository(mirrors.path("shop")).refs()
 
 
-async def test_inspection_tells_branch_head_and_every_uncommitted_path(person: Repository, mirrors: Mirrors) -> None:
+async def test_inspection_tells_branch_head_and_every_uncommitted_path(person: Repository, mirrors: GitMirrors) -> None:
     person.write({"new file.txt": "?", "src/app.py": "x = 2\n"})
     person.git("mv", "README.md", "READ ME.md")
     facts = await mirrors.inspect(person.path / "src")
@@ -39,13 +39,13 @@ async def test_inspection_tells_branch_head_and_every_uncommitted_path(person: R
     assert facts.dirty == ("READ ME.md", "new file.txt", "src/app.py")
 
 
-async def test_inspection_lists_at_most_fifty_paths(person: Repository, mirrors: Mirrors) -> None:
+async def test_inspection_lists_at_most_fifty_paths(person: Repository, mirrors: GitMirrors) -> None:
     person.write({f"n{number:03}": "" for number in range(80)})
     assert len((await mirrors.inspect(person.path)).dirty) == 50
 
 
 async def test_inspection_changes_nothing_and_runs_nothing_of_the_repository(
-    person: Repository, mirrors: Mirrors, tmp_path: Path
+    person: Repository, mirrors: GitMirrors, tmp_path: Path
 ) -> None:
     proof = tmp_path / "proof"
     set_traps(person, proof)
@@ -57,14 +57,14 @@ async def test_inspection_changes_nothing_and_runs_nothing_of_the_repository(
     assert person.picture() == before
 
 
-async def test_a_bare_repository_is_fine(person: Repository, mirrors: Mirrors, tmp_path: Path) -> None:
+async def test_a_bare_repository_is_fine(person: Repository, mirrors: GitMirrors, tmp_path: Path) -> None:
     person.git("clone", "--quiet", "--bare", str(person.path), str(tmp_path / "bare.git"))
     facts = await mirrors.inspect(tmp_path / "bare.git")
     assert (facts.branch, facts.head, facts.dirty) == ("main", person.head, ())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to somebody else")
-async def test_a_repository_of_another_user_can_be_read(person: Repository, mirrors: Mirrors) -> None:
+async def test_a_repository_of_another_user_can_be_read(person: Repository, mirrors: GitMirrors) -> None:
     for path in [person.path, *person.path.rglob("*")]:
         os.lchown(path, 4321, 4321)
     assert (await mirrors.inspect(person.path)).branch == "main"
@@ -84,7 +84,7 @@ async def test_a_repository_of_another_user_can_be_read(person: Repository, mirr
     ],
 )
 async def test_what_stands_in_the_way_is_said_plainly(
-    person: Repository, mirrors: Mirrors, prepare: object, error: type[Exception], words: str
+    person: Repository, mirrors: GitMirrors, prepare: object, error: type[Exception], words: str
 ) -> None:
     assert callable(prepare)
     prepare(person)
@@ -93,14 +93,16 @@ async def test_what_stands_in_the_way_is_said_plainly(
     assert getattr(caught.value, "hint", "")
 
 
-async def test_submodules_are_refused_by_name(person: Repository, mirrors: Mirrors) -> None:
+async def test_submodules_are_refused_by_name(person: Repository, mirrors: GitMirrors) -> None:
     person.git("update-index", "--add", "--cacheinfo", f"160000,{person.head},vendor/lib")
     person.git("commit", "--quiet", "--message", "Submodule")
     with pytest.raises(Refused, match="vendor/lib"):
         await mirrors.inspect(person.path)
 
 
-async def test_a_mirror_follows_heads_and_tags_and_forgets_deleted_ones(person: Repository, mirrors: Mirrors) -> None:
+async def test_a_mirror_follows_heads_and_tags_and_forgets_deleted_ones(
+    person: Repository, mirrors: GitMirrors
+) -> None:
     person.git("branch", "old")
     person.git("tag", "v1")
     await mirrors.refresh("shop", person.path)
@@ -114,7 +116,7 @@ async def test_a_mirror_follows_heads_and_tags_and_forgets_deleted_ones(person: 
     assert mirrored(mirrors) == {**person.refs(), "refs/midwatch/keep/job_1": first}
 
 
-async def test_a_mirror_needs_nothing_of_the_person_afterwards(person: Repository, mirrors: Mirrors) -> None:
+async def test_a_mirror_needs_nothing_of_the_person_afterwards(person: Repository, mirrors: GitMirrors) -> None:
     base = person.head
     head = person.commit("More", {"src/app.py": "x = 2\n"})
     await mirrors.refresh("shop", person.path)
@@ -127,7 +129,7 @@ async def test_a_mirror_needs_nothing_of_the_person_afterwards(person: Repositor
     assert not (mirrors.path("shop") / "objects" / "info" / "alternates").exists()
 
 
-async def test_a_diff_shows_lines_that_attributes_would_hide(person: Repository, mirrors: Mirrors) -> None:
+async def test_a_diff_shows_lines_that_attributes_would_hide(person: Repository, mirrors: GitMirrors) -> None:
     base = person.head
     head = person.commit("Hide", {".gitattributes": "* -diff\n", "src/app.py": "secret = 1\n\0"})
     await mirrors.refresh("shop", person.path)
@@ -137,7 +139,9 @@ async def test_a_diff_shows_lines_that_attributes_would_hide(person: Repository,
     assert (commit.insertions, commit.deletions) == (3, 1)
 
 
-async def test_unknown_names_are_told_and_options_do_not_pass_for_commits(person: Repository, mirrors: Mirrors) -> None:
+async def test_unknown_names_are_told_and_options_do_not_pass_for_commits(
+    person: Repository, mirrors: GitMirrors
+) -> None:
     with pytest.raises(Unknown, match="no mirror"):
         await mirrors.head_of("shop", "main")
     await mirrors.refresh("shop", person.path)
@@ -152,7 +156,7 @@ async def test_unknown_names_are_told_and_options_do_not_pass_for_commits(person
 
 
 @pytest.mark.crash
-async def test_leftovers_of_a_killed_git_do_not_stop_the_next_refresh(person: Repository, mirrors: Mirrors) -> None:
+async def test_leftovers_of_a_killed_git_do_not_stop_the_next_refresh(person: Repository, mirrors: GitMirrors) -> None:
     await mirrors.refresh("shop", person.path)
     person.commit("Second")
     mirror = mirrors.path("shop")
@@ -164,7 +168,7 @@ async def test_leftovers_of_a_killed_git_do_not_stop_the_next_refresh(person: Re
 
 
 @pytest.mark.crash
-async def test_a_half_created_mirror_is_built_again(person: Repository, mirrors: Mirrors) -> None:
+async def test_a_half_created_mirror_is_built_again(person: Repository, mirrors: GitMirrors) -> None:
     for name in ("shop.making", "shop.git"):
         (mirrors.path("shop").parent / name / "objects").mkdir(parents=True)
     await mirrors.refresh("shop", person.path)
@@ -174,7 +178,7 @@ async def test_a_half_created_mirror_is_built_again(person: Repository, mirrors:
 @pytest.mark.crash
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 0.9, 1.0])
 async def test_a_refresh_killed_at_any_point_is_made_good_by_the_next(
-    person: Repository, mirrors: Mirrors, home: Path, share: float
+    person: Repository, mirrors: GitMirrors, home: Path, share: float
 ) -> None:
     for number in range(30):
         person.git("update-ref", f"refs/heads/b{number}", person.head)
@@ -189,7 +193,7 @@ async def test_a_refresh_killed_at_any_point_is_made_good_by_the_next(
     Repository(mirrors.path("shop")).git("fsck", "--strict")
 
 
-async def test_a_lock_is_kept_while_an_orphaned_git_still_works(person: Repository, mirrors: Mirrors) -> None:
+async def test_a_lock_is_kept_while_an_orphaned_git_still_works(person: Repository, mirrors: GitMirrors) -> None:
     async with mirrors.held("shop") as (mirror, git):
         holding = asyncio.create_task(git.run(mirror, "-c", "alias.nap=!sleep 1; echo rested", "nap"))
         await asyncio.sleep(0.2)
@@ -200,7 +204,7 @@ async def test_a_lock_is_kept_while_an_orphaned_git_still_works(person: Reposito
     await waiting
 
 
-async def test_two_processes_refresh_one_mirror_at_once(person: Repository, mirrors: Mirrors, home: Path) -> None:
+async def test_two_processes_refresh_one_mirror_at_once(person: Repository, mirrors: GitMirrors, home: Path) -> None:
     for number in range(20):
         person.git("update-ref", f"refs/heads/b{number}", person.head)
     processes = [refresh_elsewhere(home, person) for _ in range(2)]

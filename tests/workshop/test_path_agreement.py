@@ -22,9 +22,9 @@ from midwatch.terms.jobs import Plan
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.trust import Level
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.sparse import folders_named
-from midwatch.workshop.quarantine.quarantine import Delivery, admit
+from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from tests.rules.worlds import FACTS, easy
 from tests.workshop.repository import Repository
 
@@ -137,7 +137,7 @@ def test_orders_are_read_exactly_if_each_pattern_means_something(pattern: str) -
 
 
 async def test_the_quarantine_lets_in_exactly_what_the_plan_may_name(
-    tmp_path: Path, home: Path, mirrors: Mirrors, checkouts: Checkouts
+    tmp_path: Path, home: Path, mirrors: GitMirrors, checkouts: Checkouts
 ) -> None:
     person = Repository.begin(tmp_path / "repo", {"README.md": "top\n"})
     await mirrors.refresh("shop", person.path)
@@ -146,7 +146,7 @@ async def test_the_quarantine_lets_in_exactly_what_the_plan_may_name(
     head = agent.commit("All", dict.fromkeys(made, "x\n"))
     for allowed, forbidden in BOUNDS:
         bundle = await checkouts.bundle("job_1", 1, person.head, head)
-        delivery = Delivery("shop", "job_1", 1, person.head, head, bundle)
+        delivery = PackedWork("shop", "job_1", 1, person.head, head, bundle)
         refused: set[str] = set()
         try:
             await admit(home, mirrors, delivery, scope=ToolScope(allowed_paths=allowed), do_not_touch=forbidden)

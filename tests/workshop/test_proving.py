@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.terms.jobs import Proof
 from midwatch.terms.proof import CheckSource
 from midwatch.workshop.checks.check_files import scripts_of
-from midwatch.workshop.checks.proof import CheckPlan, Prover, Work
+from midwatch.workshop.checks.proof import Prover
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from tests.workshop.repository import Repository
@@ -31,8 +32,9 @@ class Bench:
     async def prove(self, files: dict[str, str], *commands: str, **plan: object) -> Proof:
         head = self.person.commit("Work", files)
         await self.checkouts.mirrors.refresh("shop", self.person.path)
-        asked = CheckPlan(commands, timedelta(minutes=1), **plan)  # type: ignore[arg-type]
-        return await Prover(self.checkouts, Enclosure(), self.logs).prove(Work("shop", "job", self.base, head), asked)
+        place, wall = JobPlace("shop", "job"), timedelta(minutes=1)
+        asked = ProofRequest(place, self.base, head, commands, wall, **plan)  # type: ignore[arg-type]
+        return await Prover(self.checkouts, Enclosure(), self.logs).prove(asked)
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ async def test_new_tests_are_tried_with_all_checks_where_they_cannot_run_alone(b
 
 async def test_a_check_is_found_in_the_project_and_says_so(bench: Bench) -> None:
     bench.base = bench.person.commit("Makefile", {"Makefile": f"test:\n\t{PYTEST}\n"})
-    proof = await bench.prove({"app.py": MENDED}, "true", finds=True, project=("true",))
+    proof = await bench.prove({"app.py": MENDED}, "true", finds_checks=True, project_checks=("true",))
     assert [(one.command, one.source) for one in proof.delivered] == [
         ("true", CheckSource.PROJECT),
         ("make test", CheckSource.FOUND),
@@ -71,7 +73,7 @@ async def test_a_check_is_found_in_the_project_and_says_so(bench: Bench) -> None
 
 async def test_a_found_check_that_cannot_run_is_left_out_with_a_note(bench: Bench) -> None:
     bench.base = bench.person.commit("Makefile", {"Makefile": "test:\n\tno-such-tool\n"})
-    proof = await bench.prove({"app.py": MENDED}, finds=True)
+    proof = await bench.prove({"app.py": MENDED}, finds_checks=True)
     assert (proof.verdict, proof.delivered) == ("no_checks", ())
     assert proof.notes == ("`make test` was found and left out: its tool is not there.",)
 

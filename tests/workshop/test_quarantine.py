@@ -9,8 +9,8 @@ from midwatch.errors import Refused
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
-from midwatch.workshop.quarantine.quarantine import Delivery, admit
+from midwatch.workshop.git.mirrors import GitMirrors
+from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from tests.workshop.repository import Repository
 
 REF = "refs/midwatch/jobs/job_1/1"
@@ -29,9 +29,11 @@ class Desk:
     ) -> Change:
         head = head or self.agent.head
         bundle = await self.checkouts.bundle("job_1", 1, self.base, head)
-        return await self.admit(Delivery("shop", "job_1", 1, self.base, head, bundle), scope, do_not_touch)
+        return await self.admit(PackedWork("shop", "job_1", 1, self.base, head, bundle), scope, do_not_touch)
 
-    async def admit(self, delivery: Delivery, scope: ToolScope = SOURCES, do_not_touch: tuple[str, ...] = ()) -> Change:
+    async def admit(
+        self, delivery: PackedWork, scope: ToolScope = SOURCES, do_not_touch: tuple[str, ...] = ()
+    ) -> Change:
         return await admit(self.home, self.checkouts.mirrors, delivery, scope=scope, do_not_touch=do_not_touch)
 
     @property
@@ -48,12 +50,12 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(person: Repository, home: Path, mirrors: Mirrors, checkouts: Checkouts) -> Desk:
+async def desk(person: Repository, home: Path, mirrors: GitMirrors, checkouts: Checkouts) -> Desk:
     await mirrors.refresh("shop", person.path)
     return Desk(home, checkouts, Repository(await checkouts.private_clone("shop", "job_1", 1, person.head)))
 
 
-async def test_honest_work_arrives_counted_and_only_under_its_own_ref(desk: Desk, mirrors: Mirrors) -> None:
+async def test_honest_work_arrives_counted_and_only_under_its_own_ref(desk: Desk, mirrors: GitMirrors) -> None:
     before = Repository(mirrors.path("shop")).refs()
     desk.agent.commit("One", {"src/app.py": "x = 2\n"})
     head = desk.agent.commit("Two", {"src/new.py": "a\nb\n"})
@@ -191,7 +193,7 @@ async def test_garbage_is_not_a_bundle(desk: Desk, tmp_path: Path) -> None:
         bad = tmp_path / f"bad{number}"
         bad.write_bytes(content)
         with pytest.raises(Refused, match="cannot be accepted"):
-            await desk.admit(Delivery("shop", "job_1", 1, desk.base, head, bad))
+            await desk.admit(PackedWork("shop", "job_1", 1, desk.base, head, bad))
     assert desk.arrived == ""
 
 
@@ -200,7 +202,7 @@ async def test_a_bundle_with_another_commit_than_promised_is_refused(desk: Desk)
     second = desk.agent.commit("Two", {"src/app.py": "x = 3\n"})
     bundle = await desk.checkouts.bundle("job_1", 1, desk.base, second)
     with pytest.raises(Refused, match="another commit"):
-        await desk.admit(Delivery("shop", "job_1", 1, desk.base, first, bundle))
+        await desk.admit(PackedWork("shop", "job_1", 1, desk.base, first, bundle))
 
 
 async def test_work_that_does_not_build_on_the_base_is_refused(desk: Desk) -> None:
@@ -226,7 +228,7 @@ async def test_the_value_of_a_known_secret_is_found_wherever_the_work_holds_it(d
     desk.agent.commit("Take out again", {"src/a.bin": "\0nothing\n"})
     head = desk.agent.commit("Say key-value aloud", {"src/app.py": "x = 2\n"})
     bundle = await desk.checkouts.bundle("job_1", 1, desk.base, head)
-    delivery = Delivery("shop", "job_1", 1, desk.base, head, bundle)
+    delivery = PackedWork("shop", "job_1", 1, desk.base, head, bundle)
     with pytest.raises(Refused) as caught:
         await admit(home, desk.checkouts.mirrors, delivery, scope=SOURCES, do_not_touch=(), reveals=reveals)
     assert set(caught.value.because) == {

@@ -14,11 +14,11 @@ from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.ports.room import ProgramEnd
 from midwatch.ports.workspace import RoomRequest
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.bench import Bench
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure as fitted
 from midwatch.workshop.sandbox.walls.spec import Limits
+from midwatch.workshop.workshop import Workshop
 from tests.patience import PATIENCE
 from tests.workshop.lodging import JOB, at, benched, spot, stay
 from tests.workshop.repository import Repository
@@ -35,14 +35,14 @@ pathlib.Path("work.txt").write_text("done")
 
 
 class Lodge:
-    """A bench with one project."""
+    """A workshop with one project."""
 
-    def __init__(self, bench: Bench, commit: str) -> None:
-        self.bench = bench
+    def __init__(self, workshop: Workshop, commit: str) -> None:
+        self.workshop = workshop
         self.stay = stay(commit)
 
     async def room(self, asked: RoomRequest | None = None) -> Workplace:
-        return await self.bench.room(asked or self.stay)
+        return await self.workshop.rooms.enter(asked or self.stay)
 
 
 @pytest.fixture
@@ -56,9 +56,9 @@ async def lodge(tmp_path: Path, enclosure: Enclosure, person: Repository, redact
     walls = fitted(enclosure.isolation, tmp_path / "home", (), limits=Limits(), scrub=redactor.stream)
     lodge = Lodge(*await benched(tmp_path / "home", walls, person.path))
     yield lodge
-    for job, _ in await lodge.bench.living():
-        await lodge.bench.clear_out(job, timedelta())
-    assert await lodge.bench.living() == ()
+    for job, _ in await lodge.workshop.rooms.living():
+        await lodge.workshop.rooms.clear_out(job, timedelta())
+    assert await lodge.workshop.rooms.living() == ()
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ async def abandoned(room: Workplace, words: str) -> None:
 async def test_an_agent_works_on_while_the_server_is_away_and_the_next_one_finds_it(lodge: Lodge) -> None:
     first = await lodge.room()
     await abandoned(first, "begun")
-    assert await lodge.bench.living() == ((JOB, 1),)
+    assert await lodge.workshop.rooms.living() == ((JOB, 1),)
     again = await lodge.room(at(lodge.stay, 2))
     assert (again.epoch, again.tree) == (1, first.tree), "a later attempt works in the room of the first"
     (again.tree / "go").touch()
@@ -95,9 +95,9 @@ async def test_an_agent_works_on_while_the_server_is_away_and_the_next_one_finds
 
 async def test_an_agent_that_ended_while_the_server_was_away_is_not_run_again(lodge: Lodge) -> None:
     await abandoned(await lodge.room(), "begun")
-    tree = lodge.bench.checkouts.tree(JOB, 1)
+    tree = lodge.workshop.checkouts.tree(JOB, 1)
     (tree / "go").touch()
-    while await lodge.bench.living():  # noqa: ASYNC110 - another process ends
+    while await lodge.workshop.rooms.living():  # noqa: ASYNC110 - another process ends
         await asyncio.sleep(0.01)
     for epoch in (2, 3):
         left = await (await lodge.room(at(lodge.stay, epoch))).run(("never", "started"))
@@ -110,8 +110,8 @@ async def test_another_purpose_gets_another_room_and_ends_whoever_works_in_the_o
     other = await lodge.room(replace(at(lodge.stay, 2), purpose="execute.2"))
     assert other.epoch == 2
     assert (await other.run(python("print('fresh')"))).exit_code == 0
-    assert await lodge.bench.living() == ()
-    assert lodge.bench.checkouts.tree(JOB, 1).exists(), "what the old one left is kept"
+    assert await lodge.workshop.rooms.living() == ()
+    assert lodge.workshop.checkouts.tree(JOB, 1).exists(), "what the old one left is kept"
 
 
 async def test_secrets_are_taken_out_on_the_way_to_the_log_also_across_a_restart(lodge: Lodge) -> None:
@@ -119,7 +119,7 @@ async def test_secrets_are_taken_out_on_the_way_to_the_log_also_across_a_restart
     code = code.replace('print("went on"', f"print('{SECRET[10:]}, and went on'")
     first = await lodge.room()
     task = asyncio.create_task(first.run(python(code.replace('print("begun", flush=True)\n', ""))))
-    while not await lodge.bench.living():  # noqa: ASYNC110 - another process begins
+    while not await lodge.workshop.rooms.living():  # noqa: ASYNC110 - another process begins
         await asyncio.sleep(0.01)
     task.cancel()
     await asyncio.wait([task])
@@ -127,13 +127,13 @@ async def test_secrets_are_taken_out_on_the_way_to_the_log_also_across_a_restart
     (again.tree / "go").touch()
     await again.run(("never", "started"))
     assert again.log.read_text() == "the token is [secret:token], and went on\n"
-    await lodge.bench.put_away(JOB)
-    left = [file for file in lodge.bench.rooms.held(JOB).rglob("*") if file.is_file()]
+    await lodge.workshop.rooms.put_away(JOB)
+    left = [file for file in lodge.workshop.rooms.folders.held(JOB).rglob("*") if file.is_file()]
     assert not [file for file in left if SECRET.encode() in file.read_bytes()]
 
 
 async def test_planning_cannot_write(lodge: Lodge) -> None:
-    if lodge.bench.isolation is Isolation.NONE:
+    if lodge.workshop.rooms.isolation is Isolation.NONE:
         pytest.skip("without walls nothing keeps a plan from writing; hence the level observe")
     room = await lodge.room(replace(lodge.stay, reads_only=True))
     left = await room.run(python("open('new', 'w')"))
@@ -142,7 +142,7 @@ async def test_planning_cannot_write(lodge: Lodge) -> None:
 
 
 async def test_a_room_shows_nothing_of_the_machine_but_what_is_lent(lodge: Lodge, tmp_path: Path) -> None:
-    if lodge.bench.isolation is Isolation.NONE:
+    if lodge.workshop.rooms.isolation is Isolation.NONE:
         pytest.skip("without walls everything is in reach; hence the level observe")
     room = await lodge.room()
     (tmp_path / "home" / "midwatch.db").write_text("the journal")

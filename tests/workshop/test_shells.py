@@ -6,11 +6,11 @@ import pytest
 
 from midwatch.errors import Refused, Unknown
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.bench import Bench
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.rooms import shells
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.probe import probe
+from midwatch.workshop.workshop import Workshop
 from tests.conftest import missing
 from tests.workshop.lodging import JOB, PROJECT, a_room, benched, stay
 from tests.workshop.repository import Repository
@@ -19,7 +19,7 @@ ASK = b"pwd; cat left.txt; test -e /root/.ssh -o -e /home/ann && echo leak; test
 
 
 @pytest.fixture
-async def bench(home: Path, person: Repository) -> Bench:
+async def workshop(home: Path, person: Repository) -> Workshop:
     if (standing := probe()).isolation is not Isolation.BUBBLEWRAP:
         missing("bwrap", standing.why)
     made, commit = await benched(home, Enclosure(Isolation.BUBBLEWRAP), person.path)
@@ -41,8 +41,8 @@ async def heard(held: Held, words: bytes) -> bytes:
     raise AssertionError(said)
 
 
-async def test_a_shell_is_in_the_kept_checkout_and_nowhere_else(home: Path, bench: Bench) -> None:
-    held = await shells.enter(home, bench, visit())
+async def test_a_shell_is_in_the_kept_checkout_and_nowhere_else(home: Path, workshop: Workshop) -> None:
+    held = await shells.enter(home, workshop, visit())
     await held.say(ASK)
     said = await heard(held, b"term2")
     assert b"/ws\r\nkept\r\nterm2" in said
@@ -52,9 +52,11 @@ async def test_a_shell_is_in_the_kept_checkout_and_nowhere_else(home: Path, benc
     assert (await held.wait()).how == "exited"
 
 
-async def test_whoever_comes_again_finds_the_same_shell_and_nobody_takes_its_ground(home: Path, bench: Bench) -> None:
-    first = await shells.enter(home, bench, visit())
-    second = await shells.enter(home, bench, visit("/bin/false"))
+async def test_whoever_comes_again_finds_the_same_shell_and_nobody_takes_its_ground(
+    home: Path, workshop: Workshop
+) -> None:
+    first = await shells.enter(home, workshop, visit())
+    second = await shells.enter(home, workshop, visit("/bin/false"))
     assert first.state == second.state
     with pytest.raises(Refused, match="A shell is open in the checkout of job 7"):
         await shells.refuse_while_entered(home, JOB, 7)
@@ -62,21 +64,21 @@ async def test_whoever_comes_again_finds_the_same_shell_and_nobody_takes_its_gro
     await first.wait()
     assert await shells.living(home, JOB) is None
     await shells.refuse_while_entered(home, JOB, 7)
-    third = await shells.enter(home, bench, visit("/bin/echo", "anew"))
+    third = await shells.enter(home, workshop, visit("/bin/echo", "anew"))
     assert b"anew" in await heard(third, b"anew")
 
 
-async def test_only_the_end_of_a_long_talk_is_shown_again(home: Path, bench: Bench) -> None:
-    held = await shells.enter(home, bench, visit("/bin/sh", "-c", "seq 20000; echo ready; cat"))
+async def test_only_the_end_of_a_long_talk_is_shown_again(home: Path, workshop: Workshop) -> None:
+    held = await shells.enter(home, workshop, visit("/bin/sh", "-c", "seq 20000; echo ready; cat"))
     await heard(held, b"ready")
     assert shells.since(held) > 100_000
     assert (await held.stop(0.2)).how == "stopped"
 
 
-async def test_a_job_whose_checkout_is_gone_has_no_shell(home: Path, bench: Bench) -> None:
-    await bench.discard(JOB, force=True)
+async def test_a_job_whose_checkout_is_gone_has_no_shell(home: Path, workshop: Workshop) -> None:
+    await workshop.upkeep.discard(JOB, force=True)
     with pytest.raises(Unknown, match="no checkout any more"):
-        await shells.enter(home, bench, visit())
+        await shells.enter(home, workshop, visit())
 
 
 def test_the_persons_own_shell_is_used_if_it_is_one_of_the_systems(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import MidwatchError, Misuse, Refused, Unavailable
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.remotes import checked, failure, is_url
 from tests.workshop.repository import Repository
 from tests.workshop.smart_http import SmartHttp, serving
@@ -35,7 +35,7 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     return made, key
 
 
-async def test_a_project_may_be_a_url(served: str, person: Repository, mirrors: Mirrors) -> None:
+async def test_a_project_may_be_a_url(served: str, person: Repository, mirrors: GitMirrors) -> None:
     url = f"{served}/shop.git"
     facts = await mirrors.inspect(url)
     assert (facts.path, facts.branch, facts.head, facts.dirty) == (url, "main", person.head, ())
@@ -44,7 +44,7 @@ async def test_a_project_may_be_a_url(served: str, person: Repository, mirrors: 
     assert not list(mirrors.path("shop").parent.glob("look-*"))
 
 
-async def test_a_file_url_is_read_like_a_folder(person: Repository, mirrors: Mirrors) -> None:
+async def test_a_file_url_is_read_like_a_folder(person: Repository, mirrors: GitMirrors) -> None:
     url = f"file://{person.path}"
     assert (await mirrors.inspect(url)).head == person.head
     await mirrors.refresh("shop", url)
@@ -52,7 +52,7 @@ async def test_a_file_url_is_read_like_a_folder(person: Repository, mirrors: Mir
 
 
 async def test_a_far_repository_with_submodules_or_large_files_is_refused(
-    served: str, mirrors: Mirrors, tmp_path: Path
+    served: str, mirrors: GitMirrors, tmp_path: Path
 ) -> None:
     far = Repository.begin(tmp_path / "lfs", {".gitattributes": "*.bin filter=lfs\n"})
     far.git("clone", "--quiet", "--bare", str(far.path), str(tmp_path / "served" / "lfs.git"))
@@ -77,7 +77,7 @@ async def test_a_far_repository_with_submodules_or_large_files_is_refused(
         "https://h:99999/x",
     ],
 )
-async def test_a_url_git_must_not_be_given_is_misuse(mirrors: Mirrors, url: str) -> None:
+async def test_a_url_git_must_not_be_given_is_misuse(mirrors: GitMirrors, url: str) -> None:
     with pytest.raises(Misuse) as caught:
         await mirrors.inspect(url)
     assert caught.value.hint
@@ -101,7 +101,7 @@ def closed_port() -> int:
         return int(probe.getsockname()[1])
 
 
-async def test_each_way_of_not_being_read_is_named(served: str, mirrors: Mirrors) -> None:
+async def test_each_way_of_not_being_read_is_named(served: str, mirrors: GitMirrors) -> None:
     cases: dict[str, tuple[type[MidwatchError], str]] = {
         f"http://127.0.0.1:{closed_port()}/x.git": (Unavailable, "cannot be reached"),
         f"git://127.0.0.1:{closed_port()}/x.git": (Unavailable, "cannot be reached"),
@@ -119,7 +119,7 @@ async def test_each_way_of_not_being_read_is_named(served: str, mirrors: Mirrors
             await mirrors.refresh("shop", url)
 
 
-async def test_a_certificate_nobody_vouches_for_is_refused(mirrors: Mirrors, certificate: tuple[Path, Path]) -> None:
+async def test_a_certificate_nobody_vouches_for_is_refused(mirrors: GitMirrors, certificate: tuple[Path, Path]) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
     server = ThreadingHTTPServer(("127.0.0.1", 0), SmartHttp)
@@ -180,7 +180,7 @@ def incomplete(origin: Repository, place: Path, kind: str) -> Repository:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_an_incomplete_clone_is_completed_and_not_touched(
-    origin: Repository, mirrors: Mirrors, tmp_path: Path, kind: str
+    origin: Repository, mirrors: GitMirrors, tmp_path: Path, kind: str
 ) -> None:
     clone = incomplete(origin, tmp_path / "clone", kind)
     before = everything(clone.path)
@@ -197,7 +197,7 @@ async def test_an_incomplete_clone_is_completed_and_not_touched(
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_an_incomplete_clone_whose_origin_is_gone_is_refused_with_the_command(
-    origin: Repository, mirrors: Mirrors, tmp_path: Path, kind: str
+    origin: Repository, mirrors: GitMirrors, tmp_path: Path, kind: str
 ) -> None:
     clone = incomplete(origin, tmp_path / "clone", kind)
     origin.path.rename(tmp_path / "moved")
@@ -212,7 +212,7 @@ async def test_an_incomplete_clone_whose_origin_is_gone_is_refused_with_the_comm
 
 
 async def test_a_branch_rewritten_at_the_origin_is_still_completed(
-    origin: Repository, mirrors: Mirrors, tmp_path: Path
+    origin: Repository, mirrors: GitMirrors, tmp_path: Path
 ) -> None:
     clone = incomplete(origin, tmp_path / "clone", "shallow")
     origin.git("reset", "--quiet", "--hard", "HEAD~3")
@@ -221,14 +221,16 @@ async def test_a_branch_rewritten_at_the_origin_is_still_completed(
     assert len(Repository(mirrors.path("shop")).git("rev-list", "main").splitlines()) == 8
 
 
-async def test_nobody_is_asked_for_a_password(served: str, mirrors: Mirrors, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nobody_is_asked_for_a_password(
+    served: str, mirrors: GitMirrors, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GIT_ASKPASS", "/bin/false")
     with pytest.raises(Refused, match="may not be read"):
         await mirrors.refresh("shop", f"{served}/private/x.git")
 
 
 async def test_a_partial_clone_asked_for_what_it_lacks_does_not_fetch_it(
-    origin: Repository, mirrors: Mirrors, tmp_path: Path
+    origin: Repository, mirrors: GitMirrors, tmp_path: Path
 ) -> None:
     clone = incomplete(origin, tmp_path / "clone", "blobless and bare of files")
     lacking = origin.git("rev-parse", "HEAD~4:src/app.py")

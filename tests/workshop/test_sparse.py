@@ -6,9 +6,9 @@ import pytest
 
 from midwatch.terms.contract import ToolScope
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.sparse import folders_named
-from midwatch.workshop.quarantine.quarantine import Delivery, admit
+from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from tests.workshop.repository import Repository
 
 FILES = {
@@ -22,7 +22,7 @@ FILES = {
 
 
 @pytest.fixture
-async def wide(tmp_path: Path, mirrors: Mirrors) -> Repository:
+async def wide(tmp_path: Path, mirrors: GitMirrors) -> Repository:
     made = Repository.begin(tmp_path / "wide", FILES)
     await mirrors.refresh("shop", made.path)
     return made
@@ -67,13 +67,13 @@ async def test_a_clone_by_paths_holds_those_folders_and_the_files_above(wide: Re
 
 
 async def test_work_from_a_sparse_clone_keeps_the_rest_and_counts_only_what_changed(
-    wide: Repository, mirrors: Mirrors, enclosed: Checkouts, home: Path
+    wide: Repository, mirrors: GitMirrors, enclosed: Checkouts, home: Path
 ) -> None:
     base = wide.head
     agent = Repository(await enclosed.private_clone("shop", "job_1", 1, base, paths=("services/api/**",)))
     assert (await enclosed.standing("job_1"))[0].unique == ()
     agent.commit("Work", {"services/api/app.py": "x = 2\n", "services/api/new.py": "n\n"})
-    delivery = Delivery("shop", "job_1", 1, base, agent.head, await enclosed.bundle("job_1", 1, base, agent.head))
+    delivery = PackedWork("shop", "job_1", 1, base, agent.head, await enclosed.bundle("job_1", 1, base, agent.head))
     scope = ToolScope(allowed_paths=("services/api/**",))
     change = await admit(home, mirrors, delivery, scope=scope, do_not_touch=())
     assert [file.path for file in change.files] == ["services/api/app.py", "services/api/new.py"]
@@ -82,7 +82,7 @@ async def test_work_from_a_sparse_clone_keeps_the_rest_and_counts_only_what_chan
 
 
 async def test_a_clone_takes_next_to_nothing_beyond_its_checkout(
-    tmp_path: Path, mirrors: Mirrors, checkouts: Checkouts
+    tmp_path: Path, mirrors: GitMirrors, checkouts: Checkouts
 ) -> None:
     lines = "".join(f"{number * 7919:x}\n" for number in range(40_000))
     made = Repository.begin(tmp_path / "large", {f"f{number}": f"{number}{lines}" for number in range(20)})

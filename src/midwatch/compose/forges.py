@@ -21,7 +21,7 @@ from midwatch.settings import Settings
 from midwatch.settings.named_tables import ForgeSetup
 from midwatch.terms.forges import LOCAL
 from midwatch.terms.records import ProjectRow, PullRequestRow
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 
 log = logging.getLogger("midwatch.forges")
 TOKEN_USER = "x-access-token"  # noqa: S105 - the name GitHub wants beside any token, not a password
@@ -70,7 +70,7 @@ class Keyring:
 class Forges:
     """Every forge of the house; made when first needed, and made anew when its settings change."""
 
-    mirrors: Mirrors
+    mirrors: GitMirrors
     vault: Vault
     clock: Clock
     settings: Callable[[], Settings]

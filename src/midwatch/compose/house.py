@@ -58,12 +58,12 @@ from midwatch.store.side.idempotency import SqlAnswers
 from midwatch.store.writer import Pen
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.records import SettingsRow
-from midwatch.workshop.bench import Bench
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure, stand
 from midwatch.workshop.sandbox.walls.probe import Standing
 from midwatch.workshop.sandbox.walls.spec import MIB, Limits
 from midwatch.workshop.upkeep.machine import ThisMachine
+from midwatch.workshop.workshop import Workshop
 
 if TYPE_CHECKING:  # importing it imports DBOS; who only reads needs no engine
     from midwatch.engine.work_engine import WorkEngine
@@ -114,8 +114,8 @@ class House:
         self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)
         self.crew = Crew(dict(parts.agents), parts.models, fixed=True) if parts.agents else Crew()
         keys = Keyring(self.vault, lambda: self.loaded.settings)
-        self.bench = Bench(home, self._enclosure(), reveals=self.redactor.reveals, keys=keys)
-        self.forges = Forges(self.bench.mirrors, self.vault, self.clock, lambda: self.loaded.settings)
+        self.workshop = Workshop(home, self._enclosure(), reveals=self.redactor.reveals, keys=keys)
+        self.forges = Forges(self.workshop.mirrors, self.vault, self.clock, lambda: self.loaded.settings)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         self.doors = self._model_doors()
         self.outlet = AppriseOutlet(self._address, lambda: self.loaded.settings)
@@ -126,7 +126,7 @@ class House:
             clock=self.clock,
             ids=self.ids,
             loaded=lambda: self.loaded,
-            inspector=self.bench,
+            inspector=self.workshop.mirrors,
             agents=self.crew.agents.keys(),
         )
         self.entrance = self._entrance()
@@ -138,8 +138,10 @@ class House:
             clock=self.clock,
             ids=self.ids,
             settings=lambda: self.loaded.settings,
-            bench=self.bench,
-            joiner=self.bench.joiner,
+            mirrors=self.workshop.mirrors,
+            proofs=self.workshop.proofs,
+            upkeep=self.workshop.upkeep,
+            merges=self.workshop.merger,
             forge=self.forges.local,
             comments=Comments(self.forges, self.night),
             door=TracedDoor(self.journal),
@@ -178,13 +180,17 @@ class House:
             settings=lambda: self.loaded.settings,
             brain=self.parts.brain,
             agents=self.crew.agents,
-            bench=self.bench,
+            mirrors=self.workshop.mirrors,
+            rooms=self.workshop.rooms,
+            quarantine=self.workshop.quarantine,
+            proofs=self.workshop.proofs,
+            upkeep=self.workshop.upkeep,
             forges=self.forges,
             channel=LogChannel(self.home / "notices.log"),
             outlet=self.parts.outlet or self.outlet,
-            machine=self.parts.machine or ThisMachine(self.home, lambda: self.bench.isolation),
+            machine=self.parts.machine or ThisMachine(self.home, lambda: self.workshop.rooms.isolation),
             door=TracedDoor(self.journal),
-            doorkeeping=RoomNetworks(self.journal, self.vault, self.doors),
+            networks=RoomNetworks(self.journal, self.vault, self.doors),
             models=self.crew.models,
             worker=self.worker,
         )
@@ -224,7 +230,7 @@ class House:
         self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
         self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
         await asyncio.to_thread(self.crew.call, self.loaded.settings)
-        self.bench.refit(self._enclosure())
+        self.workshop.refit(self._enclosure())
         self.doors.prices.override(model_prices(self.loaded.settings))
         if self.vault.refer(secret_references(self.loaded.settings)):
             for error in (await self.vault.unlock()).values():

@@ -9,14 +9,13 @@ from midwatch.evening import looking
 from midwatch.evening.looking import Lookout
 from midwatch.ports.journal import Journal
 from midwatch.ports.network import NetworkReach
-from midwatch.ports.workspace import JobPlace
+from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.settings.derived import channel_secret
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.preflight import AgentSeen, ProjectTried, SleepSeen
 from midwatch.terms.records import ProjectRow
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.checks.proof import CheckPlan, Prover, Work
 from midwatch.workshop.upkeep.machine import sleep_risk
 
 if TYPE_CHECKING:
@@ -47,35 +46,39 @@ class _Yard:
         self._house = house
 
     async def clone(self, project: ProjectTried) -> RepositoryFacts:
-        bench = self._house.bench
-        facts = await bench.inspect(project.path)
-        head = await bench.refresh(project.id, project.path, project.branch)
+        mirrors = self._house.workshop.mirrors
+        facts = await mirrors.inspect(project.path)
+        head = await mirrors.update(project.id, project.path, project.branch)
         return facts.model_copy(update={"branch": project.branch, "head": head})
 
     async def set_up(self, preflight: str, project: ProjectTried, commit: str, wall: timedelta) -> tuple[str, bool]:
         sandbox, night = self._house.loaded.settings.sandbox, self._house.night
         reach = NetworkReach(preflight, 0, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
-        place, doorman = JobPlace(project=project.id, job=preflight, epoch=0), night.doorkeeping.doorman(reach)
-        key, reused, _ = await night.bench.set_up(place, commit, project.setup, wall, doorman, asyncio.Event())
+        place, network = JobPlace(project=project.id, job=preflight, epoch=0), night.networks.for_room(reach)
+        key, reused, _ = await night.rooms.set_up(place, commit, project.setup, wall, network, asyncio.Event())
         return key, reused
 
     async def check(
         self, preflight: str, project: ProjectTried, commit: str, setup_key: str, wall: timedelta
     ) -> tuple[CheckResult, ...]:
-        bench = self._house.bench
-        work = Work(project=project.id, job=preflight, base=commit, head=commit)
-        made = bench.setups.made(project.id, setup_key) if setup_key else None
-        prover = Prover(bench.checkouts, bench.enclosure, bench.log(preflight, "checks").parent)
         # As at night: where the project names no checks, they are looked for.
-        plan = CheckPlan(commands=project.checks, wall=wall, made=made, finds=not project.checks)
-        return await prover.baseline(work, plan)
+        request = ProofRequest(
+            place=JobPlace(project=project.id, job=preflight),
+            base=commit,
+            head=commit,
+            checks=project.checks,
+            wall=wall,
+            setup_key=setup_key,
+            finds_checks=not project.checks,
+        )
+        return await self._house.workshop.proofs.baseline(request)
 
     async def rehearse(self, project: ProjectTried) -> tuple[Rehearsed, ...]:
         row = await self._house.records.get(ProjectRow, project.id)
         return await self._house.forges.of(row).rehearse(project.path, project.id)
 
     async def clear_up(self, preflight: str) -> None:
-        await self._house.bench.discard(preflight, force=True)
+        await self._house.workshop.upkeep.discard(preflight, force=True)
 
 
 class _Reach:

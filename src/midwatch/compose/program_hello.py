@@ -33,7 +33,7 @@ from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
 from midwatch.terms.trust import Isolation
 from midwatch.views.text.plain import clean
-from midwatch.workshop.rooms.rooms import Room, Terms
+from midwatch.workshop.rooms.rooms import RoomFolder
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.walls.spec import Walls
 
@@ -67,7 +67,7 @@ async def hello_by_program(house: House, one: Recruit) -> dict[str, Any]:
     """Lead an agent's program through one answer, and tell how it went and what it cost."""
     if one.access is None or one.program is None or one.driver is None:
         return _told(ok=False, sentence=one.missing or "It asks no model.")
-    if house.bench.isolation is not Isolation.BUBBLEWRAP:
+    if house.workshop.rooms.isolation is not Isolation.BUBBLEWRAP:
         return _told(ok=False, sentence="Not tried: without walls here the program has no door to its model.")
     began = monotonic()
     heard = _Heard()
@@ -89,7 +89,7 @@ async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream
     assert one.driver is not None  # noqa: S101
     grant = _grant(one.access)
     room = await asyncio.to_thread(_room, house, folder)
-    place = Workplace(room, _lodging(_doorman(house, grant, heard, upstream)), folder / "agent.log")
+    place = Workplace(room, _request(_network(house, grant, heard, upstream)), folder / "agent.log")
     brief = Brief(
         errand=Errand.EXECUTE,
         prompt=PROMPT,
@@ -117,7 +117,7 @@ def _grant(access: ModelAccess) -> Grant:
     return Grant(JOB, 1, there, ModelCredential(access.secret, access.kind), new_placeholder(there, access.kind))
 
 
-def _doorman(house: House, grant: Grant, heard: _Heard, upstream: Upstream) -> ModelProxyServer:
+def _network(house: House, grant: Grant, heard: _Heard, upstream: Upstream) -> ModelProxyServer:
     """Stand at the one door; what is spent is told to the person who asked, and belongs to no job."""
     ledger, prices = MemoryLedger(), house.doors.prices
     ledger.open(JOB, {Whose.JOB: JOB}, {Whose.JOB: CEILINGS})
@@ -125,12 +125,12 @@ def _doorman(house: House, grant: Grant, heard: _Heard, upstream: Upstream) -> M
     return ModelProxyServer(grant, ModelProxy(grant, books, upstream), prices)
 
 
-def _room(house: House, folder: Path) -> Room:
+def _room(house: House, folder: Path) -> RoomFolder:
     tree, home = folder / "tree", folder / "home"
     tree.mkdir()
     home.mkdir()
-    enclosure = house.bench.enclosure
-    return Room(
+    enclosure = house.workshop.enclosure
+    return RoomFolder(
         job=JOB,
         epoch=1,
         tree=tree,
@@ -138,29 +138,22 @@ def _room(house: House, folder: Path) -> Room:
         folder=folder / "held",
         walls=Walls(tree=tree, home=home, tree_read_only=True, limits=enclosure.limits),
         enclosure=enclosure,
-        terms=Terms(commit="", purpose=JOB, reads_only=True),
+        purpose=JOB,
         speaks_as=1,
     )
 
 
-def _lodging(doorman: ModelProxyServer) -> RoomRequest:
+def _request(network: ModelProxyServer) -> RoomRequest:
     return RoomRequest(
         place=JobPlace(project=JOB, job=JOB, epoch=1),
         commit="",
         purpose=JOB,
-        paths=(),
-        sparse_from=0,
-        reads_only=True,
-        setup_key="",
-        takes_over="",
         wall=WALL,
         idle=WALL,
         grace=timedelta(seconds=3),
-        night_left=None,
-        doorman=doorman,
-        stop=asyncio.Event(),
+        network=network,
+        reads_only=True,
         room_bytes=GIB,
-        floor_bytes=0,
     )
 
 

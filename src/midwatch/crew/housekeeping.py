@@ -61,11 +61,12 @@ class Housekeeper:
 
 def _options(task: Task) -> list[str]:
     """The assignment as options, each in one word so that no value can pass for an option."""
-    lists = (("--check", task.checks), ("--path", task.paths), ("--avoid", task.avoid))
+    facts = task.facts
+    lists = (("--check", facts.checks), ("--path", facts.paths), ("--avoid", facts.do_not_touch))
     return [
         f"--checkout={task.room.inside}",
-        f"--most-files={task.most_files}",
-        f"--most-lines={task.most_lines}",
+        f"--most-files={facts.limits.files}",
+        f"--most-lines={facts.limits.lines}",
         f"--check-seconds={SHARE_OF_IDLE * task.idle.total_seconds()}",
         *(f"{option}={value}" for option, values in lists for value in values),
     ]

@@ -5,11 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from midwatch.crew.drivers.interactive import seat
-from midwatch.crew.prompting.facts import ProjectState, PromptFacts, PromptLimits
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
 from midwatch.errors import Away, Broken, JobSpent, Limited, Locked, MidwatchError, NightSpent, Unavailable
-from midwatch.ports.agent import Brief, Driver, Task, Tell
+from midwatch.ports.agent import Brief, Driver, Task, TaskFacts, Tell
 from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said
 from midwatch.terms.jobs import Done, Plan
 
@@ -43,52 +42,44 @@ class ModelAgent:
 
     async def plan(self, task: Task) -> Plan:
         """Look, and say what would be done; nothing is written."""
-        ended, _ = await self._run(task, _facts(task, Errand.PLAN), schema=plan_schema())
+        ended, _ = await self._run(task, task.facts, schema=plan_schema())
         return read_plan(ended.structured, root=str(task.room.inside))
 
     async def execute(self, task: Task, plan: Plan) -> Done:
         """Carry the approved plan out."""
-        _, said = await self._run(task, _facts(task, Errand.EXECUTE, plan=plan))
+        _, said = await self._run(task, replace(task.facts, plan=plan))
         return Done(summary=said, base="", head="")
 
     async def repair(self, task: Task, base: str, failure: str) -> Done:
-        """Mend what the checks found."""
-        _, said = await self._run(task, _facts(task, Errand.REPAIR, failure=failure))
+        """Fix what the checks found."""
+        _, said = await self._run(task, replace(task.facts, failure=failure))
         return Done(summary=said, base=base, head="")
 
     def seat(self, task: Task) -> tuple[tuple[str, ...], Mapping[str, str]]:
-        """Lay out the program for a person who types into it, and tell how it is begun."""
-        brief = Brief(
-            errand=Errand.EXECUTE,
-            prompt="",
-            model=self._model,
-            access=task.access,
-            tools=task.tools,
-            extra={"folder": str(task.room.inside)},
-        )
-        launch = seat(self.driver, brief, self._program)
+        """Put the program's files into the room for a person who types into it; return how it is begun."""
+        launch = seat(self.driver, self._brief(task, ""), self._program)
         for name, content in launch.files.items():
             task.room.put(name, content)
         return launch.argv, launch.environment
 
-    async def _run(
-        self, task: Task, facts: PromptFacts, schema: Mapping[str, Any] | None = None
-    ) -> tuple[RunEnded, str]:
-        if task.hear is not None and facts.errand is not Errand.PLAN:
-            facts = replace(facts, telling=str(task.room.signals_inside), turns=self.driver.takes_turns)
-        prompt = build_prompt(facts)
-        brief = Brief(
-            errand=facts.errand,
-            prompt=prompt.text,
+    def _brief(self, task: Task, prompt: str) -> Brief:
+        return Brief(
+            errand=task.facts.errand,
+            prompt=prompt,
             model=self._model,
             access=task.access,
             conversation=task.conversation,
-            schema=schema,
-            tools=task.tools,
+            tools=task.facts.tools,
             extra={"folder": str(task.room.inside)},
             hear=task.hear if self.driver.takes_turns else None,
             note=task.note,
         )
+
+    async def _run(self, task: Task, facts: TaskFacts, schema: Mapping[str, Any] | None = None) -> tuple[RunEnded, str]:
+        if task.hear is not None and facts.errand is not Errand.PLAN:
+            facts = replace(facts, telling=str(task.room.signals_inside), turns=self.driver.takes_turns)
+        prompt = build_prompt(facts)
+        brief = replace(self._brief(task, prompt.text), schema=schema)
         launch = self.driver.launch(brief, self._program)
         for name, content in launch.files.items():
             task.room.put(name, content)
@@ -136,36 +127,3 @@ class _LastWords:
         why = met.why if ended.outcome in vague else ended.why or met.why
         found = {"outcome": met.outcome, "why": why, "resets_at": ended.resets_at or met.resets_at}
         return ended.model_copy(update=found)
-
-
-def _facts(task: Task, errand: Errand, *, plan: Plan | None = None, failure: str = "") -> PromptFacts:
-    told = task.told
-    return PromptFacts(
-        errand=errand,
-        objective=told.objective,
-        goals=told.goals,
-        success_criteria=told.success_criteria,
-        notes=told.notes,
-        paths=task.paths,
-        do_not_touch=task.avoid,
-        tools=task.tools,
-        checks=task.checks,
-        limits=PromptLimits(files=task.most_files, lines=task.most_lines, minutes=told.minutes),
-        project=ProjectState(
-            name=told.project, purpose=told.purpose, branch=told.branch, base=told.base, setup=told.setup
-        ),
-        plan=plan,
-        failure=failure,
-        former_plan=told.former_plan,
-        wish=told.wish,
-        rejected=told.rejected,
-        said=told.said,
-        signals=told.signals,
-        priorities=told.priorities,
-        together=told.together,
-        commits=told.commits,
-        interrupted=told.interrupted and errand is not Errand.PLAN,
-        answers=told.answers if errand is not Errand.PLAN else (),
-        pieces=task.pieces,
-        former=told.former,
-    )

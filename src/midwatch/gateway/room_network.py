@@ -40,14 +40,14 @@ KNOWN: Final[dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RoomNetworks:
-    """Gives each room its doorman."""
+    """Makes the network of each room."""
 
     journal: Journal
     vault: Vault
     models: ModelProxies | None = None
     resolve: Resolver | None = None
 
-    def doorman(self, reach: NetworkReach) -> "EgressServer | CombinedServer":
+    def for_room(self, reach: NetworkReach) -> "EgressServer | CombinedServer":
         """Make one who knows what may be reached and writes down what was; with a model, a second beside him."""
         routes = tuple(route_of(text, self.vault) for text in reach.registries)
         policy = EgressPolicy(rules_of(reach.domains), routes, EgressCaps(requests=reach.max_requests))

@@ -7,7 +7,7 @@ from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.door import Door
 from midwatch.ports.forge import BranchMover, Commenter
 from midwatch.ports.journal import Blobs, Journal, Records
-from midwatch.ports.workspace import Bench, Joiner
+from midwatch.ports.workspace import MergeTrials, Mirrors, Proofs, Upkeep
 from midwatch.settings import Settings
 
 
@@ -21,8 +21,10 @@ class Morning:
     clock: Clock
     ids: Ids
     settings: Callable[[], Settings]
-    bench: Bench
-    joiner: Joiner
+    mirrors: Mirrors
+    merges: MergeTrials
+    proofs: Proofs
+    upkeep: Upkeep
     forge: BranchMover
     door: Door
     comments: Commenter | None = None

@@ -110,7 +110,7 @@ async def make(morning: Morning, stack_id: str) -> None:
         made = await _made(morning, row, project, offered)
     finally:
         with contextlib.suppress(MidwatchError):
-            await morning.bench.discard(row.id, force=True)
+            await morning.upkeep.discard(row.id, force=True)
     with contextlib.suppress(Stale):  # given up meanwhile, or made by another worker
         await morning.journal.record(made, key=f"stack:{row.id}:made")
 
@@ -119,7 +119,7 @@ async def _made(morning: Morning, row: StackRow, project: ProjectRow, offered: t
     stack = morning.settings().stack
     ends = asyncio.get_running_loop().time() + stack.max_minutes * 60
     fitting = tuple(one for one in offered if one.row.into == row.into and not one.unproven)
-    base = await morning.bench.refresh(project.id, project.path, row.into)
+    base = await morning.mirrors.update(project.id, project.path, row.into)
     asked = await _question(morning, row, project, base, fitting)
     trials = Trials(morning, asked, most_runs=stack.max_check_runs, ends=ends)
     used_up = False
@@ -130,7 +130,7 @@ async def _made(morning: Morning, row: StackRow, project: ProjectRow, offered: t
         order = trials.best or (trials.candidate if trials.commit(trials.candidate) not in trials.proofs else ())
     proof = trials.proofs.get(trials.commit(order), Proof())
     if order:
-        await morning.joiner.keep(project.id, row.id, trials.commit(order))
+        await morning.merges.keep(project.id, row.id, trials.commit(order))
     return StackMade(
         stack=row.id,
         session=row.session,
@@ -170,7 +170,7 @@ async def _question(
 
 
 async def _branch(morning: Morning, project: str, one: Offered, offered: Sequence[Offered]) -> Branch:
-    holds = morning.joiner.holds
+    holds = morning.merges.holds
     others = [each.row for each in offered if each.row.head != one.row.head]
     return Branch(
         id=one.row.id,

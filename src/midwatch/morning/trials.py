@@ -110,7 +110,7 @@ class Trials:
         if order in self.commits:
             return ()
         onto, last = self.commit(order[:-1]), order[-1]
-        commit, files = await self.morning.joiner.join(
+        commit, files = await self.morning.merges.join(
             self.asked.project.id, onto, self.asked.heads[last], self.asked.titles[last]
         )
         if commit:
@@ -144,7 +144,7 @@ class Trials:
             raise UsedUp
         self.runs += 1
         asked, commit = self.asked, self.commit(order)
-        key = await self.morning.bench.setup_key(asked.project.id, commit, asked.project.setup)
+        key = await self.morning.proofs.setup_key(asked.project.id, commit, asked.project.setup)
         self.other_setup = self.other_setup or bool(asked.project.setup and not key)
         request = ProofRequest(
             place=JobPlace(project=asked.project.id, job=asked.stack, epoch=self.runs),
@@ -160,7 +160,7 @@ class Trials:
         )
         try:
             async with asyncio.timeout(left):
-                proof = await self.morning.bench.prove(request)
+                proof = await self.morning.proofs.prove(request)
         except TimeoutError:
             raise UsedUp from None
         self._earlier = proof

@@ -13,7 +13,7 @@ from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Blobs, Journal, Records
 from midwatch.ports.machine import Machine
 from midwatch.ports.network import Networks
-from midwatch.ports.workspace import Bench
+from midwatch.ports.workspace import Mirrors, Proofs, Quarantine, Rooms, Upkeep
 from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 
@@ -55,13 +55,17 @@ class Night:
     settings: Callable[[], Settings]
     brain: Brain
     agents: dict[str, Agent]
-    bench: Bench
+    mirrors: Mirrors
+    rooms: Rooms
+    quarantine: Quarantine
+    proofs: Proofs
+    upkeep: Upkeep
     forges: Forges
     channel: Channel
     outlet: Outlet
     machine: Machine
     door: Door
-    doorkeeping: Networks
+    networks: Networks
     models: Mapping[str, ModelAccess]
     """Which model each model-driven agent asks."""
     worker: str

@@ -6,8 +6,11 @@ from datetime import timedelta
 from typing import Any, Protocol, runtime_checkable
 
 from midwatch.ports.room import Room, Talk
-from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, Met, RunEnded, Told
+from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, FormerTry, Met, RunEnded
 from midwatch.terms.jobs import Done, Plan
+
+NO_MODEL = Access(base_url="", placeholder="", kind="none")
+"""For an agent that asks no model."""
 
 
 class Decide(Protocol):
@@ -43,34 +46,122 @@ class Note(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class TaskLimits:
+    """What the job must keep to, besides its paths; 0 says nothing."""
+
+    files: int = 0
+    lines: int = 0
+    minutes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProject:
+    """The project as the agent reads of it."""
+
+    name: str = ""
+    purpose: str = ""
+    branch: str = ""
+    base: str = ""
+    setup: str = ""
+    """The command that prepared the tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A text that others wrote, and what it is."""
+
+    what: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """What an agent is told about its work. What is empty is not mentioned in the prompt."""
+
+    errand: Errand
+    objective: str = ""
+    goals: tuple[str, ...] = ()
+    success_criteria: tuple[str, ...] = ()
+    notes: str = ""
+    said: str = ""
+    """What the person said about this work."""
+    paths: tuple[str, ...] = ()
+    do_not_touch: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    limits: TaskLimits = TaskLimits()
+    project: TaskProject = TaskProject()
+    plan: Plan | None = None
+    """The approved one."""
+    former_plan: Plan | None = None
+    """One that was sent back, for another try."""
+    wish: str = ""
+    """What is wanted of the plan instead, by the person or by the orders' own limits."""
+    rejected: tuple[str, ...] = ()
+    """What people said to plans for this work that they turned down."""
+    failure: str = ""
+    """What the checks printed, for a repair."""
+    own: str = ""
+    """The brain's own prompt: it replaces the body, never the limits (O7)."""
+    telling: str = ""
+    """The folder through which the agent reaches us while it works; empty where there is no way."""
+    turns: bool = True
+    """Whether an answer comes as its next turn; else as a file."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """What it asked before, and the answers."""
+    pieces: bool = True
+    """Whether it is to commit in pieces, or once at the end."""
+    signals: tuple[str, ...] = ()
+    """What was last reported in the project."""
+    priorities: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    """The same work in other repositories."""
+    commits: tuple[str, ...] = ()
+    """Subjects of the last commits, newest first; strangers may have written them."""
+    memory: tuple[str, ...] = ()
+    interrupted: bool = False
+    """Whether it resumes in a checkout it has worked in before."""
+    former: FormerTry | None = None
+    """The last try at this, if that failed."""
+    quoted: tuple[Quoted, ...] = ()
+    """Issues, pages and other strangers' text."""
+
+    @property
+    def knows_the_work(self) -> bool:
+        """Whether anything says what to do."""
+        known = (
+            self.objective,
+            self.goals,
+            self.notes,
+            self.said,
+            self.plan,
+            self.failure,
+            self.signals,
+            self.priorities,
+        )
+        return any((*known, self.quoted))
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
-    """What an agent is given: a room to work in and what to keep to."""
+    """What the night gives an agent: the facts of its work, a room, and its callbacks."""
 
     job: str
     title: str
+    facts: TaskFacts
     room: Room
-    checks: tuple[str, ...]
-    paths: tuple[str, ...]
-    avoid: tuple[str, ...]
-    most_files: int
-    most_lines: int
-    idle: timedelta
-    told: Told
-    access: Access
-    """Empty where the agent asks no model."""
     decide: Decide
     tell: Tell
+    access: Access = NO_MODEL
     conversation: str = ""
     """The agent's own name for the conversation to resume."""
-    tools: tuple[str, ...] = ()
+    idle: timedelta = timedelta(minutes=10)
     met: Callable[[], Met | None] = lambda: None
     """The last error at its model."""
     hear: Hear | None = None
     """What it is owed after a turn; None where it may not ask."""
     note: Note | None = None
     """What it is to read with the answer to its next tool call."""
-    pieces: bool = True
-    """Whether it is to commit in pieces, or once at the end."""
 
 
 class Agent(Protocol):
@@ -105,7 +196,10 @@ class InteractiveAgent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the agent is asked, and what it must keep to."""
+    """What a driver says to its program: the prompt, and by which model and conversation.
+
+    Not the task itself, because a program is also greeted without one, in an empty room.
+    """
 
     errand: Errand
     prompt: str

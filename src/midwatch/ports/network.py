@@ -48,7 +48,7 @@ class RoomNetwork(Protocol):
 class Networks(Protocol):
     """Makes the network of each room."""
 
-    def doorman(self, reach: NetworkReach) -> RoomNetwork:
+    def for_room(self, reach: NetworkReach) -> RoomNetwork:
         """Make the proxies that allow this reach and record every connection."""
         ...
 

@@ -1,7 +1,7 @@
 """The workspace: mirrors, rooms, proofs and upkeep of what jobs leave on disk."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
@@ -30,21 +30,21 @@ class RoomRequest:
     commit: str
     purpose: str
     """The same purpose after a crash finds the agent at work; any other begins again."""
-    paths: tuple[str, ...]
-    sparse_from: int
-    """How many files a commit must have for a checkout of those paths alone."""
-    reads_only: bool
-    setup_key: str
-    takes_over: str
-    """The job in whose last checkout of the same work this one resumes; empty for a fresh one."""
     wall: timedelta
     idle: timedelta
     grace: timedelta
-    night_left: timedelta | None
-    doorman: RoomNetwork | None
-    stop: asyncio.Event
-    room_bytes: int
-    floor_bytes: int
+    network: RoomNetwork | None = None
+    paths: tuple[str, ...] = ()
+    sparse_from: int = 1
+    """How many files a commit must have for a checkout of those paths alone."""
+    reads_only: bool = False
+    setup_key: str = ""
+    takes_over: str = ""
+    """The job in whose last checkout of the same work this one resumes; empty for a fresh one."""
+    night_left: timedelta | None = None
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    room_bytes: int = 1 << 40
+    floor_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +55,22 @@ class ProofRequest:
     base: str
     head: str
     checks: tuple[str, ...]
-    reruns: int
     wall: timedelta
-    paths: tuple[str, ...]
-    setup_key: str
-    earlier: Proof | None
-    """What an earlier round found: the base is not checked twice."""
-    stop: asyncio.Event
+    """How long each check may take."""
+    paths: tuple[str, ...] = ()
+    """What the orders let the agent change; check files outside are restored."""
+    setup_key: str = ""
     project_checks: tuple[str, ...] = ()
     """Those of the checks that the project names, not the orders."""
     finds_checks: bool = False
+    """Whether checks are looked for in the checkout too, because the project names none."""
+    reruns: int = 2
+    """How often a check is run again that fails and did not fail on the base."""
     claims: tuple[str, ...] = ()
     """What the agent said of its work; empty for a stack."""
+    earlier: Proof | None = None
+    """What an earlier round found: the base is not checked twice."""
+    stop: asyncio.Event | None = None
 
 
 class Inspector(Protocol):
@@ -77,10 +81,10 @@ class Inspector(Protocol):
         ...
 
 
-class Bench(Inspector, Protocol):
-    """The workshop: mirrors, private clones, quarantine, fresh checkouts."""
+class Mirrors(Inspector, Protocol):
+    """Our own bare copy of each project."""
 
-    async def refresh(self, project: str, source: str, branch: str) -> str:
+    async def update(self, project: str, source: str, branch: str) -> str:
         """Bring our mirror up to date and return the branch's commit."""
         ...
 
@@ -88,23 +92,47 @@ class Bench(Inspector, Protocol):
         """Keep a commit for a job, whatever the person deletes."""
         ...
 
+    async def diff(self, project: str, base: str, head: str) -> str:
+        """Show a change as text."""
+        ...
+
+    async def last_subjects(self, project: str, commit: str, most: int) -> tuple[str, ...]:
+        """Give the subjects of the last commits up to one, newest first."""
+        ...
+
+
+class MergeTrials(Protocol):
+    """Merges commits in our mirror; no branch of a person moves."""
+
+    async def join(self, project: str, onto: str, head: str, message: str) -> tuple[str, tuple[str, ...]]:
+        """Merge one commit upon another: the new commit, or nothing and the files in which they conflict."""
+        ...
+
+    async def holds(self, project: str, commit: str, within: str) -> bool:
+        """Whether one commit's history contains another."""
+        ...
+
+    async def keep(self, project: str, stack: str, commit: str) -> None:
+        """Keep a stack's last commit under a ref of ours."""
+        ...
+
+
+class Rooms(Protocol):
+    """The rooms agents work in, their programs, and the checkouts they leave."""
+
     @property
     def isolation(self) -> Isolation:
         """How strongly rooms are isolated from this machine."""
         ...
 
     async def set_up(
-        self, place: JobPlace, commit: str, command: str, wall: timedelta, doorman: RoomNetwork, stop: asyncio.Event
+        self, place: JobPlace, commit: str, command: str, wall: timedelta, network: RoomNetwork, stop: asyncio.Event
     ) -> tuple[str, bool, float]:
         """Have a project's setup ready; return its fingerprint, whether it was there already, and the seconds."""
         ...
 
-    async def room(self, request: RoomRequest) -> Room:
+    async def enter(self, request: RoomRequest) -> Room:
         """Give an agent a room: the one where it is at work since before a restart, or a fresh one."""
-        ...
-
-    async def last_subjects(self, project: str, commit: str, most: int) -> tuple[str, ...]:
-        """Give the subjects of the last commits up to one, newest first."""
         ...
 
     async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
@@ -131,6 +159,18 @@ class Bench(Inspector, Protocol):
         """End every program that still works for a job; return whether there was any."""
         ...
 
+    async def living(self) -> tuple[tuple[str, int], ...]:
+        """List the jobs, with their attempts, for which a program is at work on this machine."""
+        ...
+
+    def log(self, job: str, name: str) -> Path:
+        """Return the path of a job's log."""
+        ...
+
+
+class Quarantine(Protocol):
+    """The only way from an agent's checkout into our mirror."""
+
     async def bundle(self, place: JobPlace, base: str) -> Bundle:
         """Pack an agent's commits inside its sandbox; repeating it packs them again."""
         ...
@@ -141,21 +181,21 @@ class Bench(Inspector, Protocol):
         """Take packed work through quarantine into the mirror."""
         ...
 
-    async def diff(self, project: str, base: str, head: str) -> str:
-        """Show a change as text."""
-        ...
+
+class Proofs(Protocol):
+    """Checks in fresh checkouts."""
 
     async def prove(self, request: ProofRequest) -> Proof:
-        """Run the checks in fresh checkouts."""
+        """Run the checks on the base, the work, and the work with the base's check files."""
         ...
 
     async def setup_key(self, project: str, commit: str, command: str) -> str:
         """Return the fingerprint of the setup that a commit needs, if it was made; empty otherwise."""
         ...
 
-    async def living(self) -> tuple[tuple[str, int], ...]:
-        """List the jobs, with their attempts, for which a program is at work on this machine."""
-        ...
+
+class Upkeep(Protocol):
+    """Removes checkouts that are no longer needed."""
 
     async def tidy(
         self, *, keep: tuple[str, ...], older_than: timedelta, disk_share: float, now: datetime
@@ -165,24 +205,4 @@ class Bench(Inspector, Protocol):
 
     async def discard(self, job: str, *, force: bool = False) -> int:
         """Remove a job's checkouts, and return how many bytes that freed."""
-        ...
-
-    def log(self, job: str, name: str) -> Path:
-        """Return the path of a job's log."""
-        ...
-
-
-class Joiner(Protocol):
-    """Merges commits in our mirror; no branch of a person moves."""
-
-    async def join(self, project: str, onto: str, head: str, message: str) -> tuple[str, tuple[str, ...]]:
-        """Merge one commit upon another: the new commit, or nothing and the files in which they conflict."""
-        ...
-
-    async def holds(self, project: str, commit: str, within: str) -> bool:
-        """Whether one commit's history contains another."""
-        ...
-
-    async def keep(self, project: str, stack: str, commit: str) -> None:
-        """Keep a stack's last commit under a ref of ours."""
         ...

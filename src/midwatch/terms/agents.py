@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from midwatch.terms.jobs import Plan
 from midwatch.terms.term import Term
 
 
@@ -98,42 +97,6 @@ class FormerTry(Term):
     """The end of what was printed then."""
     tries: int = 1
     """How many have failed so far."""
-
-
-class Told(Term):
-    """What an agent is told about its work."""
-
-    objective: str
-    goals: tuple[str, ...] = ()
-    success_criteria: tuple[str, ...] = ()
-    notes: str = ""
-    project: str = ""
-    purpose: str = ""
-    branch: str = ""
-    base: str = ""
-    setup: str = ""
-    minutes: int = 0
-    said: str = ""
-    """What the person said meanwhile."""
-    signals: tuple[str, ...] = ()
-    """What was last heard of the project."""
-    priorities: tuple[str, ...] = ()
-    together: tuple[str, ...] = ()
-    """The same work in other repositories, and how it stands there."""
-    commits: tuple[str, ...] = ()
-    """Subjects of the last commits, newest first; strangers may have written them."""
-    interrupted: bool = False
-    """Whether it was at this before, in this very checkout."""
-    answers: tuple[tuple[str, str], ...] = ()
-    """What it asked before, and what it was told."""
-    former: FormerTry | None = None
-    """The last try, if that failed."""
-    former_plan: Plan | None = None
-    """What it planned before, where that was sent back."""
-    wish: str = ""
-    """What is wanted of the plan instead."""
-    rejected: tuple[str, ...] = ()
-    """What people said to plans for this work that they turned down."""
 
 
 class Prompted(Term):

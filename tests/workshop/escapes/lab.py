@@ -17,8 +17,8 @@ from midwatch.terms.jobs import Change
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checks.checks import Checking, run_checks
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
-from midwatch.workshop.quarantine.quarantine import Delivery, admit
+from midwatch.workshop.git.mirrors import GitMirrors
+from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.entry import place_inside
 from midwatch.workshop.sandbox.walls.spec import Walls
@@ -50,7 +50,7 @@ class Lab:
         self.person = Repository.begin(self.folder / "person" / "repo", FILES)
         self.base = self.person.head
         self.home = self.folder / "home"
-        self.mirrors = Mirrors(self.home)
+        self.mirrors = GitMirrors(self.home)
         self.enclosure = Enclosure(isolation=self.isolation, path=os.environ["PATH"])
         self.checkouts = Checkouts(self.home, self.mirrors, enclosure=self.enclosure)
         self.marker = self.folder / "ESCAPED"
@@ -130,7 +130,7 @@ class Lab:
 
     async def admit(self, head: str, bundle: Path, scope: ToolScope = SCOPE) -> Change:
         """Put a bundle through the quarantine."""
-        delivery = Delivery("shop", "job_1", 1, self.base, head, bundle)
+        delivery = PackedWork("shop", "job_1", 1, self.base, head, bundle)
         self.change = await admit(self.home, self.mirrors, delivery, scope=scope, do_not_touch=())
         return self.change
 

@@ -95,6 +95,6 @@ async def reach(script: str, folder: Path) -> tuple[bool, str]:
     async with AsyncExitStack() as stack:
         far, inside = [await stack.enter_async_context(far_end(FarEnd(talk=_answers))) for _ in range(2)]
         ended = await Enclosure(Isolation.BUBBLEWRAP, path=os.environ["PATH"]).run(
-            walls, ["/bin/bash", "-c", script], log=log, wall=timedelta(seconds=60), doorman=Doorman(far, inside)
+            walls, ["/bin/bash", "-c", script], log=log, wall=timedelta(seconds=60), network=Doorman(far, inside)
         )
     return ended.exit_code == 0, log.read_text(errors="replace")

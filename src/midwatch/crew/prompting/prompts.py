@@ -7,9 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from midwatch.crew.prompting.facts import PromptFacts
 from midwatch.crew.prompting.fences import cut, fenced, lines
 from midwatch.errors import Corrupt
+from midwatch.ports.agent import TaskFacts
 from midwatch.terms.agents import FormerTry
 from midwatch.terms.jobs import Plan
 from midwatch.views.text.plain import clean
@@ -68,12 +68,12 @@ def version_of(name: str) -> str:
     return found.group(1)
 
 
-def template_for(facts: PromptFacts) -> str:
+def template_for(facts: TaskFacts) -> str:
     """Choose the template; with nothing known the agent just goes on."""
     return facts.errand.value if facts.own.strip() or facts.knows_the_work else "resume"
 
 
-def build_prompt(facts: PromptFacts, most: int = MOST) -> Prompt:
+def build_prompt(facts: TaskFacts, most: int = MOST) -> Prompt:
     """Write the prompt; what does not fit is cut everywhere alike, and every cut is named."""
     name = template_for(facts)
     text = ""
@@ -89,7 +89,7 @@ def _tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
-def _shown(facts: PromptFacts, scale: float) -> dict[str, Any]:
+def _shown(facts: TaskFacts, scale: float) -> dict[str, Any]:
     """Give the templates their words: single lines are bare, everything longer or foreign stands in a fence."""
     most, longest = max(1, int(40 * scale)), max(40, int(300 * scale))
     texts = {name: _block(getattr(facts, name), what, int(8_000 * scale)) for name, what in _OURS.items()}
@@ -150,7 +150,7 @@ def _block(text: str, what: str, most: int, *, keep_end: bool = False) -> str:
     return fenced(kept, what) if kept.strip() else ""
 
 
-def _answers(facts: PromptFacts) -> str:
+def _answers(facts: TaskFacts) -> str:
     return "\n".join(f"You asked: {asked}\nThe answer: {answer}" for asked, answer in facts.answers)
 
 

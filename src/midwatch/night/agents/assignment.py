@@ -5,7 +5,7 @@ from datetime import timedelta
 from midwatch.errors import Exhausted, Misuse, Stale, Withheld
 from midwatch.night.agents.agent_events import Teller
 from midwatch.night.agents.final_output import last_head
-from midwatch.night.agents.prompt_context import tell_about
+from midwatch.night.agents.prompt_context import task_facts
 from midwatch.night.agents.tool_decisions import Decider
 from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import contract_of, scope_of
@@ -14,7 +14,7 @@ from midwatch.ports.agent import Agent, Task
 from midwatch.ports.network import NetworkReach, RoomNetwork
 from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.gate.levels import no_way_to_model
-from midwatch.terms.agents import Access, Errand
+from midwatch.terms.agents import Access
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow, SessionRow
@@ -30,13 +30,13 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         known = ", ".join(sorted(night.agents))
         raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
     contract = await contract_of(night, job)
-    scope = scope_of(contract)
+    scope_of(contract)  # refuses where nothing may be written
     settings = night.settings()
     purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}.{job.waits}"
     reach = _reach(night, job, contract, purpose)
-    if reach.model is not None and (why := no_way_to_model(job.agent, night.bench.isolation)):
+    if reach.model is not None and (why := no_way_to_model(job.agent, night.rooms.isolation)):
         raise Withheld(why, hint="Install bubblewrap (midwatch doctor says how), or order another agent.")
-    lodging = RoomRequest(
+    request = RoomRequest(
         place=JobPlace(project=job.project, job=job.id, epoch=job.epoch),
         commit=commit,
         purpose=purpose,
@@ -49,38 +49,29 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         idle=timedelta(minutes=settings.execution.idle_minutes),
         grace=grace(night),
         night_left=await _night_left(night, job),
-        doorman=night.doorkeeping.doorman(reach),
+        network=night.networks.for_room(reach),
         stop=night.bells.of(job.id),
         room_bytes=settings.sandbox.room_mib * MIB,
         floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
     )
-    room = await night.bench.room(lodging)
+    room = await night.rooms.enter(request)
+    facts = await task_facts(night, job, contract, commit)
     return agent, Task(
         job=job.id,
         title=job.title,
+        facts=facts,
         room=room,
-        checks=contract.checks,
-        paths=contract.paths,
-        avoid=contract.constraints.do_not_touch,
-        most_files=scope.max_files_changed or 0,
-        most_lines=scope.max_diff_lines or 0,
-        idle=lodging.idle,
-        told=await tell_about(night, job, contract, commit),
-        access=_access(night, reach),
-        decide=Decider(night, job, contract, ERRANDS[job.stage], room),
+        decide=Decider(night, job, contract, facts.errand, room),
         tell=Teller(night, job, reach.model.provider if reach.model else "", room.epoch),
+        access=_access(night, reach),
         conversation=job.conversation if job.stage is not Stage.PLAN else "",
-        tools=settings.execution.allowed_tools,
-        met=lambda: night.doorkeeping.met(job.id),
-        pieces=settings.execution.commit_strategy == "incremental",
+        idle=request.idle,
+        met=lambda: night.networks.met(job.id),
     )
 
 
-ERRANDS = {Stage.PLAN: Errand.PLAN, Stage.EXECUTE: Errand.EXECUTE, Stage.REPAIR: Errand.REPAIR}
-
-
 def _access(night: Night, reach: NetworkReach) -> Access:
-    base_url, placeholder, kind = night.doorkeeping.access(reach)
+    base_url, placeholder, kind = night.networks.access(reach)
     return Access(base_url=base_url, placeholder=placeholder, kind=kind)
 
 
@@ -101,11 +92,11 @@ def grace(night: Night) -> timedelta:
     return timedelta(seconds=night.settings().sandbox.stop_grace_seconds)
 
 
-def setup_doorman(night: Night, job: JobRow) -> RoomNetwork:
+def setup_network(night: Night, job: JobRow) -> RoomNetwork:
     """Let a project's setup reach what the house allows setups, such as registries."""
     sandbox = night.settings().sandbox
     reach = NetworkReach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
-    return night.doorkeeping.doorman(reach)
+    return night.networks.for_room(reach)
 
 
 def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> NetworkReach:

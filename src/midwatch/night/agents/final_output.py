@@ -14,7 +14,7 @@ MOST_LINES: Final = 60
 
 async def last_words(night: Night, job: JobRow) -> str:
     """Read the end of a job's log; nothing, where nobody said anything."""
-    return await asyncio.to_thread(_tail, night.bench.log(job.id, "agent"))
+    return await asyncio.to_thread(_tail, night.rooms.log(job.id, "agent"))
 
 
 async def kept(night: Night, words: str) -> str:
@@ -25,7 +25,7 @@ async def kept(night: Night, words: str) -> str:
 async def last_head(night: Night, job: JobRow) -> str:
     """Tell the commit of the checkout that was worked in last; nothing, where there is none."""
     for epoch in dict.fromkeys((*range(job.epoch, 0, -1), job.work_epoch)):
-        if found := await night.bench.head_so_far(job.id, epoch):
+        if found := await night.rooms.head_so_far(job.id, epoch):
             return found
     return ""
 

@@ -2,10 +2,12 @@
 
 from midwatch.night.context import Night
 from midwatch.night.delivery.siblings import heard, siblings
+from midwatch.night.jobs.job_limits import scope_of
+from midwatch.ports.agent import TaskFacts, TaskLimits, TaskProject
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.retries import failures_of
-from midwatch.terms.agents import FormerTry, Told
+from midwatch.terms.agents import Errand, FormerTry
 from midwatch.terms.contract import RunContract
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import Stage
@@ -15,36 +17,42 @@ from midwatch.terms.signals import SignalKind, SignalState
 COMMITS = 10
 SIGNALS = 3
 PRIORITIES = 10
+ERRANDS = {Stage.PLAN: Errand.PLAN, Stage.EXECUTE: Errand.EXECUTE, Stage.REPAIR: Errand.REPAIR}
 OPEN = (WorkStatus.BACKLOG, WorkStatus.BLOCKED)
 
 
-async def tell_about(night: Night, job: JobRow, contract: RunContract, commit: str) -> Told:
-    """Gather it; what nobody knows stays empty and is not mentioned."""
+async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: str) -> TaskFacts:
+    """Gather it; what is unknown stays empty and is not mentioned."""
     session = await night.records.get(SessionRow, job.session)
     project = await night.records.get(ProjectRow, job.project)
     messages = await night.records.find(MessageRow, session=job.session)
-    return Told(
+    plans, scope, execution = job.stage is Stage.PLAN, scope_of(contract), night.settings().execution
+    return TaskFacts(
+        errand=ERRANDS[job.stage],
         objective=contract.objective,
         goals=session.orders.goals,
         success_criteria=contract.success_criteria,
         notes=session.orders.notes,
-        project=project.name,
-        purpose=project.purpose,
-        branch=project.branch,
-        base=commit,
-        setup=project.setup,
-        minutes=contract.constraints.max_runtime_minutes,
         said="\n".join(message.text for message in messages),
-        answers=await _answers(night, job),
+        paths=contract.paths,
+        do_not_touch=contract.constraints.do_not_touch,
+        tools=execution.allowed_tools,
+        checks=contract.checks,
+        limits=TaskLimits(
+            scope.max_files_changed or 0, scope.max_diff_lines or 0, contract.constraints.max_runtime_minutes
+        ),
+        project=TaskProject(project.name, project.purpose, project.branch, commit, project.setup),
+        answers=() if plans else await _answers(night, job),
         signals=await _signals(night, job),
         priorities=await _priorities(night, job),
         together=tuple(heard(one) for one in await siblings(night, job)),
-        commits=await night.bench.last_subjects(job.project, commit, COMMITS),
-        former_plan=job.plan if job.stage is Stage.PLAN and job.plan_wish else None,
-        wish=job.plan_wish if job.stage is Stage.PLAN else "",
-        rejected=await _rejected(night, job) if job.stage is Stage.PLAN else (),
+        commits=await night.mirrors.last_subjects(job.project, commit, COMMITS),
+        former_plan=job.plan if plans and job.plan_wish else None,
+        wish=job.plan_wish if plans else "",
+        rejected=await _rejected(night, job) if plans else (),
         interrupted=await _interrupted(night, job),
         former=await _former(night, job),
+        pieces=execution.commit_strategy == "incremental",
     )
 
 

@@ -61,7 +61,7 @@ async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, 
     projects = await _projects(night, wanted)
     orders = _orders(night, wanted, await _level(night, wanted))
     items, added = _items(night, orders, projects)
-    repositories = tuple([await night.bench.inspect(row.path) for row in projects])
+    repositories = tuple([await night.mirrors.inspect(row.path) for row in projects])
     session = _provisional(night, orders, items, by).model_copy(update={"repositories": repositories})
     world = await look(night, session)
     proposals = [_proposal(item, orders, by) for item in items]

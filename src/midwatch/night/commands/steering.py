@@ -104,7 +104,7 @@ async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:
     """Throw the checkouts of a job that is over away; refused where work would be lost, unless forced."""
     if not job.state.over:
         raise Refused(f"Job {job.number} is {job.state.value}.", hint=f"Stop it first: midwatch job stop {job.number}")
-    freed = await night.bench.discard(job.id, force=force)
+    freed = await night.upkeep.discard(job.id, force=force)
     why = f"discarded by {by}" + (", including work that existed nowhere else" if force else "")
     await night.journal.record(CheckoutRemoved(job=job.id, why=why, freed_bytes=freed), actor=by)
     return freed

@@ -64,12 +64,12 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         else:  # the answer may have come while it was written down that the job waits for it
             await agent_questions.wake(night, job.id, by="midwatch")
         # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
-        await night.bench.put_away(job.id)
+        await night.rooms.put_away(job.id)
 
 
 async def _claimed(night: Night, job: JobRow, stage: Stage, attempt: int) -> bool:
     """Claim the next epoch; tell whether it is ours."""
-    epoch, isolation = job.epoch + 1, night.bench.isolation
+    epoch, isolation = job.epoch + 1, night.rooms.isolation
     claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=isolation)
     try:
         box = await box_opened(night, job, epoch)
@@ -127,7 +127,7 @@ async def _written_down(
 
 async def _stop(night: Night, job: JobRow) -> tuple[Event, ...]:
     """An agent may have worked on since before a restart, though it was to stop meanwhile."""
-    await night.bench.clear_out(job.id, grace(night))
+    await night.rooms.clear_out(job.id, grace(night))
     return await stopped_well(night, job)
 
 

@@ -35,8 +35,8 @@ async def execute(night: Night, job: JobRow) -> tuple[Event, ...]:
     room = assignment.room
     left = await room.sit(argv, environment)
     text = f"{job.title}\n\nLeft uncommitted; Midwatch committed it."
-    await night.bench.commit_leftovers(job.id, room.epoch, text)
-    head = await night.bench.head_so_far(job.id, room.epoch)
+    await night.rooms.commit_leftovers(job.id, room.epoch, text)
+    head = await night.rooms.head_so_far(job.id, room.epoch)
     done = Done(summary=f"Done interactively with {job.agent}: {job.title}", base=base_of(job), head=head)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=room.epoch)
     if head == base_of(job):

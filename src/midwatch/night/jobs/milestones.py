@@ -27,7 +27,7 @@ class Stones:
 
     async def look(self) -> None:
         """Write down what was committed since the last look; after a restart nothing is said twice."""
-        head, subjects = await self._night.bench.commits_so_far(self._job.id, self._room, self._base)
+        head, subjects = await self._night.rooms.commits_so_far(self._job.id, self._room, self._base)
         if not head or head == self._head:
             return
         new, self._head, self._many = subjects[self._many :], head, len(subjects)

@@ -15,7 +15,7 @@ from midwatch.journal.events.jobs import (
     JobRepaired,
 )
 from midwatch.journal.events.workshop import SetupFinished
-from midwatch.night.agents.assignment import base_of, setup_doorman
+from midwatch.night.agents.assignment import base_of, setup_network
 from midwatch.night.agents.working import at_work
 from midwatch.night.context import Night
 from midwatch.night.delivery.deliver import ask_for_review, by_person, deliver, tell
@@ -36,8 +36,8 @@ Events = tuple[Event, ...]
 async def mirror(night: Night, job: JobRow) -> Events:
     """Bring the mirror up to date and pin what the work will stand on."""
     project = await night.records.get(ProjectRow, job.project)
-    head = await night.bench.refresh(project.id, project.path, project.branch)
-    await night.bench.pin(project.id, job.id, head)
+    head = await night.mirrors.update(project.id, project.path, project.branch)
+    await night.mirrors.pin(project.id, job.id, head)
     session = await night.records.get(SessionRow, job.session)
     seen = [facts for facts in session.repositories if facts.path == project.path]
     dirty = seen[0].dirty if seen else ()
@@ -58,8 +58,8 @@ async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> 
     """Run the setup, unless what it made the last time still holds."""
     place = JobPlace(project=job.project, job=job.id, epoch=job.epoch)
     wall = timedelta(minutes=night.settings().sandbox.setup_minutes)
-    key, reused, seconds = await night.bench.set_up(
-        place, commit, project.setup, wall, setup_doorman(night, job), night.bells.of(job.id)
+    key, reused, seconds = await night.rooms.set_up(
+        place, commit, project.setup, wall, setup_network(night, job), night.bells.of(job.id)
     )
     return (
         SetupFinished(
@@ -93,7 +93,7 @@ async def execute(night: Night, job: JobRow) -> Events:
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
-    if not done.commits and await night.bench.head_so_far(job.id, where) == base_of(job):
+    if not done.commits and await night.rooms.head_so_far(job.id, where) == base_of(job):
         return executed, JobEnded(job=job.id, epoch=job.epoch, state="done", why=done.summary)
     return (executed,)
 
@@ -102,13 +102,13 @@ async def _commit_leftovers(night: Night, job: JobRow, where: int, done: Done) -
     """An agent that names its commits has made them; whatever another left lying is committed for it."""
     if not done.commits:
         text = f"{job.title}\n\n{job.agent} left this uncommitted; Midwatch committed it."
-        await night.bench.commit_leftovers(job.id, where, text)
+        await night.rooms.commit_leftovers(job.id, where, text)
 
 
 async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
     """Judge again where the work would be done: another worker may have weaker walls than the one that was asked."""
     forced = night.settings().gate.unisolated_agents
-    held = effective_level(level, night.bench.isolation, job.agent, forced=forced)
+    held = effective_level(level, night.rooms.isolation, job.agent, forced=forced)
     if held is Level.OBSERVE and level is not Level.OBSERVE and not by_person(job):
         raise Withheld(
             f"This machine has no sandbox for {job.agent}.",
@@ -118,17 +118,17 @@ async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
 
 async def bundle(night: Night, job: JobRow) -> Events:
     """Pack what the agent committed, inside its walls."""
-    if not await night.bench.head_so_far(job.id, job.work_epoch):
+    if not await night.rooms.head_so_far(job.id, job.work_epoch):
         await _take_over(night, job)
-    packed = await night.bench.bundle(_workplace(job), base_of(job))
+    packed = await night.quarantine.bundle(_workplace(job), base_of(job))
     return (JobBundled(job=job.id, epoch=job.epoch, bundle=packed),)
 
 
 async def _take_over(night: Night, job: JobRow) -> None:
     """Fetch finished work from whoever has it: one that was stopped before it packed never took it over."""
     for former in await followed(night.records, job):
-        if await night.bench.head_so_far(former.id, job.work_epoch):
-            return await night.bench.take_over(former.id, job.work_epoch, to=job.id, at=job.work_epoch)
+        if await night.rooms.head_so_far(former.id, job.work_epoch):
+            return await night.rooms.take_over(former.id, job.work_epoch, to=job.id, at=job.work_epoch)
     return None
 
 
@@ -139,9 +139,9 @@ def _workplace(job: JobRow) -> JobPlace:
 async def quarantine(night: Night, job: JobRow) -> Events:
     """Look at what really arrived before anybody believes it."""
     contract, place, base = await contract_of(night, job), _workplace(job), base_of(job)
-    packed = job.bundle or await night.bench.bundle(place, base)
-    change = await night.bench.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
-    diff = await night.bench.diff(job.project, change.base, change.head)
+    packed = job.bundle or await night.quarantine.bundle(place, base)
+    change = await night.quarantine.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
+    diff = await night.mirrors.diff(job.project, change.base, change.head)
     blob = await night.blobs.keep(diff.encode())
     arrived = JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob)
     return arrived, *milestones.remarks(night, job, change)
@@ -165,7 +165,7 @@ async def repair(night: Night, job: JobRow) -> Events:
             return held
     where = assignment.room.epoch
     await _commit_leftovers(night, job, where, done)
-    head = await night.bench.head_so_far(job.id, where)
+    head = await night.rooms.head_so_far(job.id, where)
     if not done.commits and head == job.change.base:
         why = "Every change made the checks worse, so nothing is delivered."
         return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)

@@ -35,7 +35,7 @@ async def verified(night: Night, job: JobRow) -> JobVerified:
         earlier=job.proof,
         stop=night.bells.of(job.id),
     )
-    proof = carry_on(job.proof, await night.bench.prove(request))
+    proof = carry_on(job.proof, await night.proofs.prove(request))
     # What a person did by hand is mended by hand.
     repair = not job.by_hand and may_mend(proof, each=execution.repair_rounds, rounds=job.repairs)
     return JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair)

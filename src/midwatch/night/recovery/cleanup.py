@@ -20,11 +20,11 @@ log = logging.getLogger("midwatch.tidying")
 async def end_orphans(night: Night) -> int:
     """End what still works for a job that is over, unknown, or taken up on another machine; say so aloud."""
     ended = 0
-    for job_id, epoch in await night.bench.living():
+    for job_id, epoch in await night.rooms.living():
         why, job = await _why_orphaned(night, job_id)
         if not why:
             continue
-        gone = await night.bench.clear_out(job_id, grace(night))
+        gone = await night.rooms.clear_out(job_id, grace(night))
         log.warning("job %s, attempt %s was still running: %s", job_id, epoch, why)
         found = ProcessOrphaned(job=job_id, epoch=epoch, why=why, ended=gone)
         told = (_notice(night, job, why),) if job is not None else ()
@@ -62,7 +62,7 @@ async def collect_checkouts(night: Night) -> int:
     working = [job.id for job in await night.records.find(JobRow) if not job.state.over]
     checked = [stack.id for stack in await night.records.find(StackRow, state=StackState.MAKING)]
     looking = [row.id for row in await night.records.find(PreflightRow, state=PreflightState.RUNNING)]
-    removed = await night.bench.tidy(
+    removed = await night.upkeep.tidy(
         keep=(*working, *checked, *looking),
         older_than=timedelta(days=sandbox.keep_days),
         disk_share=sandbox.keep_disk_share,

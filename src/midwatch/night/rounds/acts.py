@@ -129,7 +129,7 @@ async def _goes_on_why(night: Night, last: JobRow) -> str:
     if boxed(last):
         return "continues in a new time box"
     # A person may have thrown the checkout away before they said to go on.
-    kept = not_let_out(last) and await night.bench.head_so_far(last.id, last.work_epoch)
+    kept = not_let_out(last) and await night.rooms.head_so_far(last.id, last.work_epoch)
     return "continues with the finished work" if kept else ""
 
 

@@ -65,7 +65,7 @@ async def _stones(house: House, job: str) -> list[str]:
 async def job_log(house: TheHouse, name: str, offset: Offset = None, wait: Wait = 0) -> PlainTextResponse:
     """Read the agent's own log; with `from`, only what follows, and the header `midwatch-next` says where to go on."""
     row = await house.records.get(JobRow, name)
-    path = house.bench.log(row.id, "agent")
+    path = house.workshop.rooms.log(row.id, "agent")
     if offset is None:
         size = path.stat().st_size if path.exists() else 0
         return PlainTextResponse(await asyncio.to_thread(_read, path), headers=_headers(size, over=row.state.over))
@@ -84,7 +84,7 @@ def _read(path: Path) -> str:
 
 async def _more(house: House, job: str, place: int, patience: float) -> tuple[int, str, bool]:
     """Read on, waiting a while for something to come; over means that all of it was read."""
-    path, until = house.bench.log(job, "agent"), time.monotonic() + patience
+    path, until = house.workshop.rooms.log(job, "agent"), time.monotonic() + patience
     while True:
         over = (await house.records.get(JobRow, job)).state.over  # asked first: an ended job's words are all there
         upto, text = await asyncio.to_thread(read_on, path, place, ended=over)
@@ -145,7 +145,7 @@ def _seq(row: ConnectionRow) -> int:
 async def job_checkouts(house: TheHouse, name: str) -> list[Shown]:
     """List the checkouts the job left on disk, and what in each is nowhere else."""
     row = await house.records.get(JobRow, name)
-    return [_checkout(shown(kept)) for kept in await house.bench.standing(row.id)]
+    return [_checkout(shown(kept)) for kept in await house.workshop.upkeep.standing(row.id)]
 
 
 def _checkout(kept: Shown) -> Shown:

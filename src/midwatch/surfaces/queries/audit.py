@@ -46,7 +46,9 @@ async def violations(house: House) -> tuple[Violation, ...]:
         held=await house.doors.ledger.held(),
     )
     entries = await every_entry(house)
-    machine = MachineSeen(living=await house.bench.living(), leaks=await asyncio.to_thread(_leaks, house, entries))
+    machine = MachineSeen(
+        living=await house.workshop.rooms.living(), leaks=await asyncio.to_thread(_leaks, house, entries)
+    )
     return (*check(entries, seen), *check_machine(seen.jobs, machine))
 
 

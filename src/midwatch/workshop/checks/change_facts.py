@@ -8,7 +8,7 @@ from midwatch.rules.checks.discovery import TELLING, Looked
 from midwatch.rules.paths import inside
 from midwatch.workshop.checks.check_files import MOST_CHARACTERS, Read, kind_of, scripts_of
 from midwatch.workshop.checks.check_scripts import called_scripts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.upkeep.folders import sha
 
 MOST_PATHS = 50_000
@@ -16,7 +16,7 @@ _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 
 async def read_changes(
-    mirrors: Mirrors, project: str, commits: tuple[str, str], may_change: tuple[str, ...], commands: tuple[str, ...]
+    mirrors: GitMirrors, project: str, commits: tuple[str, str], may_change: tuple[str, ...], commands: tuple[str, ...]
 ) -> tuple[FileFact, ...]:
     """Read every changed file as it was and as it is, and what it is to the checks."""
     base, head = commits
@@ -48,7 +48,7 @@ async def _text(read: Read, commit: str, path: str) -> str:
         return ""  # a link or a module, not a file: it is there, and holds no text
 
 
-async def look(mirrors: Mirrors, project: str, commit: str, placed: tuple[str, ...]) -> Looked:
+async def look(mirrors: GitMirrors, project: str, commit: str, placed: tuple[str, ...]) -> Looked:
     """Look at a commit for what it says about its own checks."""
     paths = await _paths(mirrors, project, commit)
     texts = {}
@@ -59,12 +59,12 @@ async def look(mirrors: Mirrors, project: str, commit: str, placed: tuple[str, .
     return Looked(texts=texts, paths=paths, placed=placed)
 
 
-async def _paths(mirrors: Mirrors, project: str, commit: str) -> tuple[str, ...]:
+async def _paths(mirrors: GitMirrors, project: str, commit: str) -> tuple[str, ...]:
     listed = await mirrors.git.run(mirrors.path(project), "ls-tree", "-r", "-z", "--name-only", sha(commit))
     return tuple(name.decode(errors="replace") for name in listed.split(b"\0")[:MOST_PATHS] if name)
 
 
-async def changed_lines(mirrors: Mirrors, project: str, base: str, head: str) -> dict[str, frozenset[int]]:
+async def changed_lines(mirrors: GitMirrors, project: str, base: str, head: str) -> dict[str, frozenset[int]]:
     """Name the lines a change wrote, by file, as they are numbered after it."""
     options = (
         "diff",

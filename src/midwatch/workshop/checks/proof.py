@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Unavailable
+from midwatch.ports.workspace import ProofRequest
 from midwatch.rules.checks.cheating import FileFact, WorkFacts, find_doubts
 from midwatch.rules.checks.check_runs import Results, judge_proof, to_rerun, to_rerun_on_base, with_reruns
 from midwatch.rules.checks.discovery import NamedCheck, join_checks, propose_checks, proves_nothing
@@ -19,44 +19,13 @@ from midwatch.workshop.checks.check_files import to_restore
 from midwatch.workshop.checks.checks import Checking, run_check, run_checks
 from midwatch.workshop.checks.coverage import measured
 from midwatch.workshop.git.checkouts import Checkouts
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.rooms.setup import Made, lend
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.spec import Walls
 
 
-@dataclass(frozen=True)
-class Work:
-    """A delivered change whose checks are to be run."""
-
-    project: str
-    job: str
-    base: str
-    head: str
-    epoch: int = 0
-    """Whose attempt it is: a frozen one that wakes must not clear away what a newer one works in."""
-
-
-@dataclass(frozen=True)
-class CheckPlan:
-    """What to run, how long each command may take, and which check files the orders let the agent change."""
-
-    commands: tuple[str, ...]
-    wall: timedelta
-    may_change: tuple[str, ...] = ()
-    made: Made | None = None
-    """What the project's setup made."""
-    project: tuple[str, ...] = ()
-    """Those of the commands, or more, that the project names for itself."""
-    finds: bool = False
-    """Whether checks are looked for in the checkout too, because the project names none."""
-    reruns: int = 2
-    """How often a red check whose redness is news is run again."""
-    claims: tuple[str, ...] = ()
-    """What the agent said about its work."""
-
-
-async def restore_check_files(tree: Path, mirrors: Mirrors, base: str, files: tuple[FileFact, ...]) -> int:
+async def restore_check_files(tree: Path, mirrors: GitMirrors, base: str, files: tuple[FileFact, ...]) -> int:
     """Give a fresh checkout of the work the base's check files back, and tell how many that were.
 
     Existing tests and everything that configures tests, linters, make or CI go back to base; such configuration that
@@ -81,21 +50,21 @@ class Prover:
     checkouts: Checkouts
     enclosure: Enclosure
     logs: Path
+    made: Made | None = None
+    """What the project's setup made."""
 
-    async def prove(
-        self, work: Work, plan: CheckPlan, *, earlier: Proof | None = None, stop: asyncio.Event | None = None
-    ) -> Proof:
+    async def prove(self, asked: ProofRequest) -> Proof:
         """Run the checks on the base, on the work, and on the work with the base's check files; then judge.
 
         What an earlier round saw of the base is not asked again.
         """
-        court = _Court(self, work, plan, stop)
+        court, earlier = _Court(self, asked), asked.earlier
         checks = await court.checks() if earlier is None else _as_before(earlier)
         files = await read_changes(
             self.checkouts.mirrors,
-            work.project,
-            (work.base, work.head),
-            plan.may_change,
+            asked.place.project,
+            (asked.base, asked.head),
+            asked.paths,
             tuple(check.command for check in checks),
         )
         before, notes = (earlier.before, earlier.notes) if earlier else await court.of_base(checks)
@@ -106,15 +75,15 @@ class Prover:
         # All of it is text that an agent wrote: reading it must not hold up the house.
         tests = await asyncio.to_thread(new_tests, files)
         said = await court.of_new_tests(usable, tests, before) if tests else "none"
-        doubts = await asyncio.to_thread(find_doubts, WorkFacts(files, before, delivered, restored, plan.claims))
-        doubts += await asyncio.to_thread(doubts_about_tests, said, files, plan.claims, (before, delivered))
+        doubts = await asyncio.to_thread(find_doubts, WorkFacts(files, before, delivered, restored, asked.claims))
+        doubts += await asyncio.to_thread(doubts_about_tests, said, files, asked.claims, (before, delivered))
         proof = judge_proof(before, delivered, restored, doubts)
         found = {"new_tests": said, "new_test_files": tuple(sorted(tests)), "coverage": coverage, "notes": notes}
-        return proof.model_copy(update={**found, "head": work.head})
+        return proof.model_copy(update={**found, "head": asked.head})
 
-    async def baseline(self, work: Work, plan: CheckPlan, *, stop: asyncio.Event | None = None) -> Results:
-        """Ask the base alone, before anybody works."""
-        court = _Court(self, work, plan, stop)
+    async def baseline(self, asked: ProofRequest) -> Results:
+        """Run the checks on the base alone."""
+        court = _Court(self, asked)
         results, _ = await court.of_base(await court.checks())
         return results
 
@@ -128,25 +97,23 @@ class _Court:
     """One hearing: every question is asked of a checkout made for it."""
 
     prover: Prover
-    work: Work
-    plan: CheckPlan
-    stop: asyncio.Event | None
+    asked: ProofRequest
 
     async def checks(self) -> tuple[NamedCheck, ...]:
         """List what is to be run."""
         found: tuple[str, ...] = ()
-        if self.plan.finds:
-            placed = self.plan.made.placed if self.plan.made else ()
+        if self.asked.finds_checks:
+            placed = self.prover.made.placed if self.prover.made else ()
             mirrors = self.prover.checkouts.mirrors
-            found = propose_checks(await look(mirrors, self.work.project, self.work.base, placed))
-        ordered = tuple(one for one in self.plan.commands if one not in self.plan.project)
-        return join_checks(ordered, self.plan.project, found)
+            found = propose_checks(await look(mirrors, self.asked.place.project, self.asked.base, placed))
+        ordered = tuple(one for one in self.asked.checks if one not in self.asked.project_checks)
+        return join_checks(ordered, self.asked.project_checks, found)
 
     async def of_base(self, checks: Sequence[NamedCheck]) -> tuple[Results, tuple[str, ...]]:
         """Ask the base; what we found ourselves and says nothing there is left out, with a note."""
         if not checks:
             return (), ()
-        async with self._at(self.work.base, "before") as tree:
+        async with self._at(self.asked.base, "before") as tree:
             results = await run_checks(tree, checks)
             self._heed(tree)
         kept = tuple(one for one in results if not proves_nothing(one))
@@ -159,24 +126,24 @@ class _Court:
         """Ask the work as it was delivered."""
         if not checks:
             return (), None
-        async with self._at(self.work.head, "delivered") as tree:
+        async with self._at(self.asked.head, "delivered") as tree:
             results = await run_checks(tree, checks)
             results = await self._again(tree, results, to_rerun(before, results))
             self._heed(tree)
-            mirrors, work = self.prover.checkouts.mirrors, self.work
-            changed = await changed_lines(mirrors, work.project, work.base, work.head)
+            mirrors, asked = self.prover.checkouts.mirrors, self.asked
+            changed = await changed_lines(mirrors, asked.place.project, asked.base, asked.head)
             return results, await measured(tree, changed, [check.command for check in checks])
 
     async def doubly(self, before: Results, delivered: Results) -> tuple[Results, Results]:
         """Ask the base once more where it matters whether it is flaky, and then the work too."""
         asked = to_rerun_on_base(before, delivered)
-        if not asked or not self.plan.reruns:
+        if not asked or not self.asked.reruns:
             return before, delivered
-        async with self._at(self.work.base, "before") as tree:
+        async with self._at(self.asked.base, "before") as tree:
             before = await self._again(tree, before, asked)
         lucky = {one.command for one in before if one.flaky} & {one.command for one in delivered if one.green}
         if lucky:
-            async with self._at(self.work.head, "delivered") as tree:
+            async with self._at(self.asked.head, "delivered") as tree:
                 delivered = await self._again(tree, delivered, tuple(lucky))
         return before, delivered
 
@@ -187,8 +154,8 @@ class _Court:
         if not checks or not any(to_restore(files)):
             return delivered
         mirrors = self.prover.checkouts.mirrors
-        async with self._at(self.work.head, "restored") as tree:
-            await restore_check_files(tree.walls.tree, mirrors, self.work.base, files)
+        async with self._at(self.asked.head, "restored") as tree:
+            await restore_check_files(tree.walls.tree, mirrors, self.asked.base, files)
             results = await run_checks(tree, checks)
             # It accuses somebody: once is not enough.
             return await self._again(tree, results, to_rerun(delivered, results))
@@ -200,8 +167,8 @@ class _Court:
         if not checks:
             return "unclear"
         mirrors = self.prover.checkouts.mirrors
-        async with self._at(self.work.base, "new-tests") as tree:
-            command = ("--literal-pathspecs", "checkout", "--quiet", self.work.head)
+        async with self._at(self.asked.base, "new-tests") as tree:
+            command = ("--literal-pathspecs", "checkout", "--quiet", self.asked.head)
             listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
             await mirrors.git.run(tree.walls.tree, *command, *listed, stdin="\0".join(sorted(tests)).encode())
             narrow = narrow_command([check.command for check in checks], tests)
@@ -214,7 +181,7 @@ class _Court:
         again: list[CheckResult] = []
         for one in results:
             result = one
-            for _ in range(self.plan.reruns if one.command in commands else 0):
+            for _ in range(self.asked.reruns if one.command in commands else 0):
                 self._heed(tree)
                 run = await run_check(tree, NamedCheck(one.command, one.source))
                 result = with_reruns(result, (run.exit_code,))
@@ -230,19 +197,22 @@ class _Court:
     @asynccontextmanager
     async def _at(self, commit: str, label: str) -> AsyncIterator[Checking]:
         """Have a fresh checkout with walls around it."""
-        work, prover = self.work, self.prover
-        async with prover.checkouts.passing(work.project, work.job, commit, f"{label}-{work.epoch}") as tree:
+        place, prover = self.asked.place, self.prover
+        # The attempt is in the label: a frozen one that wakes must not clear away what a newer one works in.
+        async with prover.checkouts.passing(place.project, place.job, commit, f"{label}-{place.epoch}") as tree:
             home = tree.with_name("home")
             await asyncio.to_thread(home.mkdir)
             walls = Walls(
                 tree=tree,
                 home=home,
-                objects=(prover.checkouts.mirrors.path(work.project) / "objects",),
+                objects=(prover.checkouts.mirrors.path(place.project) / "objects",),
                 environment={"PYTHONDONTWRITEBYTECODE": "1", "CI": "true"},
                 limits=prover.enclosure.limits,
             )
-            if self.plan.made is not None:
-                walls = await asyncio.to_thread(lend, self.plan.made, walls, prover.enclosure)
-            checking = Checking(prover.enclosure, walls, prover.logs / f"checks-{label}.log", self.plan.wall, self.stop)
+            if prover.made is not None:
+                walls = await asyncio.to_thread(lend, prover.made, walls, prover.enclosure)
+            checking = Checking(
+                prover.enclosure, walls, prover.logs / f"checks-{label}.log", self.asked.wall, self.asked.stop
+            )
             yield checking
             self._heed(checking)

@@ -12,7 +12,7 @@ from midwatch.terms.signals import IN_CHECKOUT
 from midwatch.workshop.git import sparse
 from midwatch.workshop.git.git import IDENTITY, Git
 from midwatch.workshop.git.leftovers import commit_leftovers
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.sandboxed_git import Desk, desk, difference, pack
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
@@ -31,7 +31,7 @@ MOST_PACKED_REFS = 16 * 1024**2
 class Checkouts:
     """The checkouts under one data folder: `<job>/<epoch>/tree` belongs to the agent, the rest to us."""
 
-    def __init__(self, home: Path, mirrors: Mirrors, *, enclosure: Enclosure | None = None) -> None:
+    def __init__(self, home: Path, mirrors: GitMirrors, *, enclosure: Enclosure | None = None) -> None:
         self._home = home
         self._folder = home / "checkouts"
         self.enclosure = enclosure or Enclosure()

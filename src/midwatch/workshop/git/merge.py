@@ -4,16 +4,16 @@ from pathlib import Path
 
 from midwatch.errors import Refused
 from midwatch.workshop.git.git import Git
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.upkeep.folders import part, sha
 
 UNRELATED = "(the two have no history in common)"
 
 
-class Joiner:
+class MirrorMerger:
     """Joins commits of one mirror; what comes of it is kept only when a stack asks for it."""
 
-    def __init__(self, mirrors: Mirrors) -> None:
+    def __init__(self, mirrors: GitMirrors) -> None:
         self._mirrors = mirrors
 
     async def join(self, project: str, onto: str, head: str, message: str) -> tuple[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from midwatch.workshop.git.remotes import checked, failure, is_url
 from midwatch.workshop.upkeep.folders import locked, part, remove, sha
 
 
-class Mirrors:
+class GitMirrors:
     """The mirrors under one data folder. Whoever writes to one holds its lock."""
 
     def __init__(self, home: Path, git: Git | None = None) -> None:
@@ -62,6 +62,16 @@ class Mirrors:
             await self._fetch(git, mirror, source)
             if origin:
                 await unshallow.refuse_gaps(git, mirror, Path(source))
+
+    async def update(self, project: str, source: Path | str, branch: str) -> str:
+        """Bring the mirror up to date and return the branch's commit."""
+        await self.refresh(project, source)
+        return await self.head_of(project, branch)
+
+    async def last_subjects(self, project: str, commit: str, most: int) -> tuple[str, ...]:
+        """Give the subjects of the last commits up to one, newest first."""
+        said = await self.git.run(self.path(project), "log", f"--max-count={most}", "--format=%s", sha(commit))
+        return tuple(line[:200] for line in said.decode(errors="replace").splitlines() if line)
 
     async def _fetch(self, git: Git, mirror: Path, source: Path | str) -> None:
         fetch = ("fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head")

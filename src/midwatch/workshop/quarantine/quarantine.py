@@ -12,12 +12,12 @@ from midwatch.terms.jobs import Change
 from midwatch.terms.signals import FILES, IN_CHECKOUT
 from midwatch.workshop.git import history
 from midwatch.workshop.git.git import Git
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.quarantine import paths, sensitive_files
-from midwatch.workshop.quarantine.unpacking import TIP, Contents, Delivery, odd_modes, unpack
+from midwatch.workshop.quarantine.unpacking import TIP, Contents, PackedWork, odd_modes, unpack
 from midwatch.workshop.upkeep.folders import locked, part, remove
 
-__all__ = ["Delivery", "admit"]
+__all__ = ["PackedWork", "admit"]
 
 MOST_COMMITS = 200
 MOST_PATHS = 100_000
@@ -40,7 +40,7 @@ class _Inspection:
 
     git: Git
     place: Path
-    delivery: Delivery
+    delivery: PackedWork
     contents: Contents
     scope: ToolScope
     do_not_touch: tuple[str, ...]
@@ -48,8 +48,8 @@ class _Inspection:
 
 async def admit(
     home: Path,
-    mirrors: Mirrors,
-    delivery: Delivery,
+    mirrors: GitMirrors,
+    delivery: PackedWork,
     *,
     scope: ToolScope,
     do_not_touch: tuple[str, ...],
@@ -207,7 +207,7 @@ def _too_much(change: Change, scope: ToolScope) -> list[str]:
     return found
 
 
-async def _let_in(mirrors: Mirrors, delivery: Delivery, place: Path) -> None:
+async def _let_in(mirrors: GitMirrors, delivery: PackedWork, place: Path) -> None:
     ref = f"refs/midwatch/jobs/{delivery.job}/{delivery.epoch}"
     async with mirrors.held(delivery.project) as (mirror, git):
         # The quarantine is ours, so its objects may be read as any local repository's.

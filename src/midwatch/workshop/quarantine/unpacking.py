@@ -10,7 +10,7 @@ from pathlib import Path
 
 from midwatch.errors import Refused
 from midwatch.workshop.git.git import Git, telling_line
-from midwatch.workshop.git.mirrors import Mirrors
+from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.sandboxed_git import MOST_BYTES
 from midwatch.workshop.upkeep.folders import remove, sha
 
@@ -33,7 +33,7 @@ MODES = frozenset({b"40000", b"100644", b"100755", b"100664", b"120000", b"16000
 
 
 @dataclass(frozen=True)
-class Delivery:
+class PackedWork:
     """What an agent hands over: commits from base to head in a bundle, for one attempt at one job."""
 
     project: str
@@ -61,7 +61,7 @@ def unreadable(why: str) -> Refused:
     return Refused(f"The work cannot be accepted: {why}.", hint="Start the job again.", because=(why,))
 
 
-async def unpack(git: Git, mirrors: Mirrors, delivery: Delivery, place: Path) -> Contents:
+async def unpack(git: Git, mirrors: GitMirrors, delivery: PackedWork, place: Path) -> Contents:
     """Index the bundle's pack with fsck's strict checker, borrowing from the mirror.
 
     A fetch from a bundle skips that checker, and `git fsck` would also judge every object the person ever committed.
@@ -97,7 +97,7 @@ def _why(code: int, complaints: str) -> str:
 
 
 @contextmanager
-def _opened(delivery: Delivery) -> Iterator[tuple[int, list[str]]]:
+def _opened(delivery: PackedWork) -> Iterator[tuple[int, list[str]]]:
     """Open a version 2 bundle that holds exactly the promised commit, at the place where its pack begins."""
     try:
         file = os.open(delivery.bundle, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -118,7 +118,7 @@ def _opened(delivery: Delivery) -> Iterator[tuple[int, list[str]]]:
         os.close(file)
 
 
-def _read_header(header: bytes, delivery: Delivery) -> list[str]:
+def _read_header(header: bytes, delivery: PackedWork) -> list[str]:
     first, *lines = header.split(b"\n")
     if first != b"# v2 git bundle":
         raise unreadable("it is not a git bundle")

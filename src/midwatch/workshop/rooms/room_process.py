@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from midwatch.errors import Exhausted, Refused, Stale, Unavailable
+from midwatch.errors import Broken, Exhausted, Refused, Stale, Unavailable
 from midwatch.ports.network import RoomNetwork
 from midwatch.ports.redaction import NewScrub
 from midwatch.ports.room import ProgramEnd
@@ -20,9 +20,8 @@ from midwatch.workshop.holding.adoption import Ended, launch
 from midwatch.workshop.holding.ending import Ending
 from midwatch.workshop.holding.held import Held
 from midwatch.workshop.holding.log_file import Piece, read_piece
-from midwatch.workshop.rooms.doorman import serving
 from midwatch.workshop.rooms.logs import CappedLog, Untouched
-from midwatch.workshop.rooms.rooms import WALLS, Room, errand_of, write_errand
+from midwatch.workshop.rooms.rooms import WALLS, RoomFolder, errand_of, write_errand
 from midwatch.workshop.sandbox import disk
 from midwatch.workshop.sandbox.background import meanwhile
 from midwatch.workshop.sandbox.walls.entry import command
@@ -56,21 +55,21 @@ class RoomCommand:
 
 @contextlib.asynccontextmanager
 async def occupied(
-    room: Room,
+    room: RoomFolder,
     errand: RoomCommand,
     *,
     stop: asyncio.Event,
-    doorman: RoomNetwork | None = None,
+    network: RoomNetwork | None = None,
     scrub: NewScrub = Untouched,
     watch: disk.Watch | None = None,
 ) -> AsyncIterator["RoomTalk"]:
     """Have an agent at work for a while, started or found again; leave by waiting for its end, or it works on."""
-    held, begins = await _held(room, errand, doorman)
+    held, begins = await _held(room, errand, network)
     talk = RoomTalk(room, held, errand, stop)
     async with contextlib.AsyncExitStack() as stack:
         if isinstance(held, Held):
-            if doorman is not None and room.has_doors:
-                await stack.enter_async_context(serving(doorman, held))
+            if network is not None and room.has_doors:
+                await stack.enter_async_context(_serving(network, held))
             work = (_beats(held), _stops(held, stop, errand.grace), _watches(held, watch, errand.grace, talk.full))
             await stack.enter_async_context(meanwhile(*work))
         await stack.enter_async_context(meanwhile(*talk.writing(begins, scrub)))
@@ -80,7 +79,7 @@ async def occupied(
 class RoomTalk:
     """A program in its room: it outlives us, so what it said before a restart is said to us again."""
 
-    def __init__(self, room: Room, held: Held | Ended, errand: RoomCommand, stop: asyncio.Event) -> None:
+    def __init__(self, room: RoomFolder, held: Held | Ended, errand: RoomCommand, stop: asyncio.Event) -> None:
         self._room = room
         self._held = held
         self._errand = errand
@@ -185,7 +184,19 @@ class RoomTalk:
         self._complained.set()
 
 
-async def _held(room: Room, errand: RoomCommand, doorman: RoomNetwork | None) -> tuple[Held | Ended, int]:
+@contextlib.asynccontextmanager
+async def _serving(network: RoomNetwork, held: Held) -> AsyncIterator[None]:
+    """Serve a holder's listeners for a while; connections made before or after wait in the kernel's queue."""
+    try:
+        listeners = await held.doors()
+    except (Unavailable, Broken):
+        yield  # it has ended meanwhile, and its ending says how
+        return
+    async with meanwhile(network.serve(listeners)):
+        yield
+
+
+async def _held(room: RoomFolder, errand: RoomCommand, network: RoomNetwork | None) -> tuple[Held | Ended, int]:
     """Find whoever works here, or start the agent; tell where in the log its words begin."""
     if room.occupant is not None:
         return room.occupant, int(str(errand_of(room.place).get("log_begins", 0)))
@@ -193,10 +204,10 @@ async def _held(room: Room, errand: RoomCommand, doorman: RoomNetwork | None) ->
     walls = replace(room.walls, environment={**room.walls.environment, **errand.environment})
     if errand.terminal:
         walls = replace(walls, terminal=room.enclosure.isolation is Isolation.BUBBLEWRAP)
-    if doorman is not None and room.has_doors:
-        surroundings = {**walls.environment, **doorman.environment}
-        walls = replace(walls, environment=surroundings, ports=doorman.ports, control=room.place / "doors")
-    await asyncio.to_thread(write_errand, room.place, {"purpose": room.terms.purpose, "log_begins": begins})
+    if network is not None and room.has_doors:
+        surroundings = {**walls.environment, **network.environment}
+        walls = replace(walls, environment=surroundings, ports=network.ports, control=room.place / "doors")
+    await asyncio.to_thread(write_errand, room.place, {"purpose": room.purpose, "log_begins": begins})
     entering = await asyncio.to_thread(
         command,
         room.enclosure.furnished(walls),
@@ -207,7 +218,7 @@ async def _held(room: Room, errand: RoomCommand, doorman: RoomNetwork | None) ->
     return await launch(_spec(room, errand, entering, walls)), begins
 
 
-def _spec(room: Room, errand: RoomCommand, entering: list[str], walls: Walls) -> holding.Spec:
+def _spec(room: RoomFolder, errand: RoomCommand, entering: list[str], walls: Walls) -> holding.Spec:
     return holding.Spec(
         folder=room.folder,
         epoch=room.epoch,

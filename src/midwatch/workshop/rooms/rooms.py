@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.errors import Refused, Unknown
+from midwatch.ports.workspace import RoomRequest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.holding import records
@@ -25,22 +26,7 @@ LARGEST_ANSWER = 16 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """On what terms a room is given: which commit, what for, and what may be done in it."""
-
-    commit: str
-    purpose: str
-    """The same purpose after a crash finds the same room again; any other gets a new one."""
-    paths: tuple[str, ...] = ()
-    reads_only: bool = False
-    takes_over: str = ""
-    """The job in whose last checkout of the same work to go on, instead of a fresh clone."""
-    made: Made | None = None
-    """What the project's setup made."""
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
+class RoomFolder:
     """One attempt's place on disk, and who works there already."""
 
     job: str
@@ -52,7 +38,7 @@ class Room:
     """Where the holder keeps its records, one folder an epoch; out of the agent's reach."""
     walls: Walls
     enclosure: Enclosure
-    terms: Terms
+    purpose: str
     speaks_as: int
     """The epoch that may speak to the holder from now on."""
     occupant: Held | Ended | None = None
@@ -91,7 +77,7 @@ class Room:
         return content
 
 
-class Rooms:
+class RoomFolders:
     """Every room under one data folder."""
 
     def __init__(self, home: Path, checkouts: Checkouts, enclosure: Enclosure) -> None:
@@ -107,17 +93,21 @@ class Rooms:
         """Tell the newest attempt that was begun for a job; 0 where there was none."""
         return next(reversed(records.epochs(self.held(job))), 0)
 
-    async def enter(self, project: str, job: str, epoch: int, terms: Terms) -> Room:
-        """Give the room where this very errand is at work or has ended, else a new one with a fresh clone."""
-        found = await self._occupied(job, terms.purpose, epoch)
+    async def enter(self, request: RoomRequest, paths: tuple[str, ...], made: Made | None) -> RoomFolder:
+        """Give the room where this very task is at work or has ended, else a new one with a fresh clone.
+
+        `paths` narrow the clone; `made` is what the project's setup made.
+        """
+        project, job, epoch = request.place.project, request.place.job, request.place.epoch
+        found = await self._occupied(job, request.purpose, epoch)
         whose = epoch if found is None else found[0]
-        if found is None and terms.takes_over:
-            await self._hand_on(terms.takes_over, job, epoch, terms.purpose)
+        if found is None and request.takes_over:
+            await self._hand_on(request.takes_over, job, epoch, request.purpose)
         if found is None:
-            tree = await self._checkouts.private_clone(project, job, epoch, terms.commit, paths=terms.paths)
+            tree = await self._checkouts.private_clone(project, job, epoch, request.commit, paths=paths)
         else:
             tree = self._checkouts.tree(job, whose)
-        await asyncio.to_thread(tree.with_name(PURPOSE).write_text, terms.purpose)
+        await asyncio.to_thread(tree.with_name(PURPOSE).write_text, request.purpose)
         # One for all attempts: what an agent remembers of a conversation lies in its home.
         home = tree.parent.with_name("home")
         await asyncio.to_thread(home.mkdir, exist_ok=True)
@@ -125,12 +115,12 @@ class Rooms:
             tree=tree,
             home=home,
             objects=(self._checkouts.mirrors.path(project) / "objects",),
-            tree_read_only=terms.reads_only,
+            tree_read_only=request.reads_only,
             limits=self.enclosure.limits,
         )
-        if terms.made is not None:
-            walls = await asyncio.to_thread(lend, terms.made, walls, self.enclosure)
-        return Room(
+        if made is not None:
+            walls = await asyncio.to_thread(lend, made, walls, self.enclosure)
+        return RoomFolder(
             job=job,
             epoch=whose,
             tree=tree,
@@ -138,7 +128,7 @@ class Rooms:
             folder=self.held(job),
             walls=walls,
             enclosure=self.enclosure,
-            terms=terms,
+            purpose=request.purpose,
             speaks_as=epoch,
             occupant=None if found is None else found[1],
         )

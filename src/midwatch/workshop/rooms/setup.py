@@ -74,7 +74,7 @@ class Setups:
         *,
         log: Path,
         wall: timedelta,
-        doorman: RoomNetwork | None = None,
+        network: RoomNetwork | None = None,
         stop: asyncio.Event | None = None,
     ) -> tuple[Made, bool, float]:
         """Run the setup unless its result is there; tell what was made, whether it was there, and the seconds."""
@@ -87,7 +87,7 @@ class Setups:
             # Not elsewhere and renamed: much of what is made remembers the path it was made at.
             await asyncio.to_thread(_begin, place)
             async with self._checkouts.passing(project, job, commit, "setup") as tree:
-                await self._run(tree, place, command, log=log, wall=wall, doorman=doorman, stop=stop)
+                await self._run(tree, place, command, log=log, wall=wall, network=network, stop=stop)
                 committed = frozenset(path.split("/")[0] for path, _ in await self._listed(project, commit))
                 await asyncio.to_thread(_gather, tree, place, committed)
         done = self.made(project, named)
@@ -108,7 +108,7 @@ class Setups:
         *,
         log: Path,
         wall: timedelta,
-        doorman: RoomNetwork | None,
+        network: RoomNetwork | None,
         stop: asyncio.Event | None,
     ) -> None:
         home = tree.with_name("home")
@@ -122,7 +122,7 @@ class Setups:
             limits=self.enclosure.limits,
         )
         argv = ["/bin/sh", "-c", command]
-        ended = await self.enclosure.run(walls, argv, log=log, wall=wall, stop=stop, doorman=doorman)
+        ended = await self.enclosure.run(walls, argv, log=log, wall=wall, stop=stop, network=network)
         if ended.stopped:
             raise Unavailable("The setup was stopped before it had ended.", hint="Resume the job to run it again.")
         if ended.exit_code:

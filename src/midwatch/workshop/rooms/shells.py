@@ -10,7 +10,6 @@ from typing import Final
 from midwatch.errors import MidwatchError, Refused, Unknown
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.bench import Bench
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, launch
 from midwatch.workshop.holding.held import Held
@@ -20,6 +19,7 @@ from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.walls.entry import command
 from midwatch.workshop.sandbox.walls.spec import Walls
 from midwatch.workshop.upkeep.folders import part
+from midwatch.workshop.workshop import Workshop
 
 FOLDER: Final = "shells"
 WALL, IDLE = timedelta(hours=8), timedelta(hours=1)
@@ -86,18 +86,18 @@ async def refuse_while_entered(home: Path, job: str, number: int) -> None:
         )
 
 
-async def enter(home: Path, bench: Bench, visit: Visit) -> Held:
+async def enter(home: Path, workshop: Workshop, visit: Visit) -> Held:
     """Give the job's living shell, or start one in its newest checkout."""
     found = await living(home, visit.job)
     if found is not None:
         return found
     place = folder(home, visit.job)
     epoch = next(reversed(await asyncio.to_thread(records.epochs, place)), 0) + 1
-    walls = await asyncio.to_thread(_walls, bench, visit)
-    isolation = bench.enclosure.isolation
+    walls = await asyncio.to_thread(_walls, workshop, visit)
+    isolation = workshop.enclosure.isolation
     note = records.epoch_folder(place, epoch) / "walls.json"
     entering = await asyncio.to_thread(
-        command, bench.enclosure.furnished(walls), visit.argv, isolation=isolation, note=note
+        command, workshop.enclosure.furnished(walls), visit.argv, isolation=isolation, note=note
     )
     return await launch(
         Spec(
@@ -111,8 +111,8 @@ async def enter(home: Path, bench: Bench, visit: Visit) -> Held:
     )
 
 
-def _walls(bench: Bench, visit: Visit) -> Walls:
-    tree = newest(bench, visit.job)
+def _walls(workshop: Workshop, visit: Visit) -> Walls:
+    tree = newest(workshop, visit.job)
     if tree is None:
         raise Unknown("This job has no checkout any more.", hint="What it delivered is on its branch: agent/...")
     home = tree.with_name("home")
@@ -120,20 +120,20 @@ def _walls(bench: Bench, visit: Visit) -> Walls:
     walls = Walls(
         tree=tree,
         home=home,
-        objects=(bench.mirrors.path(visit.project) / "objects",),
+        objects=(workshop.mirrors.path(visit.project) / "objects",),
         environment={"TERM": os.environ.get("TERM", "dumb"), "PS1": "$PWD $ "},
-        terminal=bench.isolation is Isolation.BUBBLEWRAP,
-        limits=bench.enclosure.limits,
+        terminal=workshop.rooms.isolation is Isolation.BUBBLEWRAP,
+        limits=workshop.enclosure.limits,
     )
-    made = bench.setups.made(visit.project, visit.setup_key)
-    return walls if made is None else lend(made, walls, bench.enclosure)
+    made = workshop.setups.made(visit.project, visit.setup_key)
+    return walls if made is None else lend(made, walls, workshop.enclosure)
 
 
-def newest(bench: Bench, job: str) -> Path | None:
+def newest(workshop: Workshop, job: str) -> Path | None:
     """Find the newest checkout a job left."""
-    attempts = bench.checkouts.tree(job, 0).parents[1]
+    attempts = workshop.checkouts.tree(job, 0).parents[1]
     epochs = [int(one.name) for one in attempts.glob("*") if one.name.isdigit()] if attempts.is_dir() else []
-    trees = (bench.checkouts.tree(job, epoch) for epoch in sorted(epochs, reverse=True))
+    trees = (workshop.checkouts.tree(job, epoch) for epoch in sorted(epochs, reverse=True))
     return next((tree for tree in trees if tree.is_dir()), None)
 
 

@@ -10,7 +10,7 @@ from midwatch.ports.room import ProgramEnd
 from midwatch.ports.workspace import RoomRequest
 from midwatch.terms.signals import SIGNALS, SIGNALS_VARIABLE
 from midwatch.workshop.rooms.room_process import RoomCommand, RoomTalk, occupied, unix_time_in
-from midwatch.workshop.rooms.rooms import Room
+from midwatch.workshop.rooms.rooms import RoomFolder
 from midwatch.workshop.rooms.signal_files import Letterbox
 from midwatch.workshop.sandbox.disk import Watch
 
@@ -21,9 +21,9 @@ SITTING_IDLE = timedelta(hours=1)
 class Workplace:
     """A room with its terms: where an agent is started, and the only way it is."""
 
-    def __init__(self, room: Room, lodging: RoomRequest, log: Path) -> None:
+    def __init__(self, room: RoomFolder, request: RoomRequest, log: Path) -> None:
         self._room = room
-        self._lodging = lodging
+        self._request = request
         self.log = log
         self.tree = room.tree
         self.inside = room.inside
@@ -69,22 +69,22 @@ class Workplace:
     async def _occupied(
         self, argv: tuple[str, ...], environment: Mapping[str, str], *, talks: bool, terminal: bool = False
     ) -> AsyncIterator[RoomTalk]:
-        lodging = self._lodging
+        request = self._request
         errand = RoomCommand(
             argv=argv,
             log=self.log,
-            wall=lodging.wall,
-            idle=SITTING_IDLE if terminal else lodging.idle,
-            grace=lodging.grace,
-            night_ends=None if lodging.night_left is None else unix_time_in(lodging.night_left.total_seconds()),
+            wall=request.wall,
+            idle=SITTING_IDLE if terminal else request.idle,
+            grace=request.grace,
+            night_ends=None if request.night_left is None else unix_time_in(request.night_left.total_seconds()),
             environment={**environment, SIGNALS_VARIABLE: str(self.signals_inside)},
             takes_input=talks,
             terminal=terminal,
             joined=not talks,
         )
-        watch = Watch(self.tree.parent.parent, floor=lodging.floor_bytes, most=lodging.room_bytes)
+        watch = Watch(self.tree.parent.parent, floor=request.floor_bytes, most=request.room_bytes)
         scrub = self._room.enclosure.scrub
-        work = occupied(self._room, errand, stop=lodging.stop, doorman=lodging.doorman, scrub=scrub, watch=watch)
+        work = occupied(self._room, errand, stop=request.stop, network=request.network, scrub=scrub, watch=watch)
         await asyncio.to_thread(self.letters.open)
         async with work as self._talk:
             self.begun.set()

@@ -54,16 +54,16 @@ class Enclosure:
         log: Path,
         wall: timedelta,
         stop: asyncio.Event | None = None,
-        doorman: RoomNetwork | None = None,
+        network: RoomNetwork | None = None,
     ) -> Ended:
         """Run a command in the walls' tree until it ends, its time is up or `stop` is set."""
         note = log.with_suffix(".walls")
-        if doorman is not None and self.isolation is Isolation.BUBBLEWRAP:
-            surroundings = {**walls.environment, **doorman.environment}
-            walls = replace(walls, environment=surroundings, ports=doorman.ports, control=log.with_suffix(".doors"))
+        if network is not None and self.isolation is Isolation.BUBBLEWRAP:
+            surroundings = {**walls.environment, **network.environment}
+            walls = replace(walls, environment=surroundings, ports=network.ports, control=log.with_suffix(".doors"))
         entering = await asyncio.to_thread(command, self.furnished(walls), argv, isolation=self.isolation, note=note)
         try:
-            async with _served(walls, doorman):
+            async with _served(walls, network):
                 return await run_leashed(
                     entering, cwd=Path("/"), env={}, log=log, wall=wall, idle=wall, stop=stop, scrub=self.scrub
                 )
@@ -72,18 +72,18 @@ class Enclosure:
 
 
 @contextlib.asynccontextmanager
-async def _served(walls: Walls, doorman: RoomNetwork | None) -> AsyncIterator[None]:
-    if walls.control is None or doorman is None:
+async def _served(walls: Walls, network: RoomNetwork | None) -> AsyncIterator[None]:
+    if walls.control is None or network is None:
         yield
         return
-    async with waiting_at(walls.control) as doors, meanwhile(_open_and_serve(doors, doorman)):
+    async with waiting_at(walls.control) as doors, meanwhile(_open_and_serve(doors, network)):
         yield
 
 
-async def _open_and_serve(doors: Doors, doorman: RoomNetwork) -> None:
+async def _open_and_serve(doors: Doors, network: RoomNetwork) -> None:
     try:
-        listeners = await doors.listeners(doorman.ports)
+        listeners = await doors.listeners(network.ports)
     except Broken:
         return  # a command that never opened its doors says why in its log and by its exit code
     doors.let_in()
-    await doorman.serve(listeners)
+    await network.serve(listeners)

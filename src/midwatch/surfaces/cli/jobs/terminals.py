@@ -83,9 +83,9 @@ async def _open_shell(row: dict[str, Any], argv: tuple[str, ...]) -> None:
             rows=rows,
             columns=columns,
         )
-        walls = WALLS[house.bench.isolation]
+        walls = WALLS[house.workshop.rooms.isolation]
         typer.echo(f"A shell in the checkout of job {row['number']}, {walls.mark} ({walls.kind}).", err=True)
-        await _stay(await shells.enter(client.home(), house.bench, visit), row["number"])
+        await _stay(await shells.enter(client.home(), house.workshop, visit), row["number"])
     finally:
         await house.dispose()
 

@@ -53,7 +53,7 @@ STREAMED = {"cache-control": "no-store", "x-accel-buffering": "no"}
 async def one_job(request: Request, house: TheHouse, name: str) -> HTMLResponse:
     """Show one job whole."""
     row = await house.records.get(JobRow, name)
-    place, tail = read_tail(house.bench.log(row.id, "agent"))
+    place, tail = read_tail(house.workshop.rooms.log(row.id, "agent"))
     return page(request, "job.html", here="Live", log=tail, place=place, **await _shown(house, row))
 
 
@@ -87,11 +87,11 @@ async def log_stream(
 
     async def standing() -> tuple[str, bool]:
         now = await house.records.get(JobRow, row.id)
-        at = await house.bench.head_so_far(row.id, now.epoch)
+        at = await house.workshop.rooms.head_so_far(row.id, now.epoch)
         did = await seen.count()
         return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at} {did}", now.state.over
 
-    path = house.bench.log(row.id, "agent")
+    path = house.workshop.rooms.log(row.id, "agent")
     return StreamingResponse(follow(path, resumed, standing), media_type="text/event-stream", headers=STREAMED)
 
 
@@ -142,7 +142,7 @@ async def _diff(house: House, row: JobRow) -> Markup:
 async def _so_far(house: House, row: JobRow) -> str:
     """Show what is committed while the agent still works; nothing, where there is nothing yet."""
     try:
-        diff = await house.bench.diff_so_far(row.id, row.epoch, row.repository.head) if row.repository else ""
+        diff = await house.workshop.rooms.diff_so_far(row.id, row.epoch, row.repository.head) if row.repository else ""
         return house.redactor.redact(diff)
     except MidwatchError:
         return ""

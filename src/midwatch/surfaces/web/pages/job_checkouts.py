@@ -60,7 +60,7 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
     if not row.state.over:
         return shown
     try:
-        standing = await house.bench.standing(row.id)
+        standing = await house.workshop.upkeep.standing(row.id)
     except MidwatchError as error:
         return shown | {"said": clean(error.message, 400)}
     if not standing:
