@@ -259,7 +259,7 @@ def test_the_schema_asks_for_every_field_of_a_plan() -> None:
         ({**GOOD, "estimate_lines": 1.5}, "estimate_lines is not a whole number"),
         ({**GOOD, "risks": ["x"] * 101}, "risks has more than 100 items"),
         ({**GOOD, "undo": "x" * 4001}, "undo has more than 4,000 characters"),
-        ({**GOOD, "findings": []}, "nobody asked for 'findings'"),
+        ({**GOOD, "findings": []}, "'findings' is not expected"),
     ],
 )  # fmt: skip
 def test_a_plan_that_cannot_be_read_says_what_is_wrong(structured: object, fault: str) -> None:

@@ -23,7 +23,7 @@ def a_program(folder: Path, says: str = "2.1.325 (Claude Code)") -> Path:
         ("claude", {}, "It has no credential: midwatch agent login claude"),
         ("claude", {"secret": "other"}, "[secrets] does not say where other is kept"),
         ("claude", {"secret": "mine", "program": "nobody-has-this"}, "nobody-has-this is not here. npm install"),
-        ("mine", {"secret": "mine"}, "Say how it is led: agents.mine.speaks"),
+        ("mine", {"secret": "mine"}, "Set agents.mine.speaks"),
         ("mine", {"speaks": "acp"}, "Say whose model it asks: agents.mine.provider."),
         ("mine", {"speaks": "acp", "provider": "openai", "secret": "mine"}, "Name its model: agents.mine.model."),
         (
@@ -93,5 +93,5 @@ def test_a_program_in_a_home_folder_is_refused(tmp_path: Path, monkeypatch: pyte
     path = a_program(tmp_path)
     monkeypatch.setenv("HOME", str(path.parent / "ann"))
     assert (
-        "lies in a folder that no job may read" in recruit("claude", AgentSetup(program=str(path)), frozenset()).missing
+        "is in a folder that no job may read" in recruit("claude", AgentSetup(program=str(path)), frozenset()).missing
     )

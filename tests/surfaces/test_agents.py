@@ -288,7 +288,7 @@ def test_what_is_missing_is_one_sentence_with_what_to_do() -> None:
         assert max(map(len, listed.out.splitlines())) <= 60
         text = " ".join(listed.out.split())
         assert "nobody-has-this is not here. npm install --global @anthropic-ai/claude-code@" in text
-        assert "Say how it is led: agents.mine.speaks = acp or command." in text
+        assert "Set agents.mine.speaks to acp or command." in text
         doctor = person.types("doctor").out
         assert "look agent claude cannot work yet: nobody-has-this is not here." in doctor
         assert person.types("agent", "test", "nobody", expect=2).err.startswith("midwatch: No agent is called nobody.")

@@ -104,7 +104,9 @@ class Forges:
 
     def _github(self, name: str, setup: ForgeSetup) -> GitHubForge:
         if (setup.speaks or name) != "github":
-            raise Refused(f"Nobody here speaks to {name}.", hint=f'Say how: [forges.{name}] speaks = "github"')
+            raise Refused(
+                f"The forge {name} is not configured.", hint=f'Add to midwatch.toml: [forges.{name}] speaks = "github"'
+            )
         desk = Desk(name, Token(self.vault, name, setup.secret), self.clock, setup.base_url or API)
         wishes = Wishes(setup.labels, setup.reviewers, draft=setup.draft)
         return GitHubForge(desk, Pusher(self.mirrors), wishes)

@@ -18,7 +18,7 @@ from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.preflight import AgentSeen, LimitLeft
 
-NO_MODEL = "It asks no model, so there is nobody to greet."
+NO_MODEL = "Uses no model."
 
 
 async def say_hello(access: ModelAccess, vault: SecretSource, clock: Clock, *, chats: bool) -> HelloResult:

@@ -21,7 +21,7 @@ from midwatch.workshop.upkeep.machine import sleep_risk
 if TYPE_CHECKING:
     from midwatch.compose.house import House
 
-PING = "Midwatch will tell you here what happens tonight."
+PING = "Midwatch will report here tonight."
 
 
 class Preflights:

@@ -16,7 +16,7 @@ WRONG: dict[Outcome, tuple[type[MidwatchError], str]] = {
     Outcome.FAILED: (Broken, "Look at its log for what it tried."),
     Outcome.MAX_TURNS: (Broken, "Ask for less at once, or allow more turns."),
     Outcome.BUDGET: (JobSpent, "Raise the ceiling, or ask for less."),
-    Outcome.LIMIT: (Limited, "It goes on when the provider's limit resets."),
+    Outcome.LIMIT: (Limited, "It resumes when the provider's limit resets."),
     Outcome.AUTH: (Locked, "Check its credential: midwatch agent test."),
     Outcome.NETWORK: (Away, "It is tried again; look at the provider's status page."),
     Outcome.CANCELLED: (Unavailable, "Its checkout is kept."),

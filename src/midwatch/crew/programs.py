@@ -99,7 +99,7 @@ def _safe(path: Path) -> Path:
     """A program's folder is lent to every job, so a home folder, or one above it, will not do."""
     if Path.home().resolve().is_relative_to(path.parent):
         raise Misuse(
-            f"{path} lies in a folder that no job may read.",
-            hint="Move the program into a folder of its own, and name it there.",
+            f"{path} is in a folder that no job may read.",
+            hint="Move the program into another folder, and name it there.",
         )
     return path

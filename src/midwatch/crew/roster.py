@@ -99,7 +99,7 @@ def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
     """Find out how one agent stands; `secrets` are the names the settings know."""
     kind = kind_of(name, setup)
     if kind is None:
-        return Recruit(name, None, None, None, f"Say how it is led: agents.{name}.speaks = acp or command.")
+        return Recruit(name, None, None, None, f"Set agents.{name}.speaks to acp or command.")
     access = _access(setup, kind)
     # Whoever may change settings from afar chooses names, and must not thereby choose a program of the PATH.
     if not setup.program and name not in KNOWN:

@@ -15,5 +15,5 @@ async def going_on(loop: Loop) -> None:
         try:
             await loop()
         except Exception:
-            log.exception("a loop stumbled and goes on")
+            log.exception("a loop failed and continues")
             await asyncio.sleep(AGAIN_SECONDS)

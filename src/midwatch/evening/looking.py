@@ -164,7 +164,7 @@ async def _clone(turn: Turn, project: ProjectTried) -> str:
             facts = await turn.out.yard.clone(project)
         told, commit = judge.clone_told(facts), facts.head
     except TimeoutError:
-        told = judge.bad(f"It was not cloned within {turn.minutes:g} min.", "Clone it once by hand, then try again.")
+        told = judge.bad(f"It was not cloned within {turn.minutes:g} min.", "Clone it once yourself, then try again.")
     except MidwatchError as error:
         told = judge.bad(error.message, error.hint)
     await turn.tell(What.CLONE, project.name, told, spent=time.monotonic() - begun, commit=commit)

@@ -225,7 +225,8 @@ async def _not_the_last_owner(entrance: Entrance, person: PersonRow) -> None:
     owners = await entrance.records.find(PersonRow, role=Role.OWNER, removed=False)
     if [one.id for one in owners] == [person.id]:
         raise Refused(
-            f"{person.name} is the only owner.", hint="Make somebody else one first: midwatch person role NAME owner"
+            f"{person.name} is the only owner.",
+            hint="Make another person an owner first: midwatch person role NAME owner",
         )
 
 

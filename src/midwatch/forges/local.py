@@ -47,7 +47,7 @@ class LocalForge:
         source = place.source if is_url(place.source) else Path(place.source)
         into = await tip(self._git, source, f"refs/heads/{place.into}")
         if not into:
-            raise Unknown(f"{place.source} has no branch {place.into!r} any more.", hint="Merge it by hand.")
+            raise Unknown(f"{place.source} has no branch {place.into!r} any more.", hint="Merge it yourself.")
         async with self._mirrors.held(place.project) as (mirror, git):
             near = source if isinstance(source, Path) else mirror
             merged = (await git.attempt(near, "merge-base", "--is-ancestor", commit_id(place.head), into))[0] == 0
@@ -162,7 +162,7 @@ class LocalForge:
                 names = tuple(sorted(set(files)))
                 raise Refused(
                     f"The work conflicts with the branch in {', '.join(names)}.",
-                    hint=f"Merge {agent_branch(job)} by hand, or let the job start again from the newest commit.",
+                    hint=f"Merge {agent_branch(job)} yourself, or let the job start again from the newest commit.",
                     because=names,
                 )
             if code:
@@ -220,9 +220,7 @@ def _moved(into: str) -> Stale:
 
 
 def _moved_since(into: str) -> Stale:
-    return Stale(
-        f"{into} moved since the stack was verified.", hint="Check it again where it stands now: midwatch stack check"
-    )
+    return Stale(f"{into} moved since the stack was verified.", hint="Check it again: midwatch stack check")
 
 
 def _local(asked: BranchAdvance) -> Path:

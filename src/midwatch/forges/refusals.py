@@ -26,7 +26,7 @@ _READING: tuple[_Sign, ...] = (
     (
         r"host key verification failed|remote host identification has changed",
         Refused,
-        "nobody has confirmed the key of {host}",
+        "the host key of {host} is not confirmed",
         "Run `ssh {host}` once as the server's user and compare the key it shows.",
     ),
     (
@@ -39,7 +39,7 @@ _READING: tuple[_Sign, ...] = (
         r"returned error: 429|rate limit",
         Limited,
         "{host} asks us to come later",
-        "It goes on by itself.",
+        "It resumes by itself.",
     ),
     (
         r"returned error: 5\d\d|could not resolve|connect|timed out|unreachable|no route|hung up|disconnect|early eof",

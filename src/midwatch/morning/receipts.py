@@ -133,12 +133,12 @@ def _assumptions(morning: Morning, job: JobRow) -> list[Assumption]:
         )
 
     if job.approved_by == "silence":
-        assume(f"Nobody objected to the plan of job {job.number}, so it was right.", 0.7, "medium")
+        assume(f"The plan of job {job.number} was approved by timeout; nobody reviewed it.", 0.7, "medium")
     if job.change is not None and job.proof is not None and job.proof.verdict == "no_checks":
         assume(f"The change in job {job.number} breaks nothing, though no check could say so.", 0.6, "high")
     if job.repository is not None and job.repository.dirty:
         count = some(len(job.repository.dirty), "uncommitted file")
-        assume(f"What lies uncommitted in {job.repository.path} ({count}) does not matter to the work.", 0.7, "low")
+        assume(f"Uncommitted files in {job.repository.path} ({count}) do not affect the work.", 0.7, "low")
     return made
 
 

@@ -59,7 +59,7 @@ async def begin_anew(morning: Morning, name: str, *, by: str) -> StackRow:
         return making[-1]
     opened = await morning.records.find(PullRequestRow, project=project.id, state="open")
     if not opened:
-        raise Unknown(f"{project.name} has no open pull request of ours.", hint="See: midwatch job list")
+        raise Unknown(f"{project.name} has no open pull request from Midwatch.", hint="See: midwatch job list")
     session = (await morning.records.get(RunRow, opened[-1].run)).session
     begun = _begun(morning, project, session, by)
     await morning.journal.record(begun, actor=by)

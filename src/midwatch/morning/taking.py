@@ -66,9 +66,7 @@ async def _merge(
 async def _tell(morning: Morning, row: StackRow, pulls: tuple[PullRequestRow, ...], *, by: str) -> StackRow:
     forge = morning.comments
     if forge is None:
-        raise Unavailable(
-            f"Nobody here can leave a comment at {pulls[0].forge}.", hint="Merge them there: midwatch stack"
-        )
+        raise Unavailable(f"Midwatch cannot comment on {pulls[0].forge}.", hint="Merge them there: midwatch stack")
     for pull in pulls:
         await _comment(morning, forge, row, pull, by=by)
     told = StackCommented(stack=row.id, by=by, pull_requests=tuple(pull.id for pull in pulls))
@@ -77,7 +75,7 @@ async def _tell(morning: Morning, row: StackRow, pulls: tuple[PullRequestRow, ..
 
 async def _comment(morning: Morning, forge: Commenter, row: StackRow, pull: PullRequestRow, *, by: str) -> None:
     async def judge() -> Verdict:
-        text = f"{by} wants the order told."
+        text = f"{by} posts the order."
         return Verdict(outcome=Outcome.EXECUTE, reasons=(Reason(code="person.command", text=text),))
 
     async def act() -> dict[str, str]:

@@ -61,7 +61,7 @@ def _scrubbed(draft: Draft, shapes: Sequence[Shape], scrub: Scrub) -> Draft:
             events[i], bodies[i] = read_event(event.kind, clean), canonical(clean)
         except ValidationError:
             raise Broken(
-                f"A secret stands where it cannot be taken out of {event.kind}; nothing was written.",
+                f"A secret cannot be removed from {event.kind}; nothing was written.",
                 hint="Change that secret: what is also one of our own words or numbers cannot be hidden.",
             ) from None  # the cause would repeat it
     return draft._replace(events=tuple(events), bodies=tuple(bodies))

@@ -70,7 +70,7 @@ def test_a_file_that_no_night_has_room_for_is_said_to_need_a_higher_limit(repo: 
 def test_when_nothing_fits_the_plan_says_so(repo: Any) -> None:
     base = repo.commit({"a.txt": "x \n"})
     plan = repo.plan("--most-lines", "1")
-    assert plan.summary.startswith("Nothing to mend within the limits; 1 file needs a higher limit")
+    assert plan.summary.startswith("Nothing to fix within the limits; 1 file needs a higher limit")
     assert plan.files == plan.approach == ()
     assert repo.execute("--most-lines", "1").head == base
 

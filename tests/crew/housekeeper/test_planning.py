@@ -73,7 +73,7 @@ def test_what_is_not_in_the_approved_plan_is_not_touched(repo: Any) -> None:
 def test_a_tidy_repository_is_left_alone(repo: Any) -> None:
     base = repo.commit({"a.py": "print(1)\n", "README.md": "# Tidy\n"})
     plan = repo.plan()
-    assert plan.summary == "Nothing to mend; nothing is left for a person."
+    assert plan.summary == "Nothing to fix; nothing is left for a person."
     assert plan.files == plan.approach == ()
     done = repo.execute()
     assert done.head == done.base == base

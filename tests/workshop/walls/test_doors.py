@@ -79,7 +79,7 @@ async def test_nothing_begins_when_the_server_leaves_first(lab: Lab) -> None:
     _, errors = await asyncio.to_thread(process.communicate)
     assert (process.returncode, errors) == (
         70,
-        b"midwatch: whoever serves the doors has gone; nothing was started\n",
+        b"midwatch: the network proxy is gone; nothing was started\n",
     )
     assert not (lab.folder / "tree" / "begun").exists()
 

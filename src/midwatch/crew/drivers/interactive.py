@@ -23,6 +23,6 @@ def seat(driver: Driver, brief: Brief, program: str) -> Launch:
             return Launch(argv=(program,), environment=environment, files={}, takes_input=True)
         case _:
             raise Refused(
-                f"{driver.name} is spoken with over pipes and has no screen that we know of.",
+                f"{driver.name} has no interactive mode that Midwatch can start.",
                 hint="Use claude, codex, a command, or a plain shell: --agent shell",
             )

@@ -11,7 +11,7 @@ from midwatch.ports.agent import Brief, Decide, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import AgentEvent, Decision
 
-UNDECIDED = "Nobody could decide about this call, so it is refused. Go on without it, or say what you need it for."
+UNDECIDED = "This call could not be decided, so it is denied. Continue without it, or say what you need it for."
 UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
 ENOUGH = Decision(allowed=False, why="It took as many turns as it may.")
 

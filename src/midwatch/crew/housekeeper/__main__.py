@@ -59,7 +59,7 @@ def _approved(place: Path) -> frozenset[str]:
         return frozenset(Plan.model_validate_json(place.read_text(encoding="utf-8")).files)
     except (OSError, ValidationError, ValueError) as wrong:
         reason = wrong.strerror if isinstance(wrong, OSError) else "it is not a plan"
-        raise Misuse(f"{place} cannot be used: {reason}.", hint="Hand over the file that `plan` wrote.") from wrong
+        raise Misuse(f"{place} cannot be used: {reason}.", hint="Pass the file that `plan` wrote.") from wrong
 
 
 def _failure(place: Path | None) -> str:

@@ -39,7 +39,7 @@ def _blast_radius(pieces: list[Piece]) -> str:
     """Tell who would notice."""
     if not pieces:
         return ""
-    return "Whoever imports or reads the files named; nothing outside the repository is touched."
+    return "Code that imports or reads these files; nothing outside the repository."
 
 
 def _approach(pieces: list[Piece], commands: tuple[str, ...]) -> tuple[str, ...]:

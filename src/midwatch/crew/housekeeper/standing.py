@@ -25,7 +25,7 @@ def why_it_stands(offence: Offence, name: str, tree: Tree) -> str:
     if file.name == "conftest.py" or name in _parameters(root):
         return "pytest may use it as a fixture"
     if _offers(root, offence.line):
-        return "the file holds nothing but imports, so it is there to offer them"
+        return "the file contains only imports, so they are meant for others"
     if _is_inside(root, offence.line, ast.Try, ast.TryStar):
         return "it is one side of a fallback"
     if _is_test(file) and _is_inside(root, offence.line, ast.FunctionDef, ast.AsyncFunctionDef):

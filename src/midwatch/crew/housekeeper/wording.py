@@ -12,7 +12,7 @@ from midwatch.crew.housekeeper.voice import count, listed
 def planned(pieces: list[Piece], waiting: Waiting, left: list[Found], notes: Iterable[str]) -> str:
     """One sentence about the plan."""
     intents = [kinds.kind(p.key).intent(p.places, len(p.changed)) for p in pieces]
-    nothing = "Nothing to mend within the limits" if waiting.places else "Nothing to mend"
+    nothing = "Nothing to fix within the limits" if waiting.places else "Nothing to fix"
     doing = _capital(listed(intents)) if intents else nothing
     return f"{doing}; {_wait(waiting, pieces)}{needs_a_person(left)}.{_aside(notes)}"
 

@@ -51,7 +51,7 @@ def read_plan(structured: object, *, root: str = "/ws") -> Plan:
     if not isinstance(structured, Mapping):
         raise _unreadable("it is not a JSON object")
     known = {*_TEXTS, *_LISTS, *_NUMBERS}
-    faults = [f"nobody asked for {_named(name)}" for name in structured if name not in known]
+    faults = [f"{_named(name)} is not expected" for name in structured if name not in known]
     faults += [fault for name in _TEXTS if (fault := _text_fault(name, structured.get(name, "")))]
     faults += [fault for name in _LISTS if (fault := _list_fault(name, structured.get(name, [])))]
     faults += [fault for name in _NUMBERS if (fault := _number_fault(name, structured.get(name, 0)))]

@@ -24,7 +24,7 @@ _SCALES: Final = (1.0, 0.5, 0.25, 0.1, 0.03)
 _VERSION: Final = re.compile(r"\{# version: (\d+) #\}\n")
 _PARTS: Final = ("context", "limits", "telling", "ending")
 _FENCED_LISTS: Final = {
-    "signals": "what was last heard of this project",
+    "signals": "recent signals of this project",
     "priorities": "what is pressing",
     "together": "the same work in other repositories",
     "commits": "subjects of the last commits",
@@ -141,7 +141,7 @@ _OURS: Final = {
     "notes": "notes of the person who signed the orders",
     "said": "what the person said",
     "own": "the task",
-    "wish": "what is wanted of the plan",
+    "wish": "requested changes to the plan",
 }
 
 

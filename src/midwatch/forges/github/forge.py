@@ -197,7 +197,7 @@ class GitHubForge:
         if answer.status == 422 and complains_about(answer.body, "base"):
             return Refused(
                 f"{place.into} is gone from {repository} on {self.name}, so there is nothing to merge into.",
-                hint=f"{place.branch} is there: open the pull request yourself, or bring {place.into} back and resume.",
+                hint=f"{place.branch} was pushed: open the pull request yourself, or restore {place.into} and resume.",
             )
         return refusal(self.name, str(repository), f"open a pull request for {place.branch}", answer)
 

@@ -26,7 +26,7 @@ def refusal_anywhere(
     if limited(status, headers, message):
         return Limited(
             f"{forge} asks us to come later{f': {said}' if said else '.'}",
-            hint="It goes on by itself.",
+            hint="It resumes by itself.",
             until=_until(headers, now),
         )
     if status in {301, 302, 307, 308}:

@@ -16,7 +16,7 @@ from midwatch.terms.trust import Isolation
 
 NOT_OVER = tuple(state.value for state in JobState if not state.over)
 GOING = (JobState.RUNNING.value, JobState.QUEUED.value)
-LOOK = "Look again and decide anew."
+LOOK = "Look at the current state and try again."
 
 
 def timer_of(job: str) -> str:
@@ -32,7 +32,7 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
         raise Stale("The night is over.", hint="Order it for the next one.")
     busy = sa.select(jobs.c.number).where(jobs.c.project == event.project, jobs.c.state.in_(NOT_OVER))
     if (number := c.execute(busy).scalar()) is not None:
-        raise Stale(f"Job {number} is at work in this project.", hint="Wait for it, or stop it: midwatch job stop")
+        raise Stale(f"Job {number} is running in this project.", hint="Wait for it, or stop it: midwatch job stop")
     fields = event.model_dump(mode="json", exclude={"kind", "job"})
     insert(
         c,

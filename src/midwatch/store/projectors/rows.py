@@ -34,14 +34,16 @@ def insert(connection: sa.Connection, table: sa.Table, **values: object) -> None
     try:
         connection.execute(table.insert(), _plain(values))
     except sa.exc.IntegrityError as there:
-        hint = "Look again and decide anew."
-        raise Stale(f"{table.name}: {values.get('id')} is there already.", hint=hint) from there
+        hint = "Look at the current state and try again."
+        raise Stale(f"{table.name}: {values.get('id')} already exists.", hint=hint) from there
 
 
 def change(connection: sa.Connection, table: sa.Table, where: Mapping[str, object], **values: object) -> None:
     """Change exactly the rows that are in the expected state; none there means the world moved on."""
     if not connection.execute(table.update().where(*_matches(table, where)).values(**_plain(values))).rowcount:
-        raise Stale(f"{table.name}: nothing is {_said(where)} any more.", hint="Look again and decide anew.")
+        raise Stale(
+            f"{table.name}: nothing is {_said(where)} any more.", hint="Look at the current state and try again."
+        )
 
 
 def adjust(connection: sa.Connection, table: sa.Table, where: Mapping[str, object], **values: object) -> None:

@@ -54,6 +54,6 @@ def _newest(c: sa.Connection, event: ev.SignalSeen | ev.SignalPassed | ev.Milest
     """Give the job, unless another attempt speaks for it by now."""
     job = row(c, jobs, event.job)
     if job["epoch"] != event.epoch:
-        hint = "Look again and decide anew."
+        hint = "Look at the current state and try again."
         raise Stale(f"Epoch {event.epoch} of job {job['number']} is not the newest.", hint=hint)
     return job

@@ -62,7 +62,7 @@ def bring_into_shape(url: str) -> None:
         if "not a database" in said or "malformed" in said:
             raise Corrupt(
                 f"The database cannot be read: {said}.",
-                hint="Put a copy in its place (midwatch.db.before-*, or a backup), or move it away to begin anew.",
+                hint="Restore a copy (midwatch.db.before-*, or a backup), or move the file away to start over.",
             ) from error
         raise Broken(f"The database cannot be opened: {said}.", hint="Check database.url: midwatch doctor") from error
 

@@ -159,7 +159,7 @@ def _payers(tx: sa.Connection, wish: Wish) -> Payers:
 def _one(tx: sa.Connection, kind: type[R], name: str) -> R:
     found = tx.execute(_by(kind, "id"), {"it": name}).mappings().first()
     if found is None:
-        raise Unknown(f"Nobody knows who pays for {name}.", hint="Look for the job: midwatch job")
+        raise Unknown(f"There is no budget for {name}.", hint="Look for the job: midwatch job")
     return kind.model_validate(dict(found))
 
 

@@ -95,7 +95,7 @@ _SIGNS: tuple[tuple[str, type[MidwatchError], str, str], ...] = (
     (
         "host key verification failed|no matching host key|remote host identification has changed",
         Refused,
-        "nobody has confirmed that host's key",
+        "that host's key is not confirmed",
         "Run `ssh {host}` once as the server's user and compare the key it shows.",
     ),
     (

@@ -23,7 +23,7 @@ def _put_away(place: Path) -> None:
     ending = read_ending(place)
     if ending is None:
         raise Misuse(
-            f"The agent of {place} has not ended, so its output cannot be put away.",
+            f"The agent of {place} has not ended, so its output cannot be removed yet.",
             hint="Wait for its end, or stop it, and read its output first.",
         )
     for name in (records.OUT, records.ERR):

@@ -56,7 +56,7 @@ def mark_of(place: Path) -> str:
 
 
 def write_whole(path: Path, content: dict[str, Any], *, over: bool = True) -> None:
-    """Write a record beside its place, make it durable, and move it in; not `over` one that is there already."""
+    """Write a record beside its place, make it durable, and move it in; not `over` one that already exists."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:
         draft.touch(mode=0o600)

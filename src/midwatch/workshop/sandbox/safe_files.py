@@ -50,7 +50,9 @@ def write(root: Path, name: str, content: bytes) -> None:
         with os.fdopen(os.open(last, flags, 0o600, dir_fd=place), "wb") as file:
             file.write(content)
     except IsADirectoryError:
-        raise Refused(f"A folder stands where {name} belongs.", hint="Look at what the agent did there.") from None
+        raise Refused(
+            f"There is a folder where the file {name} belongs.", hint="Look at what the agent did there."
+        ) from None
     finally:
         os.close(place)
 

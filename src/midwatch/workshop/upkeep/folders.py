@@ -46,7 +46,7 @@ async def locked(path: Path, *, patience_seconds: float = 600) -> AsyncIterator[
             if asyncio.get_running_loop().time() > deadline:
                 raise Unavailable(
                     f"{path} has been locked for {patience_seconds:.0f} seconds.",
-                    hint="Another Midwatch process is at work there; wait for it or stop it.",
+                    hint="Another Midwatch process is using it; wait for it or stop it.",
                 )
             await asyncio.sleep(0.02)
         os.pwrite(descriptor, f"{os.getpid():<20}".encode(), 0)

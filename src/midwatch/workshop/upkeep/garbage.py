@@ -91,7 +91,7 @@ async def _remove(folder: Path, one: _Weighed, why: str, judge: Judge) -> Collec
             if not await asyncio.to_thread(epochs, going.parent):
                 await asyncio.to_thread(remove, going.with_name("home"))  # nobody is left to go on with it
     except Unavailable:
-        return told("somebody is at work in it")
+        return told("it is in use")
     return told(why, removed=True)
 
 

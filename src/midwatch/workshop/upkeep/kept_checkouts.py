@@ -16,7 +16,7 @@ from midwatch.workshop.sandbox import safe_files
 MOST_REFS = 20_000
 MOST_STATUS = 16 * 1024**2
 WALL = timedelta(minutes=3)
-CANNOT_TELL = "it cannot be read, so nobody can tell"
+CANNOT_TELL = "it cannot be read, so this is unknown"
 _SHA = re.compile(r"\b[0-9a-f]{40}\b")
 
 # Our own git folder and the agent's index, as data: its settings, hooks and excludes are never read.

@@ -14,7 +14,7 @@ SLEEPING: Final = frozenset({"suspend", "hibernate", "hybrid-sleep", "suspend-th
 TARGETS: Final = ("suspend.target", "hibernate.target", "hybrid-sleep.target", "suspend-then-hibernate.target")
 MASK: Final = " ".join(("sudo systemctl mask sleep.target", *TARGETS))
 STAY_AWAKE: Final = "Run `systemd-inhibit --what=sleep:idle midwatch up`, which keeps it awake while Midwatch runs."
-NEVER_SLEEP: Final = f"Or forbid sleep for good: `{MASK}` (undone by `unmask`)."
+NEVER_SLEEP: Final = f"Or disable sleep permanently: `{MASK}` (undone by `unmask`)."
 Will = Literal["no", "maybe", "likely"]
 
 

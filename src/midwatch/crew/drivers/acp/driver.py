@@ -105,7 +105,7 @@ def _folder(brief: Brief) -> str:
     folder = brief.extra.get("folder", "")
     if not folder.startswith("/"):
         raise Misuse(
-            "An ACP agent was not told the folder it works in.",
+            "The ACP agent was given no working folder.",
             hint="Give the checkout's path inside the room as extra['folder'] of the brief.",
         )
     return folder

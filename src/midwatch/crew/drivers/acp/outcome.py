@@ -20,7 +20,7 @@ REASONS = {
     "end_turn": (Outcome.OK, ""),
     "max_tokens": (Outcome.FAILED, "It said as much as its model may say at once."),
     "max_turn_requests": (Outcome.MAX_TURNS, "It took as many turns as it may."),
-    "refusal": (Outcome.FAILED, "It declined to go on."),
+    "refusal": (Outcome.FAILED, "It refused to continue."),
     "cancelled": (Outcome.CANCELLED, "It was stopped."),
 }
 WORDS = {

@@ -10,9 +10,7 @@ from midwatch.ports.room import Talk
 
 PATIENCE = 3
 """How often it is asked to go on after a refused call ended its turn."""
-REFUSED = (
-    "Midwatch, which decides about your tool calls, refused one. {} Go on without it, or say what you need it for."
-)
+REFUSED = "Midwatch denied one of your tool calls. {} Continue without it, or say what you need it for."
 
 
 class Turns:

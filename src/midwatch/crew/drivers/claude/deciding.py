@@ -10,7 +10,7 @@ from midwatch.ports.agent import Brief, Decide, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import Decision, ToolDecided
 
-HANDING_OVER = Decision(allowed=True, why="This hands over the answer and does nothing else.")
+HANDING_OVER = Decision(allowed=True, why="This only returns the answer.")
 
 
 class ClaudeDeciding:

@@ -22,7 +22,7 @@ class ClaudeDriver:
     """
 
     name = "claude"
-    governance = "Every tool call is decided by Midwatch before it runs; a call that nobody answers does not run."
+    governance = "Every tool call is decided by Midwatch before it runs; a call without an answer does not run."
     tested: tuple[str, ...] = TESTED
     install = INSTALL
     takes_turns = True

@@ -15,7 +15,7 @@ STATUSES = {
     403: (Outcome.AUTH, "The provider does not allow this credential what was asked."),
     404: (Outcome.FAILED, "The provider does not know this model, or keeps it from this credential."),
     429: (Outcome.LIMIT, "The provider wants fewer requests."),
-    500: (Outcome.NETWORK, "The provider had a fault of its own."),
+    500: (Outcome.NETWORK, "The provider reported an internal error."),
     529: (Outcome.NETWORK, "The provider was overloaded."),
 }
 REASONS = {

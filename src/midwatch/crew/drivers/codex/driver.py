@@ -26,7 +26,7 @@ class CodexDriver:
     name = "codex"
     governance = (
         "Every command and every change of a file is decided by Midwatch before it happens;"
-        " what nobody answers does not happen."
+        " without an answer it does not happen."
     )
 
     tested: tuple[str, ...] = TESTED

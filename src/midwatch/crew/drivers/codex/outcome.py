@@ -24,7 +24,7 @@ REASONS = {
     "rateLimitExceeded": (Outcome.LIMIT, "The provider wants fewer requests."),
     "sessionBudgetExceeded": (Outcome.BUDGET, "It spent as much as it may."),
     "serverOverloaded": (Outcome.NETWORK, "The provider was overloaded."),
-    "internalServerError": (Outcome.NETWORK, "The provider had a fault of its own."),
+    "internalServerError": (Outcome.NETWORK, "The provider reported an internal error."),
     "unauthorized": (Outcome.AUTH, "The provider did not accept the credential."),
     "tooManyDenials": (Outcome.FAILED, "It gave up because too many of its calls were refused."),
     "contextWindowExceeded": (Outcome.FAILED, "The conversation grew longer than its model can read."),
@@ -36,7 +36,7 @@ NETWORK = (
 WORDS = {
     "stream disconnected": (Outcome.NETWORK, "The provider's answer broke off."),
     "You’ve hit your usage limit": (Outcome.LIMIT, "The usage limit is reached."),  # noqa: RUF001 - its own quote
-    "We’re currently experiencing high demand": (Outcome.NETWORK, "The provider had a fault of its own."),  # noqa: RUF001
+    "We’re currently experiencing high demand": (Outcome.NETWORK, "The provider reported an internal error."),  # noqa: RUF001
     "Quota exceeded": (Outcome.AUTH, "The account's quota is used up."),
     "Failed to refresh token": (Outcome.AUTH, "The provider did not accept the login."),
 }

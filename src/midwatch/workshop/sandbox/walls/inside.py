@@ -62,7 +62,7 @@ def main() -> int:
     control, ports, processes = sys.argv[1:4]
     argv = sys.argv[5:]
     if int(control) >= 0 and not open_doors(int(control), [int(port) for port in ports.split(",") if port]):
-        sys.stderr.write("midwatch: whoever serves the doors has gone; nothing was started\n")
+        sys.stderr.write("midwatch: the network proxy is gone; nothing was started\n")
         return NOT_LET_IN
     # Here and not before: in a user namespace of its own the count holds only what runs inside.
     resource.setrlimit(resource.RLIMIT_NPROC, (int(processes), int(processes)))

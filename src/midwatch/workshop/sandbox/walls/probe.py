@@ -73,7 +73,7 @@ def diagnosis(complaint: str, switches: Path = Path("/proc/sys")) -> tuple[str, 
         if file.exists() and file.read_text().strip() == bad:
             return answer
     inside_container = Path("/.dockerenv").exists() or Path("/run/.containerenv").exists()
-    fix = "Run the command `bwrap --ro-bind / / --unshare-all true` and mend what it says."
+    fix = "Run the command `bwrap --ro-bind / / --unshare-all true` and fix what it reports."
     if inside_container:
         fix = "Start the container with leave to make namespaces, such as `--security-opt seccomp=unconfined`."
     return f"bubblewrap failed ({complaint})", fix

@@ -90,11 +90,11 @@ class Walls:
             if any(path.is_relative_to(place) or place.is_relative_to(path) for place in _OURS_INSIDE):
                 raise Misuse(f"{path} would lie over the agent's own folder.", hint="Keep it elsewhere.")
             if any(path.resolve().is_relative_to(folder.resolve()) for folder in own):
-                raise Misuse(f"{path} lies where the agent writes.", hint="Lend it from a folder of its own.")
+                raise Misuse(f"{path} is in a folder that the agent can write.", hint="Put it into another folder.")
             if writing and path.resolve().is_relative_to(_SYSTEM):
                 raise Misuse(f"{path} belongs to the system.", hint="Let the agent write elsewhere.")
         if self.ports and self.control is None:
-            raise Misuse("Ports were named, but nobody waits for them.", hint="Give the control socket's path.")
+            raise Misuse("Ports were named, but nothing serves them.", hint="Give the control socket's path.")
 
 
 def _lendable(path: Path) -> None:
