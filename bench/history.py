@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import psutil
 import sqlalchemy as sa
@@ -130,7 +131,9 @@ def _multiply(tx: sa.Connection, table: sa.Table, copies: int) -> None:
     made = []
     for copy in range(1, copies + 1):
         for row in plain:
-            fresh = {key: _again(value, copy) if isinstance(value, str) else value for key, value in row.items()}
+            fresh: dict[str, Any] = {
+                key: _again(value, copy) if isinstance(value, str) else value for key, value in row.items()
+            }
             if fresh["id"] != row["id"]:
                 if "number" in fresh:
                     fresh["number"] += copy * len(plain)

@@ -68,7 +68,7 @@ def _die_at_commit(house: House, question: str) -> None:
         if connection.exec_driver_sql(question).scalar():
             die()
 
-    sa.event.listen(house.pen.engine, "commit", committing)
+    sa.event.listen(house.writer.engine, "commit", committing)
 
 
 async def evening(house: House, source: str, checks: tuple[str, ...]) -> None:

@@ -34,7 +34,7 @@ async def main(home: Path, command: int, *, uncommitted: bool) -> None:
         if (await house.records.get(StackRow, "1")).state is StackState.MERGED:
             return
         if uncommitted:
-            sa.event.listen(house.pen.engine, "commit", lambda _: die())
+            sa.event.listen(house.writer.engine, "commit", lambda _: die())
         die_at(command)
         await taking.take(house.morning, "1", by="ann")
     finally:

@@ -93,9 +93,8 @@ async def test_a_writer_that_fell_asleep_does_not_hold_up_the_others(postgres_ur
     async with opened(postgres_url) as store:
 
         async def locked() -> bool:
-            async with store.reader.connect() as connection:
-                held = "select count(*) from pg_locks where locktype = 'advisory' and granted"
-                return bool((await connection.execute(sa.text(held))).scalar())
+            held = sa.text("select 1 from pg_locks where locktype = 'advisory' and granted")
+            return bool(await store.reader.read(lambda connection: connection.execute(held).all()))
 
         await processes.until(locked, "the sleeper holds the append lock")
         (entry,) = await store.journal.record(scenes.said("awake"))

@@ -5,6 +5,7 @@ import gc
 import json
 import warnings
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -48,8 +49,12 @@ class Office:
                 self._moved.clear()
 
 
-async def put_away(engine: InlineEngine | WorkEngine, sync: sa.Engine) -> None:
-    """Stop an engine and close what it read through."""
+@asynccontextmanager
+async def at_work(store: Store, engine: InlineEngine | WorkEngine, sync: sa.Engine) -> AsyncIterator[Office]:
+    office = Office(engine)
+    await engine.start(office.perform)
+    store.journal.queue = engine.queue
+    yield office
     await engine.stop()
     sync.dispose()
     with warnings.catch_warnings():  # DBOS forgets to close the connection it listens on; ours are closed
@@ -61,11 +66,8 @@ async def put_away(engine: InlineEngine | WorkEngine, sync: sa.Engine) -> None:
 async def office(request: pytest.FixtureRequest, store: Store) -> AsyncIterator[Office]:
     sync = open_for_engine(store.url)
     engine = InlineEngine() if request.param == "inline" else WorkEngine(sync, executor=SINGLE, poll_seconds=0.05)
-    office = Office(engine)
-    await engine.start(office.perform)
-    store.journal.queue = engine.queue
-    yield office
-    await put_away(engine, sync)
+    async with at_work(store, engine, sync) as office:
+        yield office
 
 
 @pytest.fixture
@@ -73,17 +75,17 @@ async def hardly_polling(store: Store) -> AsyncIterator[Office]:
     """An engine whose poll comes far too late to be what starts the work."""
     sync = open_for_engine(store.url)
     engine = WorkEngine(sync, executor=SINGLE, poll_seconds=10 * PATIENCE)
-    office = Office(engine)
-    await engine.start(office.perform)
-    yield office
-    await put_away(engine, sync)
+    async with at_work(store, engine, sync) as office:
+        yield office
 
 
-async def test_work_starts_when_it_is_committed_and_waits_for_no_poll(hardly_polling: Office, store: Store) -> None:
-    store.journal.queue = hardly_polling.engine.queue
+async def test_work_starts_when_it_is_committed_and_waits_for_no_poll(
+    hardly_polling: Office, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
     for number in range(3):
         await store.journal.record(scenes.job(f"job_{number}", of=f"prj_{number}"))
         await hardly_polling.has_done(prepare(f"job_{number}"))
+    assert not caplog.records, "the watch over the queue was never cut off"
 
 
 PAYLOADS = ("workflow_input", "workflow_output")
@@ -113,10 +115,10 @@ async def test_work_in_a_transaction_that_is_rolled_back_never_happens(office: O
         """The caller thought better of it."""
 
     gone, stays = QueuedWork("close", {"job": "gone"}), QueuedWork("close", {"job": "stays"})
-    with pytest.raises(ChangedMind), store.pen.engine.begin() as tx:  # noqa: PT012  the transaction is what ends by it
+    with pytest.raises(ChangedMind), store.writer.engine.begin() as tx:  # noqa: PT012  the transaction is what ends by it
         office.engine.queue.put(tx, gone, seq=1)
         raise ChangedMind
-    with store.pen.engine.begin() as tx:
+    with store.writer.engine.begin() as tx:
         office.engine.queue.put(tx, stays, seq=2)
     await office.has_done(stays)
     assert office.done == [("close", {"job": "stays"})]
@@ -146,8 +148,7 @@ async def test_the_engine_keeps_plain_json_and_no_pickle(office: Office, store: 
     status = sa.table("workflow_status", *map(sa.column, ("status", "serialization")), schema=schema)
 
     async def succeeded() -> list[Any]:
-        async with store.reader.connect() as connection:
-            return list((await connection.execute(sa.select(status).where(status.c.status == "SUCCESS"))).all())
+        return list(await store.reader.rows(sa.select(status).where(status.c.status == "SUCCESS")))
 
     (row,) = await until(succeeded, "the workflow is written down as done")
     assert row.serialization == "portable_json"
@@ -158,6 +159,6 @@ async def test_the_engine_keeps_plain_json_and_no_pickle(office: Office, store: 
 
 async def _stored(store: Store, table: str) -> Any:
     """The one payload in a table of the engine, read as JSON: a pickle would not be."""
-    async with store.reader.connect() as connection:
-        (row,) = (await connection.execute(sa.text(f"select * from {table}"))).all()  # noqa: S608  a name of ours
+    query = sa.text(f"select * from {table}")  # noqa: S608  a name of ours
+    (row,) = await store.reader.read(lambda connection: connection.execute(query).all())
     return json.loads(row[1])

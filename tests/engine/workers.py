@@ -85,7 +85,7 @@ def stop_inside_record(url: str) -> None:
 
     async def body() -> None:
         async with opened(url) as store:
-            sa.event.listen(store.pen.engine, "after_cursor_execute", fall_asleep)
+            sa.event.listen(store.writer.engine, "after_cursor_execute", fall_asleep)
             await store.journal.record(scenes.said("sleeper"), key="sleeper")
 
     asyncio.run(body())

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from midwatch.engine.clocks import SteppedClock
 from midwatch.store.journal import SqlJournal
 from midwatch.store.read.records import SqlRecords
+from midwatch.store.reader import DatabaseReader
 from midwatch.store.rebuild import fingerprint
-from midwatch.store.schema.engines import open_reader, open_sync_writer
+from midwatch.store.schema.engines import open_sync_writer
 from midwatch.store.schema.tables import PROJECTED, journal, meta
-from midwatch.store.writer import Pen
+from midwatch.store.writer import DatabaseWriter
 
 EVENING = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
 
@@ -36,8 +36,8 @@ class Store:
 
     url: str
     clock: SteppedClock
-    pen: Pen
-    reader: AsyncEngine
+    writer: DatabaseWriter
+    reader: DatabaseReader
     journal: SqlJournal
     records: SqlRecords
     sync: sa.Engine
@@ -71,12 +71,12 @@ class Store:
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Store]:
     """Open a store on a database that has today's shape."""
-    clock, pen, reader = SteppedClock(EVENING), Pen(url), open_reader(url)
-    journal = SqlJournal(pen, reader, url=url, clock=clock, ids=CountedIds())
+    clock, writer, reader = SteppedClock(EVENING), DatabaseWriter(url), DatabaseReader(url)
+    journal = SqlJournal(writer, reader, url=url, clock=clock, ids=CountedIds())
     sync = open_sync_writer(url)
     try:
-        yield Store(url, clock, pen, reader, journal, SqlRecords(reader), sync)
+        yield Store(url, clock, writer, reader, journal, SqlRecords(reader), sync)
     finally:
         sync.dispose()
-        await pen.put_away()
-        await reader.dispose()
+        await writer.close()
+        await reader.close()

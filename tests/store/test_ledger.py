@@ -13,7 +13,7 @@ from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from midwatch.store.ids import Ulids
 from midwatch.store.schema.tables import leases
 from midwatch.store.side.ledger import Owners, Payers, SqlLedger
-from midwatch.store.writer import Pen
+from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.agents import Tokens
 from midwatch.terms.records import JobRow
 from tests.store import scenes
@@ -27,9 +27,9 @@ CEILING = 1_000_000
 async def ledger(store: Store) -> AsyncIterator[SqlLedger]:
     run = scenes.of(RunStarted, run="run_1", session=scenes.NIGHT, project="prj_1")
     await store.journal.record(*UNDER_WAY, run, scenes.job())
-    pen = Pen(store.url)
-    yield SqlLedger(pen, Ulids(store.clock), owners, worker="w1", patience=0.6)
-    await pen.put_away()
+    writer = DatabaseWriter(store.url)
+    yield SqlLedger(writer, Ulids(store.clock), owners, worker="w1", patience=0.6)
+    await writer.close()
 
 
 def owners(payers: Payers) -> Owners:
@@ -107,11 +107,11 @@ async def test_eight_at_once_overshoot_by_one_request_at_most(store: Store, ledg
 @asynccontextmanager
 async def another(store: Store, worker: str) -> AsyncIterator[SqlLedger]:
     """Open the ledger as another worker does."""
-    pen = Pen(store.url)
+    writer = DatabaseWriter(store.url)
     try:
-        yield SqlLedger(pen, Ulids(store.clock), owners, worker=worker, patience=0.1)
+        yield SqlLedger(writer, Ulids(store.clock), owners, worker=worker, patience=0.1)
     finally:
-        await pen.put_away()
+        await writer.close()
 
 
 async def test_what_a_dead_server_had_set_aside_comes_back(store: Store, ledger: SqlLedger) -> None:

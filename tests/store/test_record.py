@@ -1,5 +1,7 @@
 """record() writes once, in order, with its reasons; it tells whoever listens, and nobody else can write."""
 
+from functools import partial
+
 import pytest
 import sqlalchemy as sa
 
@@ -139,6 +141,5 @@ async def test_readers_cannot_write(store: Store) -> None:
     await store.journal.record(scenes.said("a"))
     for statement in (journal.delete(), sa.text("create table sneaky (id integer)")):
         with pytest.raises(sa.exc.DBAPIError, match=r"read-?only"):
-            async with store.reader.begin() as connection:
-                await connection.execute(statement)
+            await store.reader.read(partial(sa.Connection.execute, statement=statement))
     assert store.counts("journal") == (1,)

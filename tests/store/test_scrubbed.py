@@ -27,7 +27,7 @@ VALUE = "the-owl-flies-at-0400"
 
 def scrubbing(store: Store, redactor: Redactor) -> SqlJournal:
     scrub = EntryRedactor(redactor)
-    return SqlJournal(store.pen, store.reader, url=store.url, clock=store.clock, ids=CountedIds(), scrub=scrub)
+    return SqlJournal(store.writer, store.reader, url=store.url, clock=store.clock, ids=CountedIds(), scrub=scrub)
 
 
 def everything(store: Store) -> str:
@@ -112,7 +112,9 @@ async def test_a_scrub_is_asked_about_everything(store: Store) -> None:
         asked.append((kind, value))
         return value
 
-    one: Any = SqlJournal(store.pen, store.reader, url=store.url, clock=store.clock, ids=CountedIds(), scrub=remember)
+    one: Any = SqlJournal(
+        store.writer, store.reader, url=store.url, clock=store.clock, ids=CountedIds(), scrub=remember
+    )
     await one.record(scenes.said("a", "msg_1"), scenes.job(), key="k", actor="ann")
     assert {kind for kind, _ in asked} == {"", "message.said", "job.created"}
     assert {str(value) for kind, value in asked if not kind} == {"k", "ann"}

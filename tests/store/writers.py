@@ -55,7 +55,7 @@ def record_and_die(url: str, point: int) -> None:
     async def body() -> None:
         async with opened(url) as store:
             store.journal.queue = DbosQueue(open_for_engine(url))
-            die_at(store.pen.engine, point)
+            die_at(store.writer.engine, point)
             name = f"{point:03}"
             await store.journal.record(scenes.said(name), scenes.job(f"job_{name}", of=f"prj_{name}"), key=f"k{name}")
             if point > 1000:

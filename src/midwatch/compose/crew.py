@@ -21,7 +21,7 @@ from midwatch.rules.gate.contract import part_of
 from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.store.side.ledger import Owners, Payers, SqlLedger
-from midwatch.store.writer import Pen
+from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
 from midwatch.terms.money import micros
@@ -105,7 +105,7 @@ class Keepers:
     """Who keeps what, for every door to a model."""
 
     journal: Journal
-    pen: Pen
+    writer: DatabaseWriter
     ids: Ids
     clock: Clock
     vault: Vault
@@ -119,7 +119,7 @@ def model_doors(keepers: Keepers, home: Path) -> ModelProxies:
     return ModelProxies(
         journal=keepers.journal,
         vault=keepers.vault,
-        ledger=SqlLedger(keepers.pen, keepers.ids, owners, worker=keepers.worker),
+        ledger=SqlLedger(keepers.writer, keepers.ids, owners, worker=keepers.worker),
         prices=PriceList(),
         upstream=Upstream(),
         clock=keepers.clock,

@@ -52,10 +52,10 @@ from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
 from midwatch.store.read.history import SqlHistory
 from midwatch.store.read.records import SqlRecords
-from midwatch.store.schema.engines import open_reader
+from midwatch.store.reader import DatabaseReader
 from midwatch.store.side.credentials import SqlKeys
 from midwatch.store.side.idempotency import SqlAnswers
-from midwatch.store.writer import Pen
+from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.records import SettingsRow
 from midwatch.workshop.sandbox.enclosure import Enclosure
@@ -101,13 +101,13 @@ class House:
         self.parts = parts = parts or Parts()
         self.loaded: LoadedSettings = load_settings(home, flags=flags)
         self.url = database_url(home, self.loaded)
-        self.pen, self.reader = Pen(self.url), open_reader(self.url)
+        self.writer, self.reader = DatabaseWriter(self.url), DatabaseReader(self.url)
         self.clock = parts.clock
         self.ids = parts.ids or Ulids(parts.clock)
         self.redactor = Redactor()
         self.vault = Vault({}, told=self.redactor.know)
         scrub = EntryRedactor(self.redactor)
-        self.journal = SqlJournal(self.pen, self.reader, url=self.url, clock=self.clock, ids=self.ids, scrub=scrub)
+        self.journal = SqlJournal(self.writer, self.reader, url=self.url, clock=self.clock, ids=self.ids, scrub=scrub)
         self.records = SqlRecords(self.reader)
         self.history = SqlHistory(self.reader)
         self.blobs = FolderBlobs(home / "blobs", scrub=self.redactor.redact_bytes)
@@ -130,7 +130,7 @@ class House:
             agents=self.crew.agents.keys(),
         )
         self.entrance = self._entrance()
-        self.answers = SqlAnswers(self.pen, self.reader)
+        self.answers = SqlAnswers(self.writer, self.reader)
         self.morning = Morning(
             journal=self.journal,
             records=self.records,
@@ -161,7 +161,7 @@ class House:
     def _model_doors(self) -> ModelProxies:
         keepers = Keepers(
             journal=self.journal,
-            pen=self.pen,
+            writer=self.writer,
             ids=self.ids,
             clock=self.clock,
             vault=self.vault,
@@ -216,7 +216,7 @@ class House:
         return Entrance(
             journal=self.journal,
             records=self.records,
-            keys=SqlKeys(self.pen, self.reader),
+            keys=SqlKeys(self.writer, self.reader),
             clock=self.clock,
             ids=self.ids,
             idle=lambda: timedelta(hours=self.loaded.settings.server.login_idle_hours),
@@ -262,8 +262,8 @@ class House:
         await self.doors.close()
         await self.forges.close()
         self.outlet.close()
-        await self.pen.put_away()
-        await self.reader.dispose()
+        await self.writer.close()
+        await self.reader.close()
 
 
 def database_url(home: Path, loaded: LoadedSettings) -> str:

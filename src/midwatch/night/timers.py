@@ -18,6 +18,8 @@ from midwatch.terms.records import SessionRow, TimerRow
 
 LONGEST_SECONDS = 5.0
 """Another process may have set a timer: look at least this often."""
+GATHER_SECONDS = 0.02
+"""How long what is recorded comes together before the timers are read again."""
 
 
 class TimerLoop:
@@ -40,6 +42,7 @@ class TimerLoop:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._bell.wait()
+                    await asyncio.sleep(GATHER_SECONDS)
 
     async def serve_due(self) -> float:
         """Wake everyone who is due; return how many real seconds until the next."""

@@ -1,5 +1,7 @@
 """The journal in the database: `record` is the only way in which anything in the house ever changes."""
 
+import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
@@ -7,7 +9,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import FIRST_CHAIN, Entry, Link, canonical, digest
@@ -18,10 +19,11 @@ from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.journal import Queue
 from midwatch.store.notify import Wake
 from midwatch.store.projectors import project
+from midwatch.store.reader import DatabaseReader
 from midwatch.store.redaction import Draft, Scrub, clean_text, drafted
 from midwatch.store.schema.columns import from_micros, to_micros
 from midwatch.store.schema.tables import journal
-from midwatch.store.writer import Pen
+from midwatch.store.writer import DatabaseWriter
 
 PAGE = 500
 # Built once: making a statement costs more than sending it.
@@ -60,16 +62,24 @@ class SqlJournal:
     """Appends, projects and queues in one transaction; all or nothing, whatever kills us."""
 
     def __init__(
-        self, pen: Pen, reader: AsyncEngine, *, url: str, clock: Clock, ids: Ids, scrub: Scrub | None = None
+        self,
+        writer: DatabaseWriter,
+        reader: DatabaseReader,
+        *,
+        url: str,
+        clock: Clock,
+        ids: Ids,
+        scrub: Scrub | None = None,
     ) -> None:
-        self._pen = pen
+        self._writer = writer
         self._reader = reader
         self._url = url
         self._clock = clock
         self._ids = ids
         self._scrub = scrub
-        self._postgres = pen.engine.dialect.name == "postgresql"
+        self._postgres = writer.engine.dialect.name == "postgresql"
         self._head = (0, FIRST_CHAIN)
+        self._open: tuple[sa.Connection | None, tuple[int, str]] = (None, self._head)
         self.queue: Queue | None = None
         self.listeners: list[Callable[[tuple[Entry, ...]], None]] = []
 
@@ -79,20 +89,27 @@ class SqlJournal:
         """Append the events, project them and queue what follows, in one transaction."""
         draft = Draft(events, (), actor, key or self._ids.new("key"), tuple(because))
         draft = await drafted(draft, self._scrub)
-        return (await self._pen.write(partial(self._append, draft=draft), self._tell)).entries
+        committed = partial(self._committed, asyncio.get_running_loop())
+        appended: Appended = await self._writer.write(partial(self._append, draft=draft), committed)
+        return appended.entries
 
-    def _tell(self, appended: Appended) -> None:
+    def _committed(self, loop: asyncio.AbstractEventLoop, appended: Appended) -> None:
+        """Say so to the queue and, in the loop, to the listeners: before the caller hears, and even if it is gone."""
         if appended.head is None:
             return
         self._head = max(self._head, appended.head)
         if appended.queued and self.queue:
             self.queue.committed()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to hear
+            loop.call_soon_threadsafe(self._tell, appended.entries)
+
+    def _tell(self, entries: tuple[Entry, ...]) -> None:
         for listener in self.listeners:
-            listener(appended.entries)
+            listener(entries)
 
     def _append(self, tx: sa.Connection, draft: Draft) -> Appended:
         at = self._clock.now()
-        place, written, queued = self._head, [], False
+        place, written, follow = self._open[1] if self._open[0] is tx else self._head, [], []
         for i, (event, name, body) in enumerate(zip(draft.events, draft.keys, draft.bodies, strict=True)):
             entry = Entry(seq=place[0] + 1, at=at, actor=draft.actor, key=name, because=draft.because, event=event)
             chain = self._insert(tx, entry, body, place)
@@ -106,12 +123,13 @@ class SqlJournal:
             if chain is None:
                 raise Stale(f"The key {name} was used before, for something else.", hint="Use a new key.")
             project(tx, entry)
-            for work in follows(event) if self.queue else ():
-                self.queue.put(tx, work, seq=entry.seq)  # type: ignore[union-attr]
-                queued = True
+            follow += [(work, entry.seq) for work in follows(event)]
             written.append(entry)
             place = (entry.seq, chain)
-        return Appended(tuple(written), place, queued)
+        for work, seq in follow if self.queue else ():  # only now: what is refused has queued nothing
+            self.queue.put(tx, work, seq=seq)  # type: ignore[union-attr]
+        self._open = (tx, place)
+        return Appended(tuple(written), place, bool(follow))
 
     def _insert(self, tx: sa.Connection, entry: Entry, body: str, place: tuple[int, str]) -> str | None:
         """Append behind that place, and give the new end of the chain; None if the place is taken or the key used."""
@@ -161,8 +179,7 @@ class SqlJournal:
     async def known(self, key: str) -> Entry | None:
         """Find the entry written under this key."""
         key = clean_text(key, self._scrub)
-        async with self._reader.connect() as connection:
-            row = (await connection.execute(sa.select(journal).where(journal.c.key == key))).first()
+        row = await self._reader.first(sa.select(journal).where(journal.c.key == key))
         return None if row is None else read_entry(row)
 
     async def entries(self, *, after: int = 0, limit: int = 1000, kinds: tuple[str, ...] = ()) -> tuple[Entry, ...]:
@@ -170,8 +187,7 @@ class SqlJournal:
         query = sa.select(journal).where(journal.c.seq > after, journal.c.payload.is_not(None))
         if kinds:
             query = query.where(journal.c.kind.in_(kinds))
-        async with self._reader.connect() as connection:
-            rows = (await connection.execute(query.order_by(journal.c.seq).limit(limit))).all()
+        rows = await self._reader.rows(query.order_by(journal.c.seq).limit(limit))
         return tuple(read_entry(row) for row in rows)
 
     async def tail(self, *, after: int, gather: float = 0.0) -> AsyncIterator[Entry]:

@@ -1,54 +1,118 @@
 """The one line for writing: a thread of its own that runs whole transactions, one after another."""
 
 import asyncio
+import threading
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from midwatch.store.schema.engines import begin_unsynced, open_writer
 
 T = TypeVar("T")
+TOGETHER = 50
+"""How many writes share one wait for the disk at most."""
 
 
-class Pen:
-    """A transaction crosses to the thread once; waiting for each of its statements in the loop costs twice as much."""
+@dataclass(slots=True)
+class Write:
+    """One piece of work for the writer, and what became of it."""
+
+    work: Callable[[sa.Connection], Any]
+    then: Callable[[Any], None] | None
+    lasting: bool
+    done: Future[Any] = field(default_factory=Future)
+
+    def finish(self, result: Any) -> None:
+        """Say that it is committed."""
+        try:
+            if self.then is not None:
+                self.then(result)
+        finally:
+            self.done.set_result(result)
+
+
+class DatabaseWriter:
+    """A transaction crosses to the thread once; waiting for each of its statements in the loop costs twice as much.
+
+    What waits together is committed together: each write in a savepoint of its own, and one wait for the disk for all.
+    """
 
     def __init__(self, url: str) -> None:
         self.engine = open_writer(url)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pen")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._waiting: deque[Write] = deque()
+        self._guard = threading.Lock()
 
     async def write(
         self, work: Callable[[sa.Connection], T], then: Callable[[T], None] | None = None, *, lasting: bool = True
     ) -> T:
-        """Run the work in one transaction; `then` hears in the loop, before the caller does and even if it is gone.
+        """Run the work, all of it or nothing; `then` hears in the writer's thread that it is committed.
 
         What has begun is finished, also when the caller is cancelled meanwhile. What need not last a power cut does
-        not wait for the disk.
+        not wait for the disk. After a lost connection the work is run once more.
         """
-        loop = asyncio.get_running_loop()
+        write = Write(work, then, lasting)
+        with self._guard:
+            self._waiting.append(write)
+        self._thread.submit(self._serve)
+        return await asyncio.wrap_future(write.done)
 
-        def transact() -> T:
+    def _serve(self) -> None:
+        """Carry out what waits; most of the time that is one write, or none since another call served it."""
+        with self._guard:
+            some = [self._waiting.popleft() for _ in range(min(len(self._waiting), TOGETHER))]
+        some = [one for one in some if one.done.set_running_or_notify_cancel()]  # from here on it is finished
+        if len(some) == 1 or not all(one.lasting for one in some):
+            for one in some:
+                self._alone(one)
+        elif some:
+            self._together(some)
+
+    def _alone(self, one: Write) -> None:
+        try:
             try:
-                done = self._transact(work, lasting)
+                result = self._transact(one)
             except sa.exc.DBAPIError as error:
                 if not error.connection_invalidated:
                     raise
-                done = self._transact(
-                    work, lasting
-                )  # the line was lost and the pool is new; `work` must bear a second time
-            if then is not None:
-                loop.call_soon_threadsafe(then, done)
-            return done
+                result = self._transact(one)  # the connection was lost and the pool is new
+        except BaseException as error:  # noqa: BLE001  whatever it is, it belongs to the caller
+            one.done.set_exception(error)
+        else:
+            one.finish(result)
 
-        return await loop.run_in_executor(self._thread, transact)
+    def _transact(self, one: Write) -> Any:
+        with self.engine.begin() if one.lasting else begin_unsynced(self.engine) as tx:
+            return one.work(tx)
 
-    def _transact(self, work: Callable[[sa.Connection], T], lasting: bool) -> T:  # noqa: FBT001 - inner
-        with self.engine.begin() if lasting else begin_unsynced(self.engine) as tx:
-            return work(tx)
+    def _together(self, some: list[Write]) -> None:
+        """One transaction for all; where it cannot be committed, each gets one of its own."""
+        results: list[tuple[Write, Any]] = []
+        refused: list[tuple[Write, Exception]] = []
+        try:
+            with self.engine.begin() as tx:
+                for one in some:
+                    try:
+                        with tx.begin_nested():
+                            results.append((one, one.work(tx)))
+                    except sa.exc.DBAPIError:
+                        raise
+                    except Exception as error:  # noqa: BLE001  its own savepoint is rolled back, the others stay
+                        refused.append((one, error))
+        except sa.exc.DBAPIError:
+            for one in some:
+                self._alone(one)
+            return
+        for one, why in refused:
+            one.done.set_exception(why)
+        for one, result in results:
+            one.finish(result)
 
-    async def put_away(self) -> None:
-        """Finish what was begun and close the line."""
+    async def close(self) -> None:
+        """Finish what has begun, then close the connection."""
         await asyncio.to_thread(self._thread.shutdown)
         self.engine.dispose()

@@ -27,7 +27,7 @@ from midwatch.store.schema.engines import is_sqlite
 from midwatch.store.schema.migrate import migrate
 from midwatch.store.schema.tables import leases
 from midwatch.store.side.ledger import Owners, Payers, SqlLedger
-from midwatch.store.writer import Pen
+from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.records import JobRow, RunRow, SessionRow
@@ -144,12 +144,12 @@ async def _serving() -> AsyncIterator[list[asyncio.Task[None]]]:
 
 @asynccontextmanager
 async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> AsyncIterator[ModelProxies]:
-    pen, upstream = Pen(store.url), Upstream()
+    writer, upstream = DatabaseWriter(store.url), Upstream()
     owners = _unlimited if blind else owners_of(Settings, store.clock)
     if not is_sqlite(store.url):
         with store.behind() as tx:
             tx.execute(leases.insert().values(executor=name, beat=store.clock.now() + timedelta(days=1)))
-    ledger = SqlLedger(pen, Ulids(store.clock), owners, worker=name, patience=PATIENT)
+    ledger = SqlLedger(writer, Ulids(store.clock), owners, worker=name, patience=PATIENT)
     try:
         yield ModelProxies(
             journal=store.journal,
@@ -162,7 +162,7 @@ async def _worker(store: Store, vault: Vault, name: str, *, blind: bool) -> Asyn
         )
     finally:
         await upstream.close()
-        await pen.put_away()
+        await writer.close()
 
 
 def _unlimited(payers: Payers) -> Owners:

@@ -18,12 +18,12 @@ def set_aside(tx: sa.Connection, worker: str) -> None:
 
 
 async def workers(house: House) -> list[str]:
-    return await house.pen.write(lambda tx: list(tx.execute(sa.select(reservations.c.worker)).scalars()))
+    return await house.writer.write(lambda tx: list(tx.execute(sa.select(reservations.c.worker)).scalars()))
 
 
 async def test_what_a_killed_server_had_set_aside_comes_back_when_the_house_opens(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
-        await house.pen.write(lambda tx: set_aside(tx, "gone"))
+        await house.writer.write(lambda tx: set_aside(tx, "gone"))
         assert await workers(house) == ["gone"]
         assert [one.job for one in await house.doors.ledger.held()] == ["job_1"]
         assert await violations(house) == ()

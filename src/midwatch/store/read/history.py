@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Iterable
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from midwatch.journal.entry import Entry
 from midwatch.store.journal import read_entry
+from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema import tables
 from midwatch.store.schema.tables import journal
 from midwatch.views.text.names import Called
@@ -34,7 +34,7 @@ COLUMNS = {"number": "number", "name": "title", "title": "title", "project": "pr
 class SqlHistory:
     """The journal for readers who want a part of it."""
 
-    def __init__(self, reader: AsyncEngine) -> None:
+    def __init__(self, reader: DatabaseReader) -> None:
         self._reader = reader
 
     async def at(self, seqs: Iterable[int]) -> tuple[Entry, ...]:
@@ -70,10 +70,9 @@ class SqlHistory:
         # Joined to a text the index by kind is not used: the nearest entries are walked through one by one.
         near = newest.where(journal.c.seq >= before - NEAR, (journal.c.kind + "").in_(kinds))
         far = newest.where(journal.c.seq < before - NEAR, journal.c.kind.in_(kinds))
-        async with self._reader.connect() as connection:
-            row = (await connection.execute(near.limit(1))).first()
-            if row is None and before > NEAR:
-                row = (await connection.execute(far.limit(1))).first()
+        row = await self._reader.first(near.limit(1))
+        if row is None and before > NEAR:
+            row = await self._reader.first(far.limit(1))
         return None if row is None or row.payload is None else read_entry(row)
 
     async def owned_by(self, thing: str) -> tuple[str, ...]:
@@ -81,16 +80,14 @@ class SqlHistory:
         jobs, asks = tables.jobs, tables.asks
         mine = sa.select(jobs.c.id).where((jobs.c.run == thing) | (jobs.c.work_item == thing))
         about = sa.select(asks.c.id).where(asks.c.subject == thing)
-        async with self._reader.connect() as connection:
-            return tuple((await connection.execute(mine.union_all(about))).scalars())
+        return tuple([row[0] for row in await self._reader.rows(mine.union_all(about))])
 
     async def owners_of(self, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Tell to which run and work item jobs belong, and what asks are about."""
         jobs, asks = tables.jobs, tables.asks
         mine = sa.select(jobs.c.id, jobs.c.run, jobs.c.work_item).where(jobs.c.id.in_(ids))
         about = sa.select(asks.c.id, asks.c.subject).where(asks.c.id.in_(ids))
-        async with self._reader.connect() as connection:
-            rows = [*(await connection.execute(mine)), *(await connection.execute(about))]
+        rows = [*await self._reader.rows(mine), *await self._reader.rows(about)]
         return {row[0]: tuple(row[1:]) for row in rows}
 
     @staticmethod
@@ -110,17 +107,15 @@ class SqlHistory:
         for name in ids:
             by_prefix.setdefault(name.partition("_")[0], []).append(name)
         found: list[Called] = []
-        async with self._reader.connect() as connection:
-            for prefix in NOUNS.keys() & by_prefix.keys():
-                table, noun = NOUNS[prefix]
-                rows = await connection.execute(_called(table, prefix).where(table.c.id.in_(by_prefix[prefix])))
-                found += [Called(noun=noun, **row) for row in rows.mappings()]
+        for prefix in NOUNS.keys() & by_prefix.keys():
+            table, noun = NOUNS[prefix]
+            rows = await self._reader.rows(_called(table, prefix).where(table.c.id.in_(by_prefix[prefix])))
+            found += [Called(noun=noun, **row._asdict()) for row in rows]
         return tuple(found)
 
     async def _read(self, query: sa.Select[tuple[object, ...]]) -> tuple[Entry, ...]:
         query = query.where(journal.c.payload.is_not(None)).order_by(journal.c.seq)
-        async with self._reader.connect() as connection:
-            rows = (await connection.execute(query)).all()
+        rows = await self._reader.rows(query)
         return tuple(read_entry(row) for row in rows)
 
 

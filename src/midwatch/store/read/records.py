@@ -1,12 +1,13 @@
 """Reading records: rows of a kind by what their columns say, in a stable order."""
 
 from enum import Enum
-from typing import TypeVar
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from midwatch.errors import Unknown
+from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema.tables import RECORDS, journal
 from midwatch.terms.term import Term
 
@@ -28,29 +29,27 @@ LISTED = {
     "tokens": "midwatch token",
 }
 """Which verb lists a table's rows, for whoever asked for one that is not there."""
+HEAD = sa.select(sa.func.max(journal.c.seq))
 ORDER = ("number", "seq", "created_at", "started_at", "retrieved_at", "due_at", "since")
 
 
 class SqlRecords:
     """The tables, for reading only."""
 
-    def __init__(self, reader: AsyncEngine) -> None:
+    def __init__(self, reader: DatabaseReader) -> None:
         self._reader = reader
 
     async def find(self, kind: type[R], /, **where: object) -> tuple[R, ...]:
         """Rows of a kind whose columns equal the given values (a tuple means any of them), oldest first."""
-        table = RECORDS[kind]
-        query = sa.select(*(table.c[field] for field in kind.model_fields))
-        for name, value in where.items():
-            column = table.c[name]
-            if isinstance(value, tuple):
-                query = query.where(column.in_([_plain(one) for one in value]))
-            else:
-                query = query.where(column == _plain(value))
-        order = [table.c[name] for name in ORDER if name in table.c]
-        async with self._reader.connect() as connection:
-            rows = (await connection.execute(query.order_by(*order, table.c.id))).mappings().all()
-        return tuple(kind.model_validate(dict(row)) for row in rows)
+        given = {name: _plain(value) for name, value in where.items()}
+        query = _finding(
+            kind, *((name, None if value is None else type(value) is list) for name, value in given.items())
+        )
+
+        def found(connection: sa.Connection) -> tuple[R, ...]:
+            return tuple(kind.model_validate(row._asdict()) for row in connection.execute(query, given))
+
+        return await self._reader.read(found)
 
     async def get(self, kind: type[R], name: str) -> R:
         """Return one row by id, small number or name, in this order if more than one has it."""
@@ -65,20 +64,32 @@ class SqlRecords:
         query = sa.select(*(table.c[field] for field in kind.model_fields)).where(sa.or_(*matches)).order_by(nearest)
         if "removed" in table.c:
             query = query.where(table.c.removed.is_(False))
-        async with self._reader.connect() as connection:
-            row = (await connection.execute(query)).mappings().first()
+        row = await self._reader.first(query)
         if row is None:
             noun = "person" if table.name == "people" else table.name.replace("_", " ").removesuffix("s")
             raise Unknown(
                 f"There is no {noun} {name!r}.", hint=f"List what there is: {LISTED.get(table.name, 'midwatch status')}"
             )
-        return kind.model_validate(dict(row))
+        return kind.model_validate(row._asdict())
 
     async def head(self) -> int:
         """Return the newest seq."""
-        async with self._reader.connect() as connection:
-            return (await connection.execute(sa.select(sa.func.max(journal.c.seq)))).scalar() or 0
+        return await self._reader.read(lambda connection: connection.execute(HEAD).scalar()) or 0
+
+
+@lru_cache(maxsize=1000)
+def _finding(kind: type[Term], *columns: tuple[str, bool | None]) -> sa.Select[Any]:
+    """Build the query once, since making it costs more than sending it; a column is one, one of many, or empty."""
+    table = RECORDS[kind]
+    query = sa.select(*(table.c[field] for field in kind.model_fields))
+    for name, many in columns:
+        column = table.c[name]
+        given = sa.bindparam(name, type_=column.type, expanding=bool(many))
+        query = query.where(column.is_(None) if many is None else column.in_(given) if many else column == given)
+    return query.order_by(*(table.c[name] for name in ORDER if name in table.c), table.c.id)
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
     return value.value if isinstance(value, Enum) else value

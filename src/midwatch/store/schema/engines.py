@@ -1,6 +1,8 @@
 """How the database is opened: one writer, readers that cannot write, and the work engine's own door."""
 
 import sqlite3
+import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +12,97 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 BUSY_MS = 30_000
+READERS = 4
+"""How many reads run at once."""
 APPEND_LOCK = 0x6D6964
 """PostgreSQL's advisory lock: one writer at a time, so that seq has no gaps for readers."""
 # A process stopped (SIGSTOP, a suspended laptop) inside a transaction would hold the append lock for ever.
 POSTGRES_LIMITS = "-c idle_in_transaction_session_timeout=3000 -c lock_timeout=15000 -c timezone=UTC"
+
+
+ENGINE_LIMITS = f"{POSTGRES_LIMITS} -c synchronous_commit=off"
+"""What the work engine writes need not last a power cut: work that is no longer known to be done is done again."""
+
+
+class WriteTurns:
+    """First come, first served among this process's SQLite connections that write.
+
+    SQLite lets a connection that finds the file locked sleep and try again, up to 100 ms later, however short the lock
+    was. Within one process they can wait for each other instead.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._waiting: deque[threading.Event] = deque()
+        self._taken = False
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    def take(self) -> None:
+        """Wait for a turn; after the busy timeout go on without, and let SQLite decide."""
+        with self._guard:
+            if not self._taken:
+                self._taken = True
+                return
+            mine = threading.Event()
+            self._waiting.append(mine)
+        if not mine.wait(BUSY_MS / 1000):
+            with self._guard:
+                if not mine.is_set():
+                    self._waiting.remove(mine)
+
+    def give(self) -> None:
+        """Hand the turn to the next."""
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._taken = False
+
+
+_turns: dict[Path, WriteTurns] = {}
+WRITES = ("INSERT ", "UPDATE ", "DELETE ", "REPLACE")
+"""What the driver begins a transaction for."""
+
+
+class TurnConnection(sqlite3.Connection):
+    """A connection that keeps its turn from its first write to the end of the transaction."""
+
+    turns: WriteTurns | None = None
+    has_turn = False
+
+    def take_turn(self) -> None:
+        """Wait until no other connection of this process writes."""
+        if self.turns is not None and not self.has_turn:
+            self.turns.take()
+            self.has_turn = True
+
+    def _give_turn(self) -> None:
+        if self.turns is not None and self.has_turn:
+            self.has_turn = False
+            self.turns.give()
+
+    def commit(self) -> None:
+        """Commit, then let the next write."""
+        super().commit()
+        self._give_turn()
+
+    def rollback(self) -> None:
+        """Roll back, then let the next write."""
+        try:
+            super().rollback()
+        finally:
+            self._give_turn()
+
+    def close(self) -> None:
+        """Close, then let the next write."""
+        try:
+            super().close()
+        finally:
+            self._give_turn()
 
 
 def is_sqlite(url: str) -> bool:
@@ -24,6 +113,11 @@ def is_sqlite(url: str) -> bool:
 def sqlite_path(url: str) -> Path:
     """Find the file behind an SQLite address."""
     return Path(url.removeprefix("sqlite:///"))
+
+
+def write_turns(url: str) -> WriteTurns:
+    """Give the turns of all connections of this process to one SQLite file."""
+    return _turns.setdefault(sqlite_path(url), WriteTurns())
 
 
 def _driver(url: str, *, sync: bool) -> str:
@@ -40,10 +134,10 @@ def _pragmas(dbapi: Any, *lines: str) -> None:
 def open_writer(url: str) -> sa.Engine:
     """Every transaction takes the journal's one lock at BEGIN, so nothing upgrades and nothing deadlocks."""
     if is_sqlite(url):
-        engine = sa.create_engine(url, pool_size=1, max_overflow=0)
+        engine = sa.create_engine(url, pool_size=1, max_overflow=0, connect_args={"factory": TurnConnection})
         _write_at_begin(engine)
         return engine
-    # Not asked "are you there?" at each use, which costs a round trip: the pen repeats what a lost line cut off.
+    # Not asked "are you there?" at each use, which costs a round trip: the writer repeats what a lost line cut off.
     engine = sa.create_engine(
         _driver(url, sync=True),
         pool_size=1,
@@ -84,7 +178,7 @@ def open_sync_writer(url: str) -> sa.Engine:
     """Open the same for migrations and rebuilds, which are quicker without a loop."""
     if not is_sqlite(url):
         return sa.create_engine(_driver(url, sync=True), pool_pre_ping=True)
-    engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
+    engine = sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args={"factory": TurnConnection})
     _write_at_begin(engine)
     return engine
 
@@ -102,33 +196,37 @@ def _write_at_begin(engine: sa.Engine) -> None:
     @sa.event.listens_for(engine, "connect")
     def connected(dbapi: Any, _: Any) -> None:
         dbapi.isolation_level = None  # the driver never begins by itself; the listener below does
+        dbapi.turns = write_turns(str(engine.url))
         _pragmas(dbapi, f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
 
     @sa.event.listens_for(engine, "begin")
     def begun(connection: sa.Connection) -> None:
+        _take_turn(connection)
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def open_reader(url: str) -> AsyncEngine:
-    """Snapshot reads that never wait for the writer and cannot write."""
+def _take_turn(connection: sa.Connection) -> None:
+    raw: object = connection.connection.dbapi_connection
+    if isinstance(raw, TurnConnection):
+        raw.take_turn()
+
+
+def open_reader(url: str) -> sa.Engine:
+    """Reads that never wait for the writer and cannot write; each statement sees one state."""
     if not is_sqlite(url):
-        return create_async_engine(
-            _driver(url, sync=False),
-            pool_size=4,
+        return sa.create_engine(
+            _driver(url, sync=True),
+            pool_size=READERS,
             pool_pre_ping=True,
             isolation_level="AUTOCOMMIT",  # BEGIN and ROLLBACK around a read are two round trips for nothing
             connect_args={"options": "-c default_transaction_read_only=on -c timezone=UTC"},
         )
-    engine = create_async_engine(_driver(url, sync=False), pool_size=4)
+    engine = sa.create_engine(url, pool_size=READERS)
 
-    @sa.event.listens_for(engine.sync_engine, "connect")
+    @sa.event.listens_for(engine, "connect")
     def connected(dbapi: Any, _: Any) -> None:
         dbapi.isolation_level = None
         _pragmas(dbapi, f"busy_timeout={BUSY_MS}", "query_only=ON")
-
-    @sa.event.listens_for(engine.sync_engine, "begin")
-    def begun(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("BEGIN")
 
     return engine
 
@@ -156,14 +254,21 @@ def open_for_engine(url: str) -> sa.Engine:
     """Open for DBOS, which reads a lot: IMMEDIATE mode begins at its first write only, so its reads never lock."""
     if not is_sqlite(url):
         return sa.create_engine(
-            _driver(url, sync=True), pool_size=10, pool_pre_ping=True, connect_args={"options": POSTGRES_LIMITS}
+            _driver(url, sync=True), pool_size=10, pool_pre_ping=True, connect_args={"options": ENGINE_LIMITS}
         )
-    engine = sa.create_engine(url, pool_size=10)
+    engine = sa.create_engine(url, pool_size=10, connect_args={"factory": TurnConnection})
 
     @sa.event.listens_for(engine, "connect")
     def connected(dbapi: Any, _: Any) -> None:
         dbapi.isolation_level = "IMMEDIATE"
-        _pragmas(dbapi, f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+        dbapi.turns = write_turns(str(engine.url))
+        # NORMAL: as with PostgreSQL's synchronous_commit=off above. The file stays whole, whatever is lost.
+        _pragmas(dbapi, f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def executes(connection: sa.Connection, _: Any, statement: str, *__: Any) -> None:
+        if statement.lstrip()[:7].upper() in WRITES:
+            _take_turn(connection)
 
     return engine
 

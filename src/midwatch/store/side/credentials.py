@@ -3,18 +3,18 @@
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
 
+from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema.tables import credentials, logins
-from midwatch.store.writer import Pen
+from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.keys import Credential, KeyKind, Login
 
 
 class SqlKeys:
     """The two tables nobody can rebuild from the journal, because nothing secret is in it."""
 
-    def __init__(self, pen: Pen, reader: AsyncEngine) -> None:
-        self._pen = pen
+    def __init__(self, writer: DatabaseWriter, reader: DatabaseReader) -> None:
+        self._writer = writer
         self._reader = reader
 
     async def keep(self, credential: Credential) -> None:
@@ -25,14 +25,13 @@ class SqlKeys:
             tx.execute(credentials.delete().where(credentials.c.id == credential.id))
             tx.execute(credentials.insert().values(**values))
 
-        await self._pen.write(kept)
+        await self._writer.write(kept)
 
     async def find(self, kind: KeyKind, name: str) -> Credential | None:
         """Look a credential up by its id."""
         query = sa.select(credentials).where(credentials.c.id == name, credentials.c.kind == kind.value)
-        async with self._reader.connect() as connection:
-            row = (await connection.execute(query)).mappings().first()
-        return None if row is None else Credential.model_validate(dict(row))
+        row = await self._reader.first(query)
+        return None if row is None else Credential.model_validate(row._asdict())
 
     async def use_up(self, kind: KeyKind, name: str) -> bool:
         """Take a credential away; only the first who tries succeeds."""
@@ -41,7 +40,7 @@ class SqlKeys:
             gone = credentials.delete().where(credentials.c.id == name, credentials.c.kind == kind.value)
             return tx.execute(gone).rowcount == 1
 
-        return await self._pen.write(used)
+        return await self._writer.write(used)
 
     async def forget(self, subject: str) -> None:
         """Drop everything that opens the door for a person or a token."""
@@ -50,7 +49,7 @@ class SqlKeys:
             tx.execute(credentials.delete().where(credentials.c.subject == subject))
             tx.execute(logins.delete().where(logins.c.person == subject))
 
-        await self._pen.write(forgotten)
+        await self._writer.write(forgotten)
 
     async def sign_in(self, login: Login) -> None:
         """Remember a login, and forget those that are over."""
@@ -59,24 +58,23 @@ class SqlKeys:
             tx.execute(logins.delete().where(logins.c.expires_at < login.seen_at))
             tx.execute(logins.insert().values(**login.model_dump()))
 
-        await self._pen.write(signed)
+        await self._writer.write(signed)
 
     async def login(self, name: str) -> Login | None:
         """Look a login up by its hash."""
-        async with self._reader.connect() as connection:
-            row = (await connection.execute(sa.select(logins).where(logins.c.id == name))).mappings().first()
-        return None if row is None else Login.model_validate(dict(row))
+        row = await self._reader.first(sa.select(logins).where(logins.c.id == name))
+        return None if row is None else Login.model_validate(row._asdict())
 
     async def seen(self, name: str, at: datetime) -> None:
         """Note that a login is in use."""
-        await self._pen.write(
+        await self._writer.write(
             lambda tx: tx.execute(logins.update().where(logins.c.id == name).values(seen_at=at)).rowcount
         )
 
     async def sign_out(self, name: str) -> None:
         """End one login."""
-        await self._pen.write(lambda tx: tx.execute(logins.delete().where(logins.c.id == name)).rowcount)
+        await self._writer.write(lambda tx: tx.execute(logins.delete().where(logins.c.id == name)).rowcount)
 
     async def sign_out_everywhere(self, person: str) -> None:
         """End every login of a person."""
-        await self._pen.write(lambda tx: tx.execute(logins.delete().where(logins.c.person == person)).rowcount)
+        await self._writer.write(lambda tx: tx.execute(logins.delete().where(logins.c.person == person)).rowcount)

@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
 
+from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema.tables import answers
-from midwatch.store.writer import Pen
+from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.term import Term
 
 KEPT = timedelta(days=2)
@@ -26,8 +26,8 @@ class Answer(Term):
 class SqlAnswers:
     """The answers of the last days."""
 
-    def __init__(self, pen: Pen, reader: AsyncEngine) -> None:
-        self._pen = pen
+    def __init__(self, writer: DatabaseWriter, reader: DatabaseReader) -> None:
+        self._writer = writer
         self._reader = reader
 
     async def claim(self, answer: Answer) -> Answer | None:
@@ -41,14 +41,14 @@ class SqlAnswers:
             tx.execute(answers.insert().values(**answer.model_dump()))
             return None
 
-        return await self._pen.write(claimed)
+        return await self._writer.write(claimed)
 
     async def settle(self, answer: Answer) -> None:
         """Keep the answer."""
         values = answer.model_dump(include={"status", "kind", "body"})
         settled = answers.update().where(answers.c.id == answer.id).values(**values)
-        await self._pen.write(lambda tx: tx.execute(settled).rowcount)
+        await self._writer.write(lambda tx: tx.execute(settled).rowcount)
 
     async def release(self, name: str) -> None:
         """Give a key free: nothing was carried out."""
-        await self._pen.write(lambda tx: tx.execute(answers.delete().where(answers.c.id == name)).rowcount)
+        await self._writer.write(lambda tx: tx.execute(answers.delete().where(answers.c.id == name)).rowcount)

@@ -15,7 +15,7 @@ from midwatch.rules.budget.provider_quota import MayBurn
 from midwatch.rules.budget.reservation import Held, Refusal, Reservation, Wish
 from midwatch.rules.budget.spending import KINDS, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
 from midwatch.store.schema.tables import RECORDS, jobs, leases, reservations
-from midwatch.store.writer import Pen
+from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.records import FuelRow, JobRow, RunRow, SessionRow
 from midwatch.terms.term import Term
 
@@ -56,7 +56,7 @@ class SqlLedger:
 
     def __init__(
         self,
-        pen: Pen,
+        writer: DatabaseWriter,
         ids: Ids,
         owners: Callable[[Payers], Owners],
         *,
@@ -64,7 +64,7 @@ class SqlLedger:
         patience: float = PATIENCE,
     ) -> None:
         """`owners` tells what each of those who pay may spend, and whether the provider may be asked."""
-        self._pen = pen
+        self._writer = writer
         self._ids = ids
         self._owners = owners
         self._worker = worker
@@ -74,7 +74,7 @@ class SqlLedger:
         """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
         until = asyncio.get_running_loop().time() + self._patience
         while True:
-            answer = await self._pen.write(lambda tx: self._reserved(tx, wish), lasting=False)
+            answer = await self._writer.write(lambda tx: self._reserved(tx, wish), lasting=False)
             late = asyncio.get_running_loop().time() >= until
             if isinstance(answer, Reservation) or not answer.for_now or late:
                 return answer
@@ -89,23 +89,23 @@ class SqlLedger:
             pairs = zip(before, after, strict=True)
             return tuple(found for old, new in pairs for found in crossings(old, new))
 
-        return await self._pen.write(reached)
+        return await self._writer.write(reached)
 
     async def release(self, reservation: Reservation) -> None:
         """Give back what was set aside for a request that never left."""
         mine = reservations.delete().where(reservations.c.id == reservation.id)
-        await self._pen.write(lambda tx: tx.execute(mine).rowcount, lasting=False)
+        await self._writer.write(lambda tx: tx.execute(mine).rowcount, lasting=False)
 
     async def held(self) -> tuple[Held, ...]:
         """Show what is set aside for requests under way."""
-        rows = await self._pen.write(lambda tx: tx.execute(sa.select(reservations)).all())
+        rows = await self._writer.write(lambda tx: tx.execute(sa.select(reservations)).all())
         return tuple(
             Held(row.job, row.run, row.session, Amount(row.usd_micros, row.tokens, row.requests)) for row in rows
         )
 
     async def forget_the_dead(self) -> int:
         """Give back what workers that are gone had set aside: nobody listens to the answers any more."""
-        return await self._pen.write(self._forget)
+        return await self._writer.write(self._forget)
 
     def _forget(self, tx: sa.Connection) -> int:
         # On SQLite one server works alone and nobody holds a lease.

@@ -2,14 +2,18 @@
 
 import asyncio
 import threading
+from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
 
+from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
+from midwatch.store.schema.engines import open_for_engine, open_sync_writer, write_turns
 from midwatch.store.schema.migrate import migrate
 from midwatch.store.schema.tables import leases
-from tests.store import scenes
+from tests.store import processes, scenes
 from tests.store.opened import Store, opened
 
 
@@ -49,7 +53,7 @@ async def test_what_was_begun_is_finished_and_heard_though_its_writer_is_gone(st
         go.wait()
 
     store.journal.listeners.append(listener)
-    sa.event.listen(store.pen.engine, "commit", hold)
+    sa.event.listen(store.writer.engine, "commit", hold)
     writing = asyncio.create_task(store.journal.record(scenes.said("gone")))
     await asyncio.to_thread(begun.wait)
     writing.cancel()
@@ -70,8 +74,8 @@ async def test_what_need_not_last_is_written_all_the_same_and_the_next_one_lasts
         tx.execute(leases.insert().values(executor="w1", beat=store.clock.now()))
         return mode(tx)
 
-    kept = await store.pen.write(mode)
-    brief = await store.pen.write(note, lasting=False)
+    kept = await store.writer.write(mode)
+    brief = await store.writer.write(note, lasting=False)
     assert (kept, brief) in {("2", "1"), ("on", "off")}
     assert store.counts("leases") == (1,)
 
@@ -80,6 +84,66 @@ async def test_what_need_not_last_is_written_all_the_same_and_the_next_one_lasts
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await store.pen.write(fail, lasting=False)
+        await store.writer.write(fail, lasting=False)
     assert store.counts("leases") == (1,), "undone as a whole"
-    assert await store.pen.write(mode) == kept
+    assert await store.writer.write(mode) == kept
+
+
+async def test_what_waits_together_is_committed_together_and_refused_alone(store: Store) -> None:
+    commits: list[int] = []
+    begun, go = threading.Event(), threading.Event()
+
+    def hold(_: sa.Connection) -> None:
+        begun.set()
+        go.wait()
+        commits.append(1)
+
+    await store.journal.record(scenes.job("job_1"))
+    sa.event.listen(store.writer.engine, "commit", hold)
+    first = asyncio.create_task(store.journal.record(scenes.said("a"), key="a"))
+    await asyncio.to_thread(begun.wait)
+    waiting = [
+        asyncio.create_task(store.journal.record(*events, key=key))
+        for key, *events in (
+            ("b", scenes.said("b")),
+            ("refused", scenes.said("c"), scenes.job("job_2")),  # its project has a job already
+            ("d", scenes.said("d")),
+            ("b", scenes.said("b")),
+        )
+    ]
+    await asyncio.sleep(0)  # each has handed its work over
+    go.set()
+    told = await asyncio.gather(first, *waiting, return_exceptions=True)
+    assert isinstance(told[2], Stale)
+    seqs = [[entry.seq for entry in one] for one in told if not isinstance(one, BaseException)]
+    assert seqs == [[2], [3], [4], [3]]
+    assert len(commits) == 2, "one for what held the line, one for all that waited"
+    assert [entry.key for entry in await store.journal.entries()][1:] == ["a", "b", "d"]
+
+
+def test_connections_of_one_process_write_in_the_order_they_came(sqlite_url: str) -> None:
+    migrate(sqlite_url)
+    writers = [open_for_engine(sqlite_url), open_sync_writer(sqlite_url)]
+    wrote: list[str] = []
+
+    def write(engine: sa.Engine, name: str) -> None:
+        with engine.begin() as tx:
+            tx.execute(leases.insert().values(executor=name, beat=datetime(2026, 3, 1, tzinfo=UTC)))
+            wrote.append(name)
+
+    def waiting(count: int) -> bool:
+        return write_turns(sqlite_url).waiting == count
+
+    with writers[1].begin() as tx:
+        tx.execute(leases.delete())
+        threads = []
+        for number in range(6):
+            name = str(number)
+            threads.append(threading.Thread(target=write, args=(writers[number % 2], name)))
+            threads[-1].start()
+            processes.wait_until(partial(waiting, number + 1), "it waits")
+    for thread in threads:
+        thread.join()
+    assert wrote == ["0", "1", "2", "3", "4", "5"]
+    for engine in writers:
+        engine.dispose()
