@@ -130,7 +130,7 @@ async def test_a_sentence_becomes_a_pull_request_here(tmp_path: Path, agent: str
             1,
             1,
         ]
-        assert "**Proof.** checks pass on a fresh checkout." in pull.body
+        assert "**Proof.** The checks pass on a fresh checkout." in pull.body
         ready = [row.text for row in await house.records.find(NoticeRow) if row.text.startswith("PR ready")]
         assert len(ready) == 1
         assert all(word in ready[0] for word in (job.branch, "1 file", "checks green", "turns", "minute"))

@@ -4,19 +4,11 @@ from collections.abc import Callable, Sequence
 
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import JobState
+from midwatch.terms.proof import PROVEN_IN_SHORT
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow
 from midwatch.terms.report import EvidenceKind, Recommendation
 
 CONFIDENCE = {"green": 0.9, "still_red": 0.6, "no_checks": 0.5, "flaky": 0.5}
-PROOF = {
-    "green": "checks green",
-    "still_red": "checks no worse",
-    "no_checks": "unproven: no checks",
-    "flaky": "checks flaky",
-    "worse": "checks red",
-    "red_when_restored": "checks green only with its own changes to them",
-    "doubted": "checks not to be believed",
-}
 MOST = 3
 MOST_DOUBTS = 2
 PER_DOUBT = 0.1
@@ -57,7 +49,7 @@ def _merge(
     return Recommendation(
         id=new_id("rec"),
         text=f"{'Look at draft' if pr.draft else 'Merge'} pull request {pr.number}, {pr.title} "
-        f"({size}; {PROOF.get(verdict, verdict)}).",
+        f"({size}; {PROVEN_IN_SHORT.get(verdict, verdict)}).",
         confidence=max(LEAST, CONFIDENCE.get(verdict, 0.4) - PER_DOUBT * len(doubts)),
         tradeoffs=tuple(tradeoffs) or ("small style changes cost a review",),
         ask=f"midwatch job {'show' if pr.draft else 'merge'} {job.number}",

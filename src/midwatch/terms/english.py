@@ -3,6 +3,7 @@
 from typing import Final
 
 from midwatch.errors import Misuse
+from midwatch.terms.asks import Silence
 from midwatch.terms.trust import Reason
 
 TEXT: Final[dict[str, str]] = {
@@ -151,7 +152,7 @@ TEXT: Final[dict[str, str]] = {
     "level.nights_missing": "{level} needs {needed} nights without a severe flag; there were {had}.",
     "level.rounds_missing": "Cautious needs {needed} valid rounds at observe; there were {had}.",
     "level.signed": "Signed orders say {level}.",
-    # silence: what it means when nobody answers
+    # silence: what it means when an ask is not answered
     "silence.approved": "If you do not answer, it counts as approved.",
     "silence.kept": "If you do not answer, things stay as they are.",
     "silence.no": "If you do not answer, the answer is no.",
@@ -169,6 +170,12 @@ def say(code: str, **facts: object) -> str:
     if template is None:
         raise Misuse(f"No sentence has the code {code!r}.", hint="Add it to midwatch/terms/english.py.")
     return template.format(**facts)
+
+
+def without_answer(silence: Silence) -> str:
+    """Say what happened because an ask was not answered."""
+    said = say(f"silence.{silence.value}").removeprefix("If you do not answer, ")
+    return said[0].upper() + said[1:]
 
 
 def reason(code: str, **facts: object) -> Reason:

@@ -1,6 +1,7 @@
 """Words about what may be done, and by whose leave."""
 
 from enum import StrEnum
+from typing import Final
 
 from midwatch.terms.term import Term
 
@@ -17,6 +18,14 @@ class Level(StrEnum):
     def rank(self) -> int:
         """Position on the scale; more may be done further up."""
         return list(Level).index(self)
+
+
+LEVEL_MEANS: Final[dict[Level, str]] = {
+    Level.OBSERVE: "It looks and suggests. It starts nothing and writes nothing.",
+    Level.CAUTIOUS: "It starts ordered work and tells you; it asks before it stops or restarts a job.",
+    Level.MODERATE: "It starts and restarts ordered work by itself, and tells you when it stops a job.",
+    Level.FULL: "It does all that the orders allow by itself; plans inside them do not wait for you.",
+}
 
 
 class Authority(StrEnum):

@@ -3,28 +3,14 @@
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, failing
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import CheckResult, Proof
-from midwatch.terms.proof import CheckSource
+from midwatch.terms.proof import NEW_TESTS, PROVEN, CheckSource
 from midwatch.terms.records import JobRow
 
-PROVEN = {
-    "green": "checks pass on a fresh checkout",
-    "still_red": "checks failed before and are no worse",
-    "no_checks": "no checks are configured, so nothing is proven",
-    "worse": "checks got worse",
-    "red_when_restored": "checks pass only with the agent's own changes to them",
-    "doubted": "problems found in this change make its checks unreliable",
-    "flaky": "checks are flaky, so they prove little",
-}
 STAYED = {
     "worse": "This change breaks checks that passed before.",
     "red_when_restored": "The checks pass only with the agent's own changes to the files that decide them; "
     "with yours restored they fail.",
     "doubted": "The change weakens the checks that should prove it.",
-}
-NEW_TESTS = {
-    "fail_on_base": "New tests fail without the change and pass with it",
-    "pass_on_base": "New tests pass without the change too: they prove nothing",
-    "unclear": "New tests could not be run without the change",
 }
 _SOURCES = {CheckSource.PROJECT: " (the project's)", CheckSource.FOUND: " (found in the project)"}
 MOST_DOUBTS = 3
@@ -32,7 +18,7 @@ MOST_DOUBTS = 3
 
 def in_words(proof: Proof | None) -> str:
     """Say what the proof comes to."""
-    return f"{PROVEN[proof.verdict]}." if proof else "Not checked."
+    return f"{PROVEN[proof.verdict].capitalize()}." if proof else "Not checked."
 
 
 def stayed_red(job: JobRow, proof: Proof) -> str:
@@ -65,7 +51,7 @@ def other_lines(proof: Proof | None) -> list[str]:
     """Tell of new tests, coverage, and checks that were left out."""
     if proof is None:
         return []
-    lines = [f"{NEW_TESTS[proof.new_tests]}."] if proof.new_tests in NEW_TESTS else []
+    lines = [NEW_TESTS[proof.new_tests]] if proof.new_tests in NEW_TESTS else []
     if proof.coverage:
         lines.append(
             f"{proof.coverage.covered} of {some(proof.coverage.measurable, 'changed line')} that can be measured ran "

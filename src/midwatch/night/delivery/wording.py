@@ -7,17 +7,8 @@ from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import Plan
 from midwatch.terms.money import dollars
+from midwatch.terms.proof import PROVEN_IN_SHORT
 from midwatch.terms.records import JobRow, PullRequestRow
-
-IN_SHORT = {
-    "green": "checks green",
-    "still_red": "checks failing, as before",
-    "no_checks": "no checks",
-    "worse": "checks worse",
-    "red_when_restored": "checks not trusted",
-    "doubted": "checks not trusted",
-    "flaky": "checks flaky",
-}
 
 
 def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None, wrong: tuple[str, ...] = ()) -> str:
@@ -37,7 +28,7 @@ def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
     """Tell that a pull request is ready: where, how large, how well proven, and what it took (A9)."""
     change = job.change
     size = f"{some(len(change.files), 'file')} · +{change.insertions} -{change.deletions}" if change else "no changes"
-    proven = IN_SHORT[job.proof.verdict] if job.proof else "not checked"
+    proven = PROVEN_IN_SHORT[job.proof.verdict] if job.proof else "not checked"
     asked = f"Cost {dollars(job.usd_micros)} · {some(job.requests, 'turn')}" if job.requests else "No model requests"
     minutes = round((now - (job.started_at or job.created_at)).total_seconds() / 60)
     took = some(minutes, "minute") if minutes else "under a minute"

@@ -8,7 +8,7 @@ from midwatch.rules.checks.cheating import FileFact, FileKind
 from midwatch.rules.checks.check_runs import Results
 from midwatch.rules.checks.test_source import language_of, read_tests
 from midwatch.terms.jobs import CheckResult
-from midwatch.terms.proof import Doubt
+from midwatch.terms.proof import NEW_TESTS, Doubt
 
 _PYTEST = re.compile(r"(?:^|[;&|]\s*)((?:\S+=\S+\s+)*(?:\S*python[\d.]*\s+-m\s+pytest|\S*pytest))(?:\s|$)")
 _NODE = re.compile(r"(?:^|[;&|]\s*)(\S*node\s+--test)(?:\s|$)")
@@ -93,7 +93,7 @@ def doubts_about_tests(
     Where a check was red before and is green now, that check shows what was mended.
     """
     if said == "pass_on_base":
-        text = "Its new tests pass without the change: they prove nothing."
+        text = NEW_TESTS["pass_on_base"]
         return (Doubt(kind="proves_nothing", text=text, grave=False),)
     earlier = {one.command for one in runs[0] if one.red}
     shown = any(one.green and one.command in earlier for one in runs[1])

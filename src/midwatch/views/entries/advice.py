@@ -16,10 +16,10 @@ from midwatch.journal.events.jobs import (
 from midwatch.journal.events.morning import EvidenceFound, ReportWritten
 from midwatch.journal.events.projects import GoalSet, WorkAdded
 from midwatch.journal.events.session import ActJudged, OrdersChanged, OrdersSigned, SessionOpened
+from midwatch.terms.proof import PROVEN
 from midwatch.terms.report import Recommendation
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
-from midwatch.views.entries.words.jobs import PROVEN
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
 

@@ -10,6 +10,7 @@ from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.term import Term
+from midwatch.terms.trust import LEVEL_MEANS
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.tags import Phase, phase_of
 from midwatch.views.pages.job_line import JobLine, job_line, spent_by
@@ -21,12 +22,6 @@ from midwatch.views.text.plain import clean, counted, spaced
 FEED_ROWS: Final = 60
 ALMOST: Final = 0.8
 """From this share on a limit is near."""
-LEVEL_MEANS: Final = {
-    "observe": "looks and tells, changes nothing",
-    "cautious": "asks before it changes anything",
-    "moderate": "does small things, asks before large ones",
-    "full": "does what the orders allow",
-}
 STEPS: Final = tuple(stage for stage in Stage if stage is not Stage.REPAIR)
 
 
@@ -145,7 +140,7 @@ def _under_way(session: SessionRow, authority: str) -> NightShown:
         told=goals,
         paused=_sentence(session.why_paused) if session.paused else "",
         level=level,
-        level_means=LEVEL_MEANS.get(level, ""),
+        level_means=LEVEL_MEANS[session.level],
         authority=spaced(authority),
         under_way=True,
         ends_at=session.ends_at,

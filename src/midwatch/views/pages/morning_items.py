@@ -7,6 +7,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobExecuted, JobVerified
 from midwatch.journal.events.session import ActJudged, AskExpired
 from midwatch.terms.jobs import CheckResult, Proof
+from midwatch.terms.proof import PROVEN
 from midwatch.terms.records import (
     ActRow,
     AskRow,
@@ -25,7 +26,6 @@ from midwatch.terms.records import (
 from midwatch.terms.report import Outcome, Recommendation
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
-from midwatch.views.entries.words.jobs import PROVEN
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import spaced
 from midwatch.views.text.proof import ProofLine

@@ -33,13 +33,6 @@ ALLOWING: Final[dict[str, str]] = {
 }
 """Tools and effects as a person would name them."""
 
-LEVEL_MEANS: Final[dict[Level, str]] = {
-    Level.OBSERVE: "It looks and suggests. It starts nothing and writes nothing.",
-    Level.CAUTIOUS: "It starts ordered work and tells you; it asks before it stops or restarts a job.",
-    Level.MODERATE: "It starts and restarts ordered work by itself, and tells you when it stops a job.",
-    Level.FULL: "It does all that the orders allow by itself; plans inside them do not wait for you.",
-}
-
 
 def will_not(facts: SheetFacts) -> tuple[str, ...]:
     """Say what will not happen tonight, each sentence true by the rules that hold at this level under these orders."""

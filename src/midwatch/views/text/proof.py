@@ -2,13 +2,10 @@
 
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import Proof
+from midwatch.terms.proof import NEW_TESTS
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean
 
-NEW_TESTS = {
-    "fail_on_base": "Its new tests fail without the change and pass with it.",
-    "unclear": "Its new tests could not be tried without the change.",
-}
 MOST_WORDS = 400
 
 
@@ -23,7 +20,7 @@ def told(proof: Proof) -> tuple[ProofLine, ...]:
     """Say what a person should know about a proof, what speaks against it first."""
     lines = [ProofLine(text=clean(one.text, MOST_WORDS), fine=False if one.grave else None) for one in proof.doubts]
     lines += [ProofLine(text=f"Flaky: {clean(one)} ends differently each time.") for one in proof.flaky]
-    if proof.new_tests in NEW_TESTS:
+    if proof.new_tests in NEW_TESTS and proof.new_tests != "pass_on_base":  # that one is a doubt already
         lines.append(
             ProofLine(text=NEW_TESTS[proof.new_tests], fine=True if proof.new_tests == "fail_on_base" else None)
         )

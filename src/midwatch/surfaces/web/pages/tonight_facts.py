@@ -16,7 +16,7 @@ from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.house import Flag, SessionState, WorkStatus
 from midwatch.terms.orders import Orders
 from midwatch.terms.records import AskRow, GoalRow, PreflightRow, ProjectRow, SessionRow, WorkRow
-from midwatch.terms.trust import Level
+from midwatch.terms.trust import LEVEL_MEANS, Level
 from midwatch.views.pages import tonight as words
 from midwatch.views.pages.estimate import estimate
 from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, money, span
@@ -46,7 +46,7 @@ async def seen(house: House) -> Shown:
         "draft": draft,
         "projects": sorted(projects, key=lambda row: (row.priority, row.name)),
         "standing": standing,
-        "level_means": words.LEVEL_MEANS,
+        "level_means": LEVEL_MEANS,
         "levels": tuple(Level),
         "agents": house.evening.agents,
         "flags": tuple(Flag),

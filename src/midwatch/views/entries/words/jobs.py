@@ -33,20 +33,12 @@ from midwatch.journal.events.jobs import (
     RunStarted,
 )
 from midwatch.terms.jobs import Change, Done
+from midwatch.terms.proof import PROVEN
 from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Setting
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
 from midwatch.views.text.sizes import size
 
-PROVEN = {
-    "green": "the checks pass on a fresh checkout",
-    "still_red": "the checks failed before and are no worse",
-    "no_checks": "no check could say whether it is right",
-    "worse": "the checks got worse",
-    "red_when_restored": "the checks pass only with the agent's own changes to them",
-    "doubted": "it goes against the checks that should prove it",
-    "flaky": "the checks end differently each time",
-}
 CHECKS = {
     "none": "with no checks there",
     "pending": "its checks are running",

@@ -29,23 +29,14 @@ from midwatch.journal.events.session import (
     ToolCalled,
     ToolFinished,
 )
-from midwatch.terms.asks import Silence, Tier
+from midwatch.terms.asks import Tier
+from midwatch.terms.english import without_answer
 from midwatch.terms.orders import Orders
 from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, listed, spaced
 
 LOUDNESS = {Tier.URGENT: "Urgent", Tier.ACTION: "Told", Tier.SUMMARY: "For the summary", Tier.LOG: "Noted"}
-SILENCE = {
-    Silence.APPROVED: "That counts as approved.",
-    Silence.WAITS: "It still waits.",
-    Silence.NOT_DONE: "It is not done.",
-    Silence.STOP_AND_DEBRIEF: "The night stops and reports.",
-    Silence.PARKED: "The item is parked.",
-    Silence.TO_BRIEF: "It goes into the brief.",
-    Silence.KEPT: "Things stay as they are.",
-    Silence.NO: "That counts as no.",
-}
 
 
 def told(event: SessionEvent, names: Names) -> str:
@@ -153,7 +144,7 @@ def _asking(event: Asking, names: Names) -> str:
             more = f": {clean(event.text)}" if event.text else ""
             text = f"{name} was answered by {clean(event.by)}: {clean(event.answer)}{more}"
         case AskExpired(meant=meant):
-            text = f"{name}: nobody answered. {SILENCE[meant]}"
+            text = f"{name} was not answered in time. {without_answer(meant)}"
         case AskWithdrawn(why=why):
             text = f"{name} is not needed any more: {clean(why)}"
         case _:
