@@ -55,11 +55,11 @@ def test_a_job_shows_each_call_with_its_verdict_and_who_said_so(ann: Person) -> 
     assert "Plan · claude 2.0.14, claude-sonnet-4-5 · " in said
     assert "  3 requests · 50.3 k tokens · $0.42 · 1 request failed\n" in said
     assert "  It ended well. It has a plan.\n" in said
-    assert "  It met the 5-hour limit of anthropic, which resets " in said
+    assert "  It reached the 5-hour limit of anthropic, which resets " in said
     assert "refused: Bash\n    | $ git push --force" in said
     assert "allowed, says ann: Bash\n    | $ pip download requests\n" in said
     assert "waits for you: Bash\n" in said
-    assert "Told by template plan (plan 1, context 1). Every word of it: midwatch job show 1 --prompts" in said
+    assert "Prompt: template plan (plan 1, context 1). Full text: midwatch job show 1 --prompts" in said
     assert "Keep to the limits." not in said
     whole = ann.types("job", "show", "1", "--prompts").out
     assert "".join(f"  | {piece}\n" for piece in PROMPT.rstrip("\n").split("\n")) in whole
@@ -68,7 +68,7 @@ def test_a_job_shows_each_call_with_its_verdict_and_who_said_so(ann: Person) -> 
 
 def test_a_replay_shows_what_the_agent_was_told_folded_or_whole(ann: Person) -> None:
     folded = ann.types("replay").out
-    assert "told by template plan (plan 1, context 1):\n" in folded
+    assert "prompt: template plan (plan 1, context 1):\n" in folded
     assert "40 more lines: midwatch replay --prompts" in folded
     assert folded.count("| Keep to the limits.") == 0
     assert ann.types("replay", "--prompts").out.count("| Keep to the limits.") == 40

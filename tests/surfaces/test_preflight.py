@@ -26,7 +26,7 @@ def test_a_red_line_stops_the_signature_until_it_is_mended_or_signed_over(person
     assert "apt install nosuchtool" in said.out
     assert said.err.splitlines() == [
         "midwatch: 1 thing is not ready.",
-        "  Mend it, or sign all the same: midwatch start --anyway",
+        "  Fix it, or sign anyway: midwatch start --anyway",
     ]
     alone = person.types("preflight", "--json", expect=3).json
     assert (alone["state"], alone["bad"], alone["fresh"]) == ("ended", 1, False)

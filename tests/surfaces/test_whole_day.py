@@ -122,7 +122,7 @@ def day() -> Iterator[Day]:
 
 
 def test_the_books_are_kept(day: Day) -> None:
-    assert "Project repo is on the books (branch main)." in day.said["added"].out
+    assert "Added project repo (branch main)." in day.said["added"].out
     assert "names no checks yet" in day.said["added"].out
     assert day.said["flagged"].out == "Project repo: skipped.\n"
     assert day.said["unflagged"].out == "Project repo: no flags.\n"
@@ -170,8 +170,8 @@ def test_the_night_is_steered(day: Day) -> None:
     assert day.said["thought"].out == "Round 2 begins.\n"
     assert "paused: dinner" in day.said["held"].out
     assert "paused already: dinner" in day.said["paused twice"].err
-    assert "has it and is paused" in day.said["said"].out
-    assert day.said["resumed"].out == "Night 1 goes on.\n"
+    assert "got your message and is paused" in day.said["said"].out
+    assert day.said["resumed"].out == "Night 1 is resumed.\n"
     assert any("said: leave the parser alone" in line for line in day.watched)
 
 

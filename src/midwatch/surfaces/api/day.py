@@ -59,7 +59,7 @@ async def projects(house: TheHouse, page: ThePage) -> list[Shown]:
 
 @router.post("/projects", dependencies=[Operates])
 async def add_project(house: TheHouse, person: Person, new: NewProject) -> Shown:
-    """Put a repository on the books."""
+    """Add a repository."""
     given = new.model_dump(exclude={"path"})
     return shown(await by_day.add_project(house.evening, new.path, by=person, **given))
 

@@ -42,7 +42,7 @@ async def last(house: TheHouse) -> Shown:
     """Show what was last found about the orders as they are now."""
     row, _ = await looks.standing(house.evening)
     if row is None:
-        raise Unknown("Nobody has looked at these orders yet.", hint="Look: midwatch preflight")
+        raise Unknown("No preflight for these orders yet.", hint="Look: midwatch preflight")
     return await preflights.told(house, row)
 
 

@@ -25,7 +25,7 @@ class Problem(BaseModel):
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Problem, "description": "It cannot be done as asked; the hint says what to do."},
-    "5XX": {"model": Problem, "description": "Something outside, or of ours, failed; the hint says what to do."},
+    "5XX": {"model": Problem, "description": "An internal or external failure; the hint says what to do."},
 }
 
 

@@ -75,5 +75,5 @@ async def merge(house: TheHouse, person: Person, name: str) -> Shown:
 
 @router.post("/stacks/{name}/undo", dependencies=[Operates])
 async def undo(house: TheHouse, person: Person, name: str) -> Shown:
-    """Take a merged stack back, if its branch still stands where the stack left it."""
+    """Undo a merged stack, if its branch has not moved since."""
     return await _told(house, await taking.undo(house.morning, name, by=person))

@@ -49,7 +49,7 @@ STEPS = {
     Stage.REPAIR: "7 of 9: repair",
     Stage.DELIVER: "8 of 9: the branch",
     Stage.PULL_REQUEST: "9 of 9: the pull request",
-    Stage.NOTICE: "9 of 9: you are told",
+    Stage.NOTICE: "9 of 9: notice sent",
 }
 TOLD = (
     "orders.signed",

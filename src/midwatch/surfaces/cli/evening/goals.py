@@ -34,7 +34,7 @@ def set_goal(
     project: str,
     statement: str,
     horizon: str = typer.Option("short", help="short, medium or long"),
-    goal: str = typer.Option("", help="State this goal anew: its next version."),
+    goal: str = typer.Option("", help="Change this goal: a new version."),
 ) -> None:
     """State a goal.
 
@@ -46,7 +46,7 @@ def set_goal(
 
 
 @goals.command()
-def close(goal: str, *, dropped: bool = typer.Option(False, "--dropped", help="Given up, not reached.")) -> None:
+def close(goal: str, *, dropped: bool = typer.Option(False, "--dropped", help="Drop it; it was not reached.")) -> None:
     """Say that a goal is reached, or dropped.
 
     Example: midwatch goal close goal_01J...

@@ -16,7 +16,7 @@ REFUSED = "push to a protected branch, deploy, pay, mail strangers, merge withou
 
 def brief(
     *,
-    file: Path | None = typer.Option(None, "--file", "-f", help="Orders to put down as tonight's draft; - for stdin."),
+    file: Path | None = typer.Option(None, "--file", "-f", help="Orders to save as tonight's draft; - for stdin."),
     example: bool = typer.Option(False, "--example", help="Print a file to begin with."),
     as_json: bool = JSON_FLAG,
 ) -> None:

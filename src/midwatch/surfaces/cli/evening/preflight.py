@@ -61,7 +61,7 @@ def show_line(one: Shown) -> None:
 def refuse_unready(told: Shown) -> None:
     """Say what is in the way of a signature, and the two ways on."""
     if not ready(told):
-        raise Refused(told["said"], hint="Mend it, or sign all the same: midwatch start --anyway")
+        raise Refused(told["said"], hint="Fix it, or sign anyway: midwatch start --anyway")
 
 
 VERBS = verbs(preflight=preflight)

@@ -60,7 +60,7 @@ def add(
     setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
     forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
 ) -> None:
-    """Put a repository on the books.
+    """Add a repository.
 
     Example: midwatch project add . --check "make test"
     """
@@ -73,7 +73,7 @@ def add(
         "forge": forge,
     }
     row = client.send("POST", "/projects", body)
-    typer.echo(f"Project {row['name']} is on the books (branch {row['branch']}).")
+    typer.echo(f"Added project {row['name']} (branch {row['branch']}).")
     if not row["checks"]:
         typer.echo("It names no checks yet: those found in it are run, such as make test. Name your own, or none:")
         typer.echo(f'  midwatch project change {row["name"]} --check "python -m pytest -q"')
@@ -109,7 +109,7 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
 def change(
     name: str,
     purpose: str | None = typer.Option(None, help="Why it exists."),
-    check: list[str] | None = typer.Option(None, help="The commands that must pass, all of them anew; or: none, found"),
+    check: list[str] | None = typer.Option(None, help="The commands that must pass, replacing all; or: none, found"),
     priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
     setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" takes it away.'),
     forge: str | None = typer.Option(None, help='Where pull requests are opened; "" leaves it to the address.'),

@@ -36,7 +36,7 @@ def listing(*, as_json: bool = JSON_FLAG) -> None:
 
 @app.command("test")
 def try_agents(
-    names: list[str] = typer.Argument(None, help="Whom to ask; all that are set up by default."),
+    names: list[str] = typer.Argument(None, help="Which agent; all configured ones by default."),
     *,
     whole: bool = typer.Option(
         False, "--program", help="Also lead the program itself to one answer behind its walls; some thousand tokens."
@@ -122,7 +122,7 @@ def _show_one(row: dict[str, Any]) -> None:
         place = f" at {row['base_url']}" if row["base_url"] else ""
         line(f"{row['model']} of {row['provider']}{place}", first="  model       ")
     if row["credential"]:
-        kept = row["kept"] or "nobody says where"
+        kept = row["kept"] or "no address"
         line(f"{CREDENTIALS[row['credential']]} {row['secret']!r}, kept in {kept}", first="  credential  ")
     if row["governance"]:
         line(row["governance"], first="  governance  ")

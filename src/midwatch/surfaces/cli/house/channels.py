@@ -47,7 +47,7 @@ def add(
 ) -> None:
     """Add a channel, or change it: its URL is checked, and kept in a file that only you can read.
 
-    Without a URL you are asked for it, so that it stands in no history of your shell.
+    Without a URL you are asked for it, so that it is not in your shell's history.
 
     Example: midwatch channel add phone env:PHONE_URL
     """
@@ -147,7 +147,7 @@ def show_channels(rows: list[dict[str, Any]], *, as_json: bool) -> None:
         return
     if not rows:
         typer.echo("Notices go to the log only (notices.log in the data folder).")
-        line("Be told on your phone or by mail: midwatch channel add phone", indent="")
+        line("Get notices on your phone or by mail: midwatch channel add phone", indent="")
         return
     table(
         [(row["name"], row["kind"] or "-", _takes(row), row["said"] + _when(row)) for row in rows],

@@ -75,7 +75,7 @@ def _progress(*, alive: bool) -> Iterator[Callable[[str], None]]:
         return
     from rich.console import Console  # noqa: PLC0415  heavy, and only for a terminal
 
-    with Console().status("opening the house") as live:
+    with Console().status("starting") as live:
         yield live.update
 
 

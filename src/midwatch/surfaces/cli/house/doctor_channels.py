@@ -15,7 +15,7 @@ def channel_findings() -> list[Finding]:
     except MidwatchError:
         return []  # what keeps it from being read was said already
     if not rows:
-        text = "notices go to the log only; to be told elsewhere: midwatch channel add phone"
+        text = "notices go to the log only; to get them elsewhere: midwatch channel add phone"
         return [{"state": "ok", "text": text, "hint": ""}]
     return [_stands(row) for row in rows]
 

@@ -21,7 +21,7 @@ def list_people(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
     if as_json:
         show_json(rows)
     elif not rows:
-        typer.echo("Nobody has a login yet. Make a link: midwatch person link --role owner")
+        typer.echo("No logins yet. Make a link: midwatch person link --role owner")
     else:
         seen = [(r["number"], r["name"], r["role"], day(r["last_entered_at"] or r["created_at"])) for r in rows]
         table(seen, "person", "name", "role", "last here")
@@ -29,12 +29,12 @@ def list_people(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
 
 @person.command()
 def link(
-    name: str = typer.Argument("", help="Whose password it sets anew; leave out for somebody new."),
+    name: str = typer.Argument("", help="Whose password it resets; leave out for a new person."),
     role: str = typer.Option("viewer", help="viewer, approver, operator or owner"),
     *,
     as_json: bool = JSON_FLAG,
 ) -> None:
-    """Make a one-time link: whoever opens it first chooses name and password.
+    """Make a one-time link; the first to open it chooses name and password.
 
     Example: midwatch person link --role approver
     """
@@ -95,7 +95,7 @@ def list_tokens(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
 @token.command("new")
 def new_token(
     name: str,
-    person_: str = typer.Option(..., "--person", help="For whom it speaks."),
+    person_: str = typer.Option(..., "--person", help="The person it acts for."),
     scope: list[str] = typer.Option(["read"], help="read, answer, operate, govern; may be repeated."),
     days: int = typer.Option(90, help="How long it is valid; 0 means without end."),
     *,
@@ -121,7 +121,7 @@ def revoke(name: str) -> None:
     Example: midwatch token revoke 1
     """
     row = client.send("DELETE", f"/tokens/{client.part(name)}")
-    typer.echo(f"Token {row['number']} ({row['name']}) opens nothing any more.")
+    typer.echo(f"Token {row['number']} ({row['name']}) is revoked.")
 
 
 VERBS = {"person": person, "token": token}

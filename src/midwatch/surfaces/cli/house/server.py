@@ -127,11 +127,11 @@ def _install() -> None:
         typer.echo("Start it now and at every login: systemctl --user enable --now midwatch")
         typer.echo("Keep it running when you log out: loginctl enable-linger")
     else:
-        typer.echo("systemd is not here; start it by hand: midwatch up --detach")
+        typer.echo("systemd is not available; start it yourself: midwatch up --detach")
 
 
 def down() -> None:
-    """Stop the server; what is under way is taken up at the next start.
+    """Stop the server; work in progress resumes at the next start.
 
     Example: midwatch down
     """
@@ -145,7 +145,7 @@ def down() -> None:
         if time.monotonic() > until:
             raise Broken(f"Process {pid} did not stop within {PATIENCE:g} s.", hint=f"Look at it: ps {pid}")
         time.sleep(0.05)
-    typer.echo("Midwatch is down. What was under way goes on at the next start.")
+    typer.echo("Midwatch is stopped. Work in progress resumes at the next start.")
     if working := _still_at_work():
         typer.echo(
             f"{some(working, 'agent works', 'agents work')} on behind walls, without network, within the limits."

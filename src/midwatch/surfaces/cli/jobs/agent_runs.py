@@ -20,7 +20,7 @@ def show_errand(job: dict[str, Any], errand: dict[str, Any], *, prompts: bool) -
         line(f"It {errand['ended']}. {errand['why']}".rstrip())
     for met in errand["limits"]:
         resets = f", which resets {moment(met['resets_at'])}" if met["resets_at"] else ""
-        line(f"It met the {met['limit']} limit of {met['provider']}{resets}.")
+        line(f"It reached the {met['limit']} limit of {met['provider']}{resets}.")
     if errand["prompt_blob"]:
         _show_told(job, errand, prompts=prompts)
     for call in errand["calls"]:
@@ -31,8 +31,8 @@ OVER = frozenset({"done", "failed", "stopped", "declined"})
 
 
 def _show_told(job: dict[str, Any], errand: dict[str, Any], *, prompts: bool) -> None:
-    by = f"Told by template {errand['template']} ({errand['template_version']})"
-    line(f"{by}:" if prompts else f"{by}. Every word of it: midwatch job show {job['number']} --prompts")
+    by = f"Prompt: template {errand['template']} ({errand['template_version']})"
+    line(f"{by}:" if prompts else f"{by}. Full text: midwatch job show {job['number']} --prompts")
     if prompts:
         exactly(client.get(f"/jobs/{job['id']}/told/{errand['epoch']}"), indent="  | ")
 
@@ -41,7 +41,7 @@ def _show_call(call: dict[str, Any], *, over: bool) -> None:
     verdict = "not answered" if over and call["verdict"] == "waits" else MARK[call["verdict"]]
     by = f", says {call['by']}" if call["by"] else ""
     if not by and call["asked"] and call["verdict"] == "refused":
-        by = ", for nobody answered in time"
+        by = ": no answer in time"
     typer.echo(f"  {clock(call['at'])} {verdict}{by}: {call['tool']}")
     exactly(call["shown"], indent="    | ")
     line(call["why"], indent="    ")

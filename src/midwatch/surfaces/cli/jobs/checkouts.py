@@ -17,7 +17,7 @@ def look(
     shell: bool = typer.Option(False, "--shell", help="Open a shell in it, behind the walls its agent had."),
     as_json: bool = JSON_FLAG,
 ) -> None:
-    """Tell where a job's newest checkout lies and what in it is nowhere else.
+    """Show a job's newest checkout and what exists only there.
 
     Example: midwatch job open 1 --shell
     """
@@ -55,12 +55,12 @@ def show(kept: dict[str, Any], number: int, *, others: int) -> None:
 
 
 def resume(name: str) -> None:
-    """Go on where a job failed or was stopped, in the checkout it left.
+    """Resume a failed or stopped job in its checkout.
 
     Example: midwatch job resume 2
     """
     row = client.send("POST", f"/jobs/{client.part(name)}/resume")
-    typer.echo(f"Job {row['number']} goes on with it, from {row['stage']}.")
+    typer.echo(f"Job {row['number']} continues it, from {row['stage']}.")
 
 
 def discard(

@@ -28,7 +28,7 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
     project: list[str] = typer.Option(
         [], "--project", "-p", help="Where; more than one for work that belongs together."
     ),
-    agent: str = typer.Option("", "--agent", "-a", help="By whom; by default the first model-driven one there is."),
+    agent: str = typer.Option("", "--agent", "-a", help="Which agent; by default the first one that uses a model."),
     usd: float | None = typer.Option(None, "--usd", min=0, help="Spend at most so much on each job."),
     minutes: int | None = typer.Option(None, "--minutes", min=1, help="Work at most so long on each job."),
     check: list[str] = typer.Option([], "--check", help="Must pass; by default the project's own checks."),
@@ -79,7 +79,7 @@ def _here() -> str:
     if not rows:
         raise Misuse(
             "No project is named, and no known repository is in this folder.",
-            hint="Name one with --project, or put this one on the books: midwatch project add .",
+            hint="Name one with --project, or add this one: midwatch project add .",
         )
     return str(max(rows, key=lambda row: len(row["path"]))["id"])
 
@@ -134,7 +134,7 @@ def _tell_left(begun: dict[str, Any], *, alone: bool) -> None:
     number = begun["jobs"][0]["number"]
     if alone:
         typer.echo(
-            f"Left. The work of job {number} is kept and goes on at the next start: midwatch up --detach", err=True
+            f"Detached. Job {number} keeps its work and resumes at the next start: midwatch up --detach", err=True
         )
     typer.echo(f"Read along: midwatch job log {number} -f; stop it: midwatch job stop {number}", err=True)
 

@@ -162,7 +162,7 @@ def tell_end(told: dict[str, Any]) -> None:
     number = told["job"]
     if told["state"] != "done":
         line(f"Job {number} in {told['project']} is {told['state']}. {told['why']}", first=bad("  "))
-        line(f"What it did so far is kept: midwatch job show {number}; go on with midwatch job resume {number}")
+        line(f"Its work so far is kept: midwatch job show {number}; continue with midwatch job resume {number}")
         return
     if told["pull_request"] is None:
         line(f"Job {number} in {told['project']} is done: {told['why']}", first=good("  "))

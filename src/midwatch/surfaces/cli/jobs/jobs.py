@@ -43,7 +43,7 @@ def list_jobs(*, as_json: bool = JSON_FLAG) -> None:
 def show(
     name: str,
     *,
-    prompts: bool = typer.Option(False, "--prompts", help="With every word its agents were told."),
+    prompts: bool = typer.Option(False, "--prompts", help="With the full prompts of its agents."),
     as_json: bool = JSON_FLAG,
 ) -> None:
     """Show one job: plan, change, proof, and what its agents did.

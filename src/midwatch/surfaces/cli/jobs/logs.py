@@ -23,7 +23,7 @@ PAUSE = 1.0
 def log(
     name: str,
     *,
-    follow: bool = typer.Option(False, "--follow", "-f", help="Go on until the job is over; leave with Ctrl-C."),
+    follow: bool = typer.Option(False, "--follow", "-f", help="Follow until the job is over; leave with Ctrl-C."),
     raw: bool = typer.Option(False, "--raw", help="As the agent wrote it, one JSON object a line."),
 ) -> None:
     """Print the agent's own log.
@@ -86,7 +86,7 @@ def live_line(
     *,
     follow: bool = typer.Option(False, "--follow", "-f", help="Draw it again whenever it changes, until it is over."),
 ) -> None:
-    """Say in one line where a job stands.
+    """Show a job's state in one line.
 
     Example: midwatch job line 1 -f
     """

@@ -36,7 +36,7 @@ def replay(  # noqa: PLR0913  each is a flag a person may type
     after: int = typer.Option(0, min=0, help="Begin after this entry."),
     limit: int = typer.Option(USUAL, min=1, help="Stop after so many rows."),
     every: bool = typer.Option(False, "--all", help="Do not stop before the end."),
-    prompts: bool = typer.Option(False, "--prompts", help="With every word the agents were told."),
+    prompts: bool = typer.Option(False, "--prompts", help="With the full prompts of the agents."),
     as_json: bool = JSON_FLAG,
 ) -> None:
     """Go through the night, entry by entry.
@@ -86,7 +86,7 @@ def _show_row(row: dict[str, Any], today: str, *, prompts: bool) -> str:
 def _show_told(told: dict[str, Any], *, prompts: bool) -> None:
     """Print what an agent was told: its first lines, or every word."""
     lines = told["text"].splitlines()
-    line(f"told by template {told['template']} ({told['version']}):", indent=TOLD)
+    line(f"prompt: template {told['template']} ({told['version']}):", indent=TOLD)
     exactly("\n".join(lines if prompts else lines[:FOLDED]), indent=f"{TOLD}| ")
     if not prompts and len(lines) > FOLDED:
         line(f"{counted(len(lines) - FOLDED, 'more line')}: midwatch replay --prompts", indent=TOLD)

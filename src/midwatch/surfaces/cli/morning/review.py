@@ -152,7 +152,7 @@ def _rating(name: str) -> int:
 
 
 def authority(*, as_json: bool = JSON_FLAG) -> None:
-    """Show how firmly each domain may speak, as its newest run's contract says.
+    """Show the authority of each domain.
 
     Example: midwatch authority
     """
@@ -167,7 +167,7 @@ def authority(*, as_json: bool = JSON_FLAG) -> None:
     for domain, level in standing.items():
         typer.echo(f"{domain}: {level}")
     if not standing:
-        typer.echo("No run has spoken yet. Every domain begins with suggestions.")
+        typer.echo("No runs yet. Every domain starts at suggest.")
 
 
 VERBS = verbs(morning=morning, review=review, authority=authority)

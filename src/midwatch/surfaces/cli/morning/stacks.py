@@ -48,21 +48,21 @@ def _show(row: dict[str, Any]) -> None:
 def _show_what_to_do(row: dict[str, Any]) -> None:
     name = row["project_name"]
     if row["offered"]:
-        does = "Have the order told there" if row["elsewhere"] else "Merge the whole order"
+        does = "Post the order there" if row["elsewhere"] else "Merge the whole order"
         typer.echo(wanted(f"{does}: midwatch stack merge --project {name}"))
     elif row["state"] == "merged":
         typer.echo(good(f"Merged by {row['settled_by']}.") + f" Take it back: midwatch stack undo --project {name}")
         for command in row["undo"]:
             typer.echo(f"  undo: {command}")
     elif row["state"] == "commented":
-        typer.echo(good(f"Told at each pull request by {row['settled_by']}."))
+        typer.echo(good(f"Posted on each pull request by {row['settled_by']}."))
     elif row["state"] == "made":
-        typer.echo(f"Check it anew: midwatch stack check --project {name}")
+        typer.echo(f"Check it again: midwatch stack check --project {name}")
 
 
 @app.command()
 def merge(project: str = PROJECT, *, yes: bool = typer.Option(False, "--yes", help="Do not ask.")) -> None:
-    """Merge the whole verified order, and print how to undo it; kept elsewhere, it is told at each pull request.
+    """Merge the whole verified order and print its undo; on a forge, post the order on each pull request.
 
     Example: midwatch stack merge --project shop
     """
@@ -74,7 +74,7 @@ def merge(project: str = PROJECT, *, yes: bool = typer.Option(False, "--yes", he
         typer.confirm("Do it?", default=True, abort=True)
     row = client.send("POST", f"/stacks/{client.part(row['id'])}/merge")
     if row["state"] == "commented":
-        typer.echo(f"The order is told at {len(row['order'])} pull requests.")
+        typer.echo(f"Posted the merge order on {len(row['order'])} pull requests.")
         return
     typer.echo(f"Merged {len(row['order'])} branches into {row['into']} as {row['tip'][:12]}.")
     for command in row["undo"]:
@@ -83,7 +83,7 @@ def merge(project: str = PROJECT, *, yes: bool = typer.Option(False, "--yes", he
 
 @app.command()
 def check(project: str = PROJECT, *, as_json: bool = JSON_FLAG) -> None:
-    """Merge and check the open branches together anew, where their branch stands now.
+    """Check again which open branches merge and stay green together.
 
     Example: midwatch stack check --project shop
     """
@@ -109,7 +109,7 @@ def _only() -> str:
 
 @app.command()
 def undo(project: str = PROJECT) -> None:
-    """Take a merged stack back, if its branch still stands where the stack left it.
+    """Undo a merged stack, if its branch has not moved since.
 
     Example: midwatch stack undo --project shop
     """

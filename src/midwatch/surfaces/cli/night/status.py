@@ -34,7 +34,7 @@ MOVING = ("job.", "agent.", "model.")
 
 
 def status(*, as_json: bool = JSON_FLAG) -> None:
-    """Say how things stand.
+    """Show the current state.
 
     Example: midwatch status --json
     """

@@ -8,21 +8,21 @@ from midwatch.surfaces.cli.shell.screen import JSON_FLAG, counted, show_json
 
 
 def pause(why: str = typer.Option("", help="Said in the status.")) -> None:
-    """Hold the loop; what runs already goes on.
+    """Pause the loop; running jobs continue.
 
     Example: midwatch pause
     """
     session = client.send("POST", "/sessions/current/pause", {"text": why})
-    typer.echo(f"Night {session['number']} is paused. Go on: midwatch resume")
+    typer.echo(f"Night {session['number']} is paused. Resume it: midwatch resume")
 
 
 def resume() -> None:
-    """Let the loop go on.
+    """Resume the loop.
 
     Example: midwatch resume
     """
     session = client.send("POST", "/sessions/current/resume")
-    typer.echo(f"Night {session['number']} goes on.")
+    typer.echo(f"Night {session['number']} is resumed.")
 
 
 def stop(why: str = typer.Option("", help="Said in the brief.")) -> None:
@@ -35,12 +35,12 @@ def stop(why: str = typer.Option("", help="Said in the brief.")) -> None:
 
 
 def say(text: str) -> None:
-    """Tell the night something; it pauses and you say how to go on.
+    """Send the night a message; it pauses until you resume it.
 
     Example: midwatch say "leave the parser alone"
     """
     session = client.send("POST", "/sessions/current/say", {"text": text})
-    typer.echo(f"Night {session['number']} has it and is paused. midwatch resume, or midwatch stop")
+    typer.echo(f"Night {session['number']} got your message and is paused. Then: midwatch resume, or midwatch stop")
 
 
 def think() -> None:

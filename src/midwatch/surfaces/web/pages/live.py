@@ -95,7 +95,7 @@ async def pause(house: TheHouse, person: Person, painter: ThePainter) -> HTMLRes
 
 @router.post("/live/resume", dependencies=[Operates])
 async def resume(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
-    """Let the loop go on."""
+    """Resume the loop."""
     await steering.resume(house.night, await _current(house), by=person)
     return HTMLResponse(await painter.regions(("banner", "controls")))
 

@@ -164,7 +164,7 @@ def _work(orders: Orders, sent: FormData, item: str) -> list[dict[str, Any]]:
 def _same(work: OrderedWork, was: str) -> None:
     """Somebody else may have changed the list meanwhile: the place alone does not name the piece of work."""
     if harmless(work.title).split() != was.split():  # as the form showed it
-        raise Stale("The orders were changed meanwhile.", hint="Load the page again and look.")
+        raise Stale("The orders have changed.", hint="Load the page again and look.")
 
 
 def _until(sent: FormData) -> datetime | None:

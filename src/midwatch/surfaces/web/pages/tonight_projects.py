@@ -30,7 +30,7 @@ def _said(error: MidwatchError | ValidationError) -> tuple[str, int]:
 
 @router.post("/tonight/projects", dependencies=[Operates])
 async def add_project(house: TheHouse, person: Person, request: Request) -> HTMLResponse:
-    """Put a repository on the books."""
+    """Add a repository."""
     sent = await request.form()
     try:
         if not text(sent, "path").startswith("/") and not is_url(text(sent, "path")):

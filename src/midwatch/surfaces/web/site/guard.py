@@ -87,7 +87,7 @@ class Guard:
             kind, _, secret = given.partition(" ")
             found = await by_token(self.entrance, secret.strip()) if kind.lower() == "bearer" else None
             if found is None:
-                raise Stranger("This token opens nothing.", hint="Make one: midwatch token new NAME")
+                raise Stranger("This token is not valid.", hint="Make one: midwatch token new NAME")
             person, token = found
             scopes = frozenset(token.scopes) & person.role.scopes
             return Caller(person.name, person.role, scopes, "token"), ""
