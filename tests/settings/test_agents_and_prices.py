@@ -97,7 +97,7 @@ def test_a_misspelt_field_is_refused_with_what_was_meant(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["", "Claude", "my agent", "9lives", "a_b", "a" * 65, "housekeeper", "../x", "-x"])
 def test_an_agent_s_name_that_will_not_do_is_refused(name: str) -> None:
-    with pytest.raises(Misuse, match="An agent has a name that will not do") as refused:
+    with pytest.raises(Misuse, match="An agent has an invalid name") as refused:
         check_changes({f"agents.{name}.model": "m"})
     assert "small letters" in refused.value.hint
 
@@ -145,6 +145,6 @@ def test_a_price_is_two_to_four_numbers(rates: JsonValue) -> None:
 
 @pytest.mark.parametrize("name", ["", "sonnet", "/sonnet", "anthropic/", "Anthropic/x", "a b/c", "a/b c"])
 def test_a_price_without_provider_and_model_is_refused(name: str) -> None:
-    with pytest.raises(Misuse, match="A price has a name that will not do") as refused:
+    with pytest.raises(Misuse, match="A price has an invalid name") as refused:
         check_changes({f"prices.{name}": [1, 2]})
     assert "anthropic/claude-sonnet-4-5" in refused.value.hint

@@ -74,7 +74,7 @@ def test_a_change_that_would_contradict_the_rest_is_refused(tmp_path: Path) -> N
     current = load_settings(tmp_path, environ={})
     change: dict[str, JsonValue] = {"rounds.interval_seconds": 30}
     check_changes(change)
-    with pytest.raises(Misuse, match="must lie between") as refused:
+    with pytest.raises(Misuse, match="must be between") as refused:
         diff(current, change)
     assert "rounds.interval_seconds from this change" in refused.value.hint
     assert len(diff(current, {**change, "rounds.min_interval_seconds": 20})) == 2

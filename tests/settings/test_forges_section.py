@@ -65,7 +65,7 @@ def test_a_token_leaves_only_protected(tmp_path: Path, address: str) -> None:
 
 
 def test_names_and_fields_are_checked(tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match=r"A forge .* has a name that will not do"):
+    with pytest.raises(Misuse, match=r"A forge .* has an invalid name"):
         loaded(tmp_path, '[forges.local]\nsecret = "x"\n')
     with pytest.raises(Unknown) as caught:
         loaded(tmp_path, '[forges.github]\nlabel = ["x"]\n')
@@ -76,7 +76,7 @@ def test_a_project_cannot_be_given_to_a_foreign_forge(tmp_path: Path) -> None:
     settings = loaded(tmp_path)
     refuse_foreign(settings, "github", "git@github.com:ada/shop.git")
     refuse_foreign(settings, "local", "https://evil.example/x")
-    with pytest.raises(Refused, match="github has repositories at"):
+    with pytest.raises(Refused, match="github hosts repositories at"):
         refuse_foreign(settings, "github", "https://git.example.org/ada/shop")
     with pytest.raises(Unknown, match="No forge is called gitlab"):
         refuse_foreign(settings, "gitlab", "https://gitlab.com/ada/shop")

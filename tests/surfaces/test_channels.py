@@ -84,7 +84,7 @@ def test_without_a_server_a_channel_can_be_added_tried_and_refused(sink: Sink) -
         bad = person.types("channel", "add", "pager", "carrier-pigeon://coop", expect=2)
         assert "Apprise does not understand the URL" in bad.err
         name = person.types("channel", "add", "log", "json://localhost", expect=2)
-        assert "has a name that will not do" in name.err
+        assert "has an invalid name" in name.err
         unset = person.types("channel", "test", "mail", expect=5)
         assert "$MAIL, which is not set" in unset.out
         assert "[channels.pager]" not in (person.home / "midwatch.toml").read_text()
@@ -189,7 +189,7 @@ def test_where_notices_go_is_not_chosen_from_afar(tmp_path: Path) -> None:
 
 def test_a_url_in_the_place_of_a_reference_is_refused_and_not_repeated(tmp_path: Path) -> None:
     (tmp_path / "midwatch.toml").write_text(f'[channels.phone]\nurl = "json://host/{TOKEN}"\n')
-    with pytest.raises(Misuse, match=r"channels\.phone\.url must say where the secret is kept") as refused:
+    with pytest.raises(Misuse, match=r"channels\.phone\.url must say where the secret is stored") as refused:
         load_settings(tmp_path, environ={})
     assert TOKEN not in refused.value.message + refused.value.hint
 

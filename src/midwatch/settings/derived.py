@@ -1,4 +1,4 @@
-"""Settings as the nouns that rules and contracts are made of."""
+"""Values that rules and contracts need, derived from the settings."""
 
 from collections.abc import Mapping
 from datetime import time, timedelta
@@ -107,9 +107,9 @@ def refuse_foreign(settings: Settings, forge: str, source: str) -> None:
     setup = settings.forges.by_name().get(forge)
     if setup is None:
         known = ", ".join((LOCAL, *settings.forges.by_name()))
-        raise Unknown(f"No forge is called {forge}.", hint=f"There are: {known}. More go into midwatch.toml.")
+        raise Unknown(f"No forge is called {forge}.", hint=f"Known: {known}. Add others to midwatch.toml.")
     if setup.repositories_at != host_of(source):
         raise Refused(
-            f"{forge} has repositories at {setup.repositories_at}, and this one is at {host_of(source) or source}.",
+            f"{forge} hosts repositories at {setup.repositories_at}, but this one is at {host_of(source) or source}.",
             hint=f"Add the project by its address there: midwatch project add https://{setup.repositories_at}/...",
         )

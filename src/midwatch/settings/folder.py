@@ -1,4 +1,4 @@
-"""Where Midwatch keeps its things; loads nothing heavy, because every command line starts here."""
+"""The data folder: where it is, and its preparation; imports nothing heavy, because every command starts here."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from midwatch.errors import NO_ROOM, Broken, Exhausted, Misuse
 
 
 def environment() -> Mapping[str, str]:
-    """Give the process's environment; everybody else asks here, so that one place knows where values come from."""
+    """Give the process's environment; the only place that reads it."""
     return os.environ  # noqa: TID251 - the one reader
 
 
@@ -18,14 +18,14 @@ def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     named = (environment() if environ is None else environ).get("MIDWATCH_HOME", "")
     if named:
         return Path(named).expanduser().absolute()
-    # Half of the cost of a short command, and only needed where nobody named a folder.
+    # Half of the cost of a short command, and only needed without MIDWATCH_HOME.
     from platformdirs import user_data_path  # noqa: PLC0415
 
     return user_data_path("midwatch", appauthor=False)
 
 
 ROOM = 2 * 2**20
-"""Less than this free is as good as nothing: the first migration alone needs it."""
+"""Required free space; the first migration alone needs it."""
 
 
 def prepare_folder(home: Path) -> None:
@@ -38,7 +38,7 @@ def prepare_folder(home: Path) -> None:
     except OSError as error:
         said = f"The data folder {home} cannot be written: {error.strerror or error}."
         if error.errno not in NO_ROOM:
-            raise Misuse(said, hint="Name a folder of yours with MIDWATCH_HOME.") from error
+            raise Misuse(said, hint="Name a folder that you can write with MIDWATCH_HOME.") from error
         probe.unlink(missing_ok=True)
         raise Exhausted(said, hint="Free some disk space or name another folder with MIDWATCH_HOME.") from error
     if shutil.which("git") is None:

@@ -27,13 +27,13 @@ TABLES: Final[Mapping[str, type[SettingsSection]]] = {AGENTS: AgentSetup, CHANNE
 NAMED: Final = (SECRETS, PRICES, *TABLES)
 """The sections whose fields the person names."""
 TAKEN: Final = {AGENTS: "housekeeper", CHANNELS: "log", FORGES: "local"}
-"""Names that are the house's own."""
+"""Names that are reserved."""
 HERE_ONLY: Final = {
     AGENTS: frozenset({"speaks", "program", "words", "base_url"}),
     CHANNELS: frozenset({"url"}),
     FORGES: frozenset({"speaks", "base_url", "host", "secret", "webhook_secret"}),
 }
-"""What an agent runs, where its credential and our notices go: who changes settings from afar must not choose that."""
+"""What an agent runs, and where its credential and our notices are sent: remote changes of settings may not set it."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MODEL: Final = re.compile(r"[a-z0-9_-]{1,64}/[A-Za-z0-9_.:/-]{1,128}")
 _IN_PLACE: Final = re.compile(r"(://[^/?#@:]*:)[^/?#]+(@)")
@@ -63,7 +63,7 @@ class SettingKey:
 
     @property
     def storable(self) -> bool:
-        """Whether a stored version may hold it; what opens the database cannot lie inside it."""
+        """Whether a stored version may hold it; what opens the database cannot be stored in it."""
         return not self._marked(BeforeDatabase) and not self.here_only
 
     @property
@@ -82,7 +82,7 @@ class SettingKey:
         return _allowed(self.hint)
 
     def accept(self, value: JsonValue, where: str = "") -> JsonValue:
-        """Return the value as it will be used, or say what is wrong with it and where it stood."""
+        """Return the value as it will be used, or say what is wrong with it and where it came from."""
         adapter = _adapter(self.name)
         try:
             return _neat(adapter.dump_python(adapter.validate_json(json.dumps(value), strict=True), mode="json"))
@@ -99,14 +99,14 @@ class SettingKey:
             raise self.refusal(text, where) from None
 
     def refusal(self, value: object, where: str = "") -> Misuse:
-        """Say that a value will not do."""
+        """Say that a value is invalid."""
         place = f" {where}" if where else ""
         if self._marked(Unspoken):
             return Misuse(
-                f"{self.name} must say where the secret is kept{place}, not what it is.", hint=f"Write {self.allowed}."
+                f"{self.name} must say where the secret is stored{place}, not its value.", hint=f"Write {self.allowed}."
             )
         said = repr(shown(value))
-        return Misuse(f"{self.name} cannot be {said}{place}; allowed is {self.allowed}.", hint=self.description)
+        return Misuse(f"{self.name} cannot be {said}{place}; allowed: {self.allowed}.", hint=self.description)
 
     def _marked(self, mark: type) -> bool:
         return any(isinstance(one, mark) for one in getattr(self.hint, "__metadata__", ()))
@@ -144,10 +144,10 @@ def _named(name: str, where: str) -> SettingKey | None:
         return _in_table(section, field, where)
     if not (_MODEL if section == PRICES else _NAME).fullmatch(field):
         what, hint = NAMES[section]
-        raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=hint)
+        raise Misuse(f"{what}{f' {where}' if where else ''} has an invalid name.", hint=hint)
     if section == PRICES:
-        return SettingKey(PRICES, field, "What this model costs, in USD per million tokens.", [], Rates)
-    return SettingKey(SECRETS, field, "Where this secret is kept; its value is never stored or shown.", "", Reference)
+        return SettingKey(PRICES, field, "Price of this model, in dollars per million tokens.", [], Rates)
+    return SettingKey(SECRETS, field, "Where this secret is stored; its value is never stored or shown.", "", Reference)
 
 
 NAMES: Final = {
@@ -164,7 +164,7 @@ def _in_table(section: str, field: str, where: str) -> SettingKey:
     name, _, about = field.partition(".")
     what, hint = NAMES[section]
     if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}", name) or name == TAKEN[section]:
-        raise Misuse(f"{what}{f' {where}' if where else ''} has a name that will not do.", hint=hint)
+        raise Misuse(f"{what}{f' {where}' if where else ''} has an invalid name.", hint=hint)
     known = TABLES[section].model_fields
     if about not in known:
         near = get_close_matches(about, known, n=1, cutoff=0.6)

@@ -1,4 +1,4 @@
-"""Default, file, stored versions, environment, flag: the last one that names a setting wins."""
+"""Loads settings from default, file, stored versions, environment and flag: the last one that names a setting wins."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -86,19 +86,19 @@ class SettingChange:
     old: JsonValue
     new: JsonValue
     overruled_by: str = ""
-    """`environment` or `flag` where that has the last word, so that the change shows no effect for now."""
+    """`environment` or `flag` where that overrides the change."""
 
 
 def check_changes(changes: Mapping[str, JsonValue]) -> None:
-    """Raise Misuse for the first key that is unknown or value that will not do."""
+    """Raise Misuse for the first unknown key or invalid value."""
     checked_for_storage(changes)
 
 
 def diff(current: LoadedSettings, changes: Mapping[str, JsonValue]) -> tuple[SettingChange, ...]:
-    """Tell what would change; raise Misuse where the result would contradict itself."""
+    """List what would change; raise Misuse where the result would contradict itself."""
     wanted = checked_for_storage(changes)
     stronger = {name: source for name, source in current.sources.items() if source in {"environment", "flag"}}
-    # Checked as if nothing overruled it: the environment may be gone when the house starts next.
+    # Checked as if nothing overrode it: the environment may be different at the next start.
     grown({**current.values, **wanted}, {**current.sources, **dict.fromkeys(wanted, "this change")})
     return tuple(
         SettingChange(name, current.value_of(name), value, stronger.get(name, ""))
@@ -136,7 +136,7 @@ def _contradiction(error: Any, sources: Mapping[str, str]) -> Misuse:
     section = str(error["loc"][0])
     said = str(error["msg"]).removeprefix("Value error, ")
     named = [f"{name} from {source}" for name, source in sources.items() if name.startswith(f"{section}.")]
-    return Misuse(f"{said}.", hint=f"Change one of them: {', '.join(named)}; all others have their defaults.")
+    return Misuse(f"{said}.", hint=f"Change one of them: {', '.join(named)}; all others are defaults.")
 
 
 def _shown(value: JsonValue) -> JsonValue:

@@ -11,12 +11,12 @@ from midwatch.terms.forges import LOCAL
 from midwatch.terms.sources import host_of, is_url
 
 Word = Annotated[str, Field(min_length=1, max_length=4096), Allowed("a word of a command line")]
-Text = Annotated[str, Field(max_length=200), Allowed("a text of up to 200 characters, or nothing at all")]
+Text = Annotated[str, Field(max_length=200), Allowed("a text of up to 200 characters, or empty")]
 Program = Annotated[
-    str, Field(max_length=4096), Allowed("a program's name or path, or nothing at all for the one of the agent's name")
+    str, Field(max_length=4096), Allowed("a program's name or path, or empty for the one of the agent's name")
 ]
 Address = Annotated[
-    str, Field(max_length=500, pattern=r"^(https?://[^\s@]+)?$"), Allowed("an http or https URL, or nothing at all")
+    str, Field(max_length=500, pattern=r"^(https?://[^\s@]+)?$"), Allowed("an http or https URL, or empty")
 ]
 Rate = Annotated[float, Field(ge=0, le=100_000)]
 Rates = Annotated[
@@ -27,28 +27,28 @@ Rates = Annotated[
 
 
 class AgentSetup(SettingsSection):
-    """One agent a person has: the program that leads it, and the model it asks."""
+    """One agent: its program and its model."""
 
     speaks: Literal["", "claude", "codex", "acp", "command"] = ""
-    """How it is led; nothing at all means as its name says (claude, codex, opencode)."""
+    """Protocol of the agent; empty means the one of its name (claude, codex, opencode)."""
     program: Program = ""
-    """Its program; nothing at all means, for claude, codex and opencode, the one that the PATH finds."""
+    """Path of the program; empty means the one on PATH (claude, codex and opencode only)."""
     words: tuple[Word, ...] = ()
-    """What follows the program's name, for acp and command; {prompt} is a file with the prompt, {model} the model."""
+    """Arguments of the program, for acp and command; {prompt} is a file with the prompt, {model} the model."""
     provider: Literal["", "anthropic", "openai", "gemini"] = ""
-    """Whose model it asks; nothing at all means its vendor's. A command without a model asks nobody."""
+    """Provider of the model; empty means the agent's vendor. A command without a model uses none."""
     model: Text = ""
-    """The model, always named: programs change their own default."""
+    """The model; required, because programs change their own default."""
     secret: Text = ""
-    """Under which name [secrets] says where its credential is kept."""
+    """Name in [secrets] of the credential."""
     credential: Literal["api_key", "oauth"] = "api_key"
-    """What that credential is: an API key, or a subscription's token (vendors allow it for their own program only)."""
+    """Kind of credential: an API key, or a subscription token (vendors allow it for their own program only)."""
     base_url: Address = ""
-    """Where the model is asked, if not at its provider's own address."""
+    """Address of the model, if it is not the provider's own."""
 
 
 class AgentsSettings(SettingsSection):
-    """The agents a person has besides the housekeeper, each in a table of its own name."""
+    """The agents besides the housekeeper, each in a table of its name."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, AgentSetup]
@@ -59,7 +59,7 @@ class AgentsSettings(SettingsSection):
 
 
 class PricesSettings(SettingsSection):
-    """What models cost where the built-in list is wrong or silent, each as provider/model."""
+    """Prices of models that the built-in list lacks or has wrong, each as provider/model."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Rates]
@@ -74,18 +74,18 @@ TIERS: Final[dict[int, Loudness]] = {Tier.URGENT: "urgent", Tier.ACTION: "action
 
 
 class ChannelSetup(SettingsSection):
-    """One way to reach the person; who speaks to it is Apprise."""
+    """One channel, used through Apprise."""
 
     url: Reference = ""
-    """Where its Apprise URL is kept; the URL itself is a secret and stands in no setting."""
+    """Where the Apprise URL is stored; the URL itself is a secret and belongs in no setting."""
     tiers: tuple[Loudness, ...] = ("urgent", "action", "summary")
-    """Which notices it takes; an empty list takes none and so turns it off."""
+    """Which notices are sent; an empty list turns the channel off."""
     quiet: bool = True
-    """Whether it keeps quiet hours; a channel that wakes nobody, such as mail, may go without."""
+    """Keeps quiet hours; a silent channel such as mail may do without."""
     markdown: bool = False
-    """Whether texts go out as Markdown; otherwise they are plain text."""
+    """Sends texts as Markdown instead of plain text."""
     long_texts: Literal["auto", "split", "whole"] = "auto"
-    """Whether long texts are split; auto splits them where the service is like SMS."""
+    """Whether long texts are split; auto splits them on services like SMS."""
 
     def takes(self, tier: int) -> bool:
         """Tell whether a notice of this tier goes to it."""
@@ -93,7 +93,7 @@ class ChannelSetup(SettingsSection):
 
 
 class ChannelsSettings(SettingsSection):
-    """The channels a person has besides the log, each in a table of its own name."""
+    """The channels besides the log, each in a table of its name."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, ChannelSetup]
@@ -106,32 +106,30 @@ class ChannelsSettings(SettingsSection):
 ForgeAddress = Annotated[
     str,
     Field(max_length=500, pattern=r"^(https://[^\s@]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(/[^\s@]*)?)?$"),
-    Allowed("an https URL (http on this machine only), or nothing at all"),
+    Allowed("an https URL (http on this machine only), or empty"),
 ]
-ForgeHost = Annotated[
-    str, Field(max_length=260, pattern=r"^[A-Za-z0-9.:_-]*$"), Allowed("a host name, or nothing at all")
-]
+ForgeHost = Annotated[str, Field(max_length=260, pattern=r"^[A-Za-z0-9.:_-]*$"), Allowed("a host name, or empty")]
 
 
 class ForgeSetup(SettingsSection):
-    """One forge a person uses: where it is, and which token opens it."""
+    """One forge: its address and its token."""
 
     speaks: Literal["", "github"] = ""
-    """How it is spoken to; nothing at all means as its name says (github)."""
+    """API of the forge; empty means the one of its name (github)."""
     base_url: ForgeAddress = ""
-    """Where its API answers, such as https://git.example.org/api/v3; nothing at all means https://api.github.com."""
+    """Address of the API, such as https://git.example.org/api/v3; empty means https://api.github.com."""
     host: ForgeHost = ""
-    """The host whose repositories it has; nothing at all means the one its API belongs to."""
+    """Host of its repositories; empty means the host of its API."""
     secret: Text = ""
-    """Under which name [secrets] says where its token is kept."""
+    """Name in [secrets] of the token."""
     webhook_secret: Text = ""
-    """Under which name [secrets] says where the secret of its webhook is kept; nothing at all takes no webhooks."""
+    """Name in [secrets] of the webhook secret; empty accepts no webhooks."""
     labels: tuple[Name, ...] = ()
-    """Labels that every pull request gets."""
+    """Labels added to every pull request."""
     reviewers: tuple[Name, ...] = ()
-    """Who is asked to review every pull request; a team as organisation/team."""
+    """Reviewers requested on every pull request; a team as organisation/team."""
     draft: bool = False
-    """Whether every pull request is opened as a draft."""
+    """Opens every pull request as a draft."""
 
     @property
     def repositories_at(self) -> str:
@@ -143,7 +141,7 @@ class ForgeSetup(SettingsSection):
 
 
 class ForgesSettings(SettingsSection):
-    """The forges a person uses besides the repositories on this machine, each in a table of its own name."""
+    """The forges besides the repositories on this machine, each in a table of its name."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, ForgeSetup]

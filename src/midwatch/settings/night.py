@@ -1,4 +1,4 @@
-"""Sections about the night itself: who proposes, what the gate weighs, how long things last."""
+"""Sections about a session: who proposes, what the gate checks, and its limits."""
 
 from typing import Annotated, Self
 
@@ -21,125 +21,125 @@ from midwatch.terms.trust import Level
 
 
 class AutonomousSettings(SettingsSection):
-    """Sessions that begin by themselves, under standing orders."""
+    """Sessions that standing orders start."""
 
     enabled: bool = False
-    """Whether standing orders may begin sessions (seed 003: AUTONOMOUS_ENABLED). Has no effect yet."""
+    """Lets standing orders start sessions. Has no effect yet."""
     interval_minutes: Minutes = 60
-    """Least time between two sessions that begin by themselves (seed 003: AUTONOMOUS_INTERVAL). Has no effect yet."""
+    """Minimum time between two sessions that standing orders start. Has no effect yet."""
     max_daily_sessions: Few = 10
-    """Most sessions a day (seed 003: AUTONOMOUS_MAX_DAILY)."""
+    """Maximum number of sessions per day."""
     idle_timeout_minutes: Minutes = 30
-    """A session without job, run, blocking ask or planned wait ends after this (seed 003: AUTONOMOUS_IDLE_TIMEOUT)."""
+    """A session with no job, run, blocking ask or planned wait ends after this time."""
 
 
 class BrainSettings(SettingsSection):
     """The model that proposes; it never acts."""
 
     enabled: bool = False
-    """Whether a model is asked at all; without one our own rules propose (seed 000: ai.enabled). Has no effect yet."""
+    """Asks a model for proposals; otherwise built-in rules propose. Has no effect yet."""
     model: Name = "sonnet"
-    """The model that thinks (seed 000: ai.model). Has no effect yet."""
+    """The model that proposes. Has no effect yet."""
     max_prompt_characters: Many = 8000
-    """Longest prompt of a think; what matters least is cut (seed 000: ai.maxPromptLength). Has no effect yet."""
+    """Maximum length of the prompt; the least important parts are cut. Has no effect yet."""
     max_concurrent_thinks: Annotated[int, Field(ge=1, le=1)] = 1
-    """Thinks at the same time: one (seed 000: ai.resourceLimits.maxConcurrentThinks). Has no effect yet."""
+    """Number of requests for proposals at the same time; always 1. Has no effect yet."""
     cli_timeout_seconds: Seconds = 30
-    """Total time a model behind a command line has for one answer. Has no effect yet."""
+    """Time limit for one answer of a model behind a command line. Has no effect yet."""
     api_timeout_seconds: Seconds = 60
-    """Total time a model behind an API has for one answer. Has no effect yet."""
+    """Time limit for one answer of a model behind an API. Has no effect yet."""
 
 
 class RoundsSettings(SettingsSection):
-    """When the loop turns."""
+    """When rounds happen."""
 
     interval_seconds: Seconds = 300
-    """Time between two rounds when the brain has no wish (seed 000: ai.thinkIntervalMs)."""
+    """Time between two rounds when the brain requests no other."""
     min_interval_seconds: Seconds = 60
-    """The soonest next round a brain may wish for."""
+    """Shortest time to the next round that a brain may request."""
     max_interval_seconds: Seconds = 1800
-    """The latest next round a brain may wish for."""
+    """Longest time to the next round that a brain may request."""
     scan_seconds: Seconds = 60
     """Time between two scans for signals, time-outs and orphans. Has no effect yet."""
     max_proposals: Few = 5
-    """Most proposals of one round that are looked at."""
+    """Maximum number of proposals considered per round."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if not self.min_interval_seconds <= self.interval_seconds <= self.max_interval_seconds:
             raise ValueError(
-                f"rounds.interval_seconds ({self.interval_seconds:g}) must lie between rounds.min_interval_seconds "
+                f"rounds.interval_seconds ({self.interval_seconds:g}) must be between rounds.min_interval_seconds "
                 f"({self.min_interval_seconds:g}) and rounds.max_interval_seconds ({self.max_interval_seconds:g})"
             )
         return self
 
 
 class GateSettings(SettingsSection):
-    """What the gate weighs before an act."""
+    """What the gate checks before an action."""
 
     level: Level = Level.OBSERVE
-    """The level of a fresh house; `midwatch level` changes it from then on (seed 000: ai.autonomyLevel)."""
+    """Autonomy level of a new installation; later changes are made with `midwatch level`."""
     protected_projects: tuple[Name, ...] = ()
-    """Projects no brain may act on (seed 000: ai.protectedProjects)."""
+    """Projects that no brain may act on."""
     same_action_minutes: Minutes = 5
-    """The same act on the same target waits this long (seed 000: ai.cooldowns.sameActionMs)."""
+    """Cooldown before the same action on the same target."""
     same_project_minutes: Minutes = 10
-    """The next act on the same project waits this long (seed 000: ai.cooldowns.sameProjectMs)."""
+    """Cooldown before the next action on the same project."""
     young_job_minutes: Minutes = 30
-    """A healthy job younger than this is not stopped by a brain."""
+    """A brain may not stop a healthy job younger than this."""
     spin_repeats: Few = 3
-    """So many acts of one kind on one target with nothing new from them pause the session."""
+    """This many actions of one kind on one target without a new result pause the session."""
     rounds_at_observe: Many = 12
-    """Valid rounds at observe before the level may be raised to cautious."""
+    """Valid rounds at observe that are required before the level may be raised to cautious."""
     clean_nights_per_step: Few = 3
-    """Nights without a severe flag before each further step of the level."""
+    """Nights without a severe flag that are required before each further level."""
     unisolated_agents: bool = False
-    """Whether a person forces model-driven agents to run at cautious where nothing isolates them."""
+    """Allows model-driven agents at cautious on a machine without isolation."""
 
 
 class CouncilSettings(SettingsSection):
-    """How the four voices count."""
+    """How the votes of the council count."""
 
     objections_that_ask: Annotated[int, Field(ge=1, le=4)] = 2
-    """So many objecting voices turn doing into asking first."""
+    """This many objecting voices turn an action into a question to you."""
     min_agreement: Share = 0.5
-    """Below this share of supporting voices guidance is asked."""
+    """Below this share of supporting voices you are asked for guidance."""
     min_confidence: Share = 0.4
-    """Below this confidence of the brain guidance is asked."""
+    """Below this confidence of the brain you are asked for guidance."""
 
 
 class LimitsSettings(SettingsSection):
-    """Ceilings of a session where the orders say nothing; what orders name, lower or higher, stands."""
+    """Limits of a session; orders override them, lower or higher."""
 
     session_minutes: Many = 600
-    """Longest session."""
+    """Maximum duration of a session."""
     session_usd: Usd = 50
-    """Most a session spends."""
+    """Maximum spending of a session, in dollars."""
     session_tokens: Tokens = 20_000_000
-    """Most tokens of a session."""
+    """Maximum number of tokens per session."""
     session_max_requests: Many = 10_000
-    """Most requests to models of a session."""
+    """Maximum number of requests to models per session."""
     session_rounds: Many = 500
-    """Most rounds of a session."""
+    """Maximum number of rounds per session."""
     alert_percent: Percent = 80
-    """At this share of any budget an alert goes out."""
+    """An alert is sent at this share of any budget."""
 
 
 class CheckinsSettings(SettingsSection):
-    """When the night gives a sign of life."""
+    """When a session reports."""
 
     every_minutes: Minutes = 25
     """Time between two check-ins."""
     keep_alive_minutes: Minutes = 15
-    """Without a visible entry for so long, a sign of life follows."""
+    """A check-in follows after this long without a visible entry."""
     every_decisions: Few = 10
-    """A check-in after so many decisions."""
+    """A check-in follows after this many decisions."""
     budget_percents: tuple[Percent, ...] = (50, 80, 100)
-    """Shares of a limit at which a check-in is due."""
+    """Shares of a limit at which a check-in follows."""
 
 
 class ProjectsSettings(SettingsSection):
-    """How projects are looked at."""
+    """How projects are judged."""
 
     stale_days: Days = 3
-    """A project without activity for longer counts as stale (seed 000: ai.stalenessDays). Has no effect yet."""
+    """A project without activity for longer is stale. Has no effect yet."""

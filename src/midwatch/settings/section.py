@@ -20,13 +20,13 @@ class SettingsSection(BaseModel):
 
 
 class Allowed(str):
-    """Says in words what a text field takes; numbers and choices speak for themselves."""
+    """Describes the values of a text field; numbers and choices describe themselves."""
 
     __slots__ = ()
 
 
 class Unspoken:
-    """Marks a field whose refused value is not repeated: it may be the secret itself."""
+    """Marks a field whose invalid value is not repeated: it may be the secret itself."""
 
 
 class BeforeDatabase:
@@ -78,7 +78,7 @@ def _reference(text: str) -> str:
     try:
         return str(SecretReference.read(text)) if text.strip() else ""
     except Misuse:
-        raise ValueError from None  # whoever refuses it says which setting, and not what stood there
+        raise ValueError from None  # the refusal names the setting, and not its value
 
 
 Hours = Annotated[float, Field(gt=0, le=24 * 60)]
@@ -94,21 +94,21 @@ Mebibytes = Annotated[int, Field(ge=0, le=16 * 1024**2)]
 Percent = Annotated[int, Field(ge=1, le=100)]
 Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a text of 1 to 200 characters")]
 ClockTime = Annotated[str, AfterValidator(_clock_time), Allowed("a time of day such as 07:00")]
-TimeSpan = Annotated[str, AfterValidator(_span), Allowed("a span such as 22:00-07:00, or nothing at all")]
+TimeSpan = Annotated[str, AfterValidator(_span), Allowed("a span such as 22:00-07:00, or empty")]
 Host = Annotated[
     str, Field(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9.:_-]+$"), Allowed("a host name or address")
 ]
-TimeZone = Annotated[str, AfterValidator(_time_zone), Allowed("a time zone such as Europe/Berlin, or nothing at all")]
+TimeZone = Annotated[str, AfterValidator(_time_zone), Allowed("a time zone such as Europe/Berlin, or empty")]
 DatabaseUrl = Annotated[
     str,
     AfterValidator(_database_url),
     BeforeDatabase(),
-    Allowed("a sqlite or postgresql URL, or nothing at all; a password only from the environment"),
+    Allowed("a sqlite or postgresql URL, or empty; a password only from the environment"),
 ]
 Reference = Annotated[
     str,
     Field(max_length=1000),
     AfterValidator(_reference),
     Unspoken(),
-    Allowed("env:NAME, cmd:<a command that prints it>, file:/path (a file only you can read), or nothing at all"),
+    Allowed("env:NAME, cmd:<a command that prints it>, file:/path (a file only you can read), or empty"),
 ]

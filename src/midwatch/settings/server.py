@@ -1,4 +1,4 @@
-"""Sections about the person and the house: asks, notices, the morning, history, database, server."""
+"""Sections about people and the server: asks, notices, the morning, history, database, server."""
 
 from typing import Annotated
 
@@ -25,94 +25,94 @@ MinutesOrDayEnd = Annotated[float, Field(ge=0, le=28 * DAY)]
 
 
 class AsksSettings(SettingsSection):
-    """How long each kind of ask waits before silence means something."""
+    """How long each kind of ask waits for an answer."""
 
     approve_plan_minutes: Minutes = 20
-    """How long a plan waits for approval (seed 004: planning.autoApproveMinutes)."""
+    """How long a plan waits for approval."""
     confirm_act_minutes: Minutes = 5
-    """How long an act waits for a yes; then it is not done."""
+    """How long an action waits for your yes; after that it is dropped."""
     guidance_error_minutes: Minutes = 15
-    """How long a critical error waits for guidance; then the session stops and reports."""
+    """How long a critical error waits for guidance; after that the session stops and reports."""
     guidance_uncertain_minutes: Minutes = 60
-    """How long an uncertain item waits for guidance; then it is parked."""
+    """How long an uncertain item waits for guidance; after that it is parked."""
     question_minutes: MinutesOrDayEnd = 0
-    """How long a question waits; 0 is until the end of the next day."""
+    """How long a question waits; 0 means until the end of the next day."""
     decision_minutes: MinutesOrDayEnd = 0
-    """How long a decision waits; 0 is until the end of the next day."""
+    """How long a decision waits; 0 means until the end of the next day."""
     memory_minutes: Minutes = 7 * DAY
-    """How long a memory waits for approval; then it stays proposed. Has no effect yet."""
+    """How long a memory waits for approval; after that it stays proposed. Has no effect yet."""
     conflict_minutes: Minutes = 7 * DAY
-    """How long a conflict of memories waits; then it stays unresolved. Has no effect yet."""
+    """How long a conflict between memories waits; after that it stays unresolved. Has no effect yet."""
     authority_minutes: Minutes = 7 * DAY
-    """How long a change of authority waits for a verdict; then it is kept. Has no effect yet."""
+    """How long a change of authority waits for a verdict; after that nothing changes. Has no effect yet."""
     spend_minutes: Minutes = 60
-    """How long a request to spend more waits; then the answer is no."""
+    """How long a request to spend more waits; after that the answer is no."""
     default_priority: Annotated[int, Field(ge=1, le=10)] = 5
     """Priority of an ask that names none; 10 is the most urgent."""
 
 
 class PreflightSettings(SettingsSection):
-    """The look at everything a night will need, before it is signed."""
+    """The check of everything a night will need, before it is signed."""
 
     max_minutes: Minutes = 10
-    """Longest clone, setup or run of checks while a person waits to sign; the night itself gives them longer."""
+    """Time limit for each clone, setup or check run before signing; the night itself allows more."""
     fresh_minutes: Minutes = 30
-    """How long a preflight that found nothing bad counts for the same orders."""
+    """How long a successful preflight remains valid for the same orders."""
 
 
 class NoticesSettings(SettingsSection):
-    """How often and when a person is told something."""
+    """When and how often notices are sent."""
 
     quiet_hours: TimeSpan = "22:00-07:00"
-    """Local hours in which only urgent notices go out; nothing at all means no quiet hours."""
+    """Local hours in which only urgent notices are sent; empty means none."""
     urgent_bypass_quiet: bool = True
-    """Whether urgent notices break quiet hours (seed 000: ai.notifications.urgentBypassQuiet)."""
+    """Sends urgent notices during quiet hours too."""
     daily_budget: Annotated[int, Field(ge=0, le=1000)] = 20
-    """Most notices a day and person; urgent ones go out even after that (seed 000: ai.notifications.dailyBudget)."""
+    """Maximum number of notices per day and person; urgent ones are sent regardless."""
     budget_warning_share: Share = 0.8
-    """Share of the daily budget at which a warning is added."""
+    """A warning is added at this share of the daily budget."""
     batch_minutes: Minutes = 240
-    """Longest wait of a batch of routine notices (seed 000: ai.notifications.batchIntervalMs)."""
+    """Maximum time that routine notices are held back to be sent together."""
     errors_that_wake: Few = 2
-    """After more failed tries in a row than this in one project, the notice is urgent."""
+    """After more consecutive failures than this in one project, the notice is urgent."""
     digest_time: ClockTime = "07:00"
-    """Local time of the digest: briefs made in quiet hours, and what the day's budget kept back."""
+    """Local time of the digest: briefs made in quiet hours, and notices over the daily budget."""
     digest_max_characters: Many = 1000
-    """Longest pushed form of the brief."""
+    """Maximum length of the brief when it is pushed."""
     split_characters: Many = 1500
     """Longer texts are split on channels like SMS."""
     on_plan_ready: bool = True
-    """Whether a plan that waits is told (seed 004: notifications.onPlanReady)."""
+    """Sends a notice when a plan waits for approval."""
     on_progress_milestones: bool = True
-    """Whether milestones of a job are told (seed 004: notifications.onProgressMilestones)."""
+    """Sends a notice at milestones of a job."""
     on_complete: bool = True
-    """Whether finished work is told (seed 004: notifications.onComplete)."""
+    """Sends a notice when work is finished."""
     on_error: bool = True
-    """Whether a failed job and an agent's trouble are told (seed 004: notifications.onError); asks always are."""
+    """Sends a notice when a job fails or an agent reports trouble; asks are always sent."""
 
 
 class ReviewSettings(SettingsSection):
     """The morning: its brief and its verdicts."""
 
     due_hours: Hours = 36
-    """Time after the brief in which a review counts."""
+    """A review counts if it is given within this time after the brief."""
     brief_max_words: Annotated[int, Field(ge=100, le=2000)] = 400
-    """Longest brief."""
+    """Maximum length of the brief."""
     useful_rating: Annotated[int, Field(ge=3, le=5)] = 4
-    """A run rated at least this was useful. Has no effect yet."""
+    """A run with at least this rating was useful. Has no effect yet."""
     low_value_rating: Annotated[int, Field(ge=1, le=2)] = 2
-    """A run rated at most this was of low value. Has no effect yet."""
+    """A run with at most this rating was of low value. Has no effect yet."""
 
 
 class ScoresSettings(SettingsSection):
-    """Where a score begins to mean something."""
+    """Thresholds of the scores."""
 
     degraded_below: Share = 0.5
     """A run with a lower score is degraded. Has no effect yet."""
     low_value_share: Share = 0.4
-    """A run with a larger share of acts of low value is aborted. Has no effect yet."""
+    """A run with a larger share of low-value actions is aborted. Has no effect yet."""
     low_value_min_acts: Few = 5
-    """Acts a run must have before that share counts. Has no effect yet."""
+    """Minimum number of actions before that share counts. Has no effect yet."""
     evidence_fresh_days: Days = 90
     """Evidence younger than this is fresh. Has no effect yet."""
     evidence_old_days: Days = 730
@@ -125,7 +125,7 @@ class HistorySettings(SettingsSection):
     traces_days: Days = 30
     """Days that raw traces are kept. Has no effect yet."""
     decisions_max: Many = 1000
-    """Most decisions that are kept. Has no effect yet."""
+    """Maximum number of decisions kept. Has no effect yet."""
     decisions_days: Days = 90
     """Days that decisions are kept. Has no effect yet."""
     notices_days: Days = 90
@@ -133,35 +133,35 @@ class HistorySettings(SettingsSection):
 
 
 class DatabaseSettings(SettingsSection):
-    """Where the records live."""
+    """The database."""
 
     url: DatabaseUrl = ""
-    """Where the records live; nothing at all means a SQLite file in the data folder."""
+    """URL of the database; empty means a SQLite file in the data folder."""
 
 
 class ServerSettings(SettingsSection):
     """How the server runs."""
 
     time_zone: TimeZone = ""
-    """The person's time zone; nothing at all means the machine's."""
+    """Your time zone; empty means the machine's."""
     queue_poll_seconds: Annotated[float, Field(ge=0.05, le=60)] = 1.0
     """Time between two looks at the queue of work."""
     host: Host = "127.0.0.1"
-    """The address the pages are served on. Anything but this machine itself belongs behind a proxy with TLS."""
+    """Address that the pages are served on; anything but this machine belongs behind a proxy with TLS."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8484
-    """The port the pages are served on; 0 serves no pages."""
+    """Port that the pages are served on; 0 serves no pages."""
     allowed_hosts: tuple[Host, ...] = ()
-    """Names by which a proxy in front may call the pages, such as `night.example.org`; anything else is turned away."""
+    """Host names that the pages accept besides this machine, such as `night.example.org` behind a proxy."""
     login_idle_hours: Hours = 12
-    """A login unused for so long is over."""
+    """A login expires after this long without use."""
     login_days: Days = 14
-    """A login is over after so long, used or not."""
+    """A login expires after this many days, used or not."""
     lease_seconds: Annotated[float, Field(ge=0.5, le=300)] = 3.0
-    """How long a silent server still counts as alive."""
+    """How long a silent server still counts as running."""
 
 
 class SecretsSettings(SettingsSection):
-    """Where the secrets of the house are kept, each under a name the person chose; never what they are."""
+    """Where each secret is stored, under a name the person chose; never its value."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Reference]

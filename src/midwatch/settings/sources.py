@@ -29,7 +29,7 @@ class SettingsSource:
 
 
 def from_file(home: Path) -> SettingsSource:
-    """Read midwatch.toml in the data folder; none is as good as an empty one."""
+    """Read midwatch.toml in the data folder; a missing file counts as empty."""
     path = home / FILE
     where = f"in {path}"
     return SettingsSource("file", _checked(_flat(_toml(path), where), where))
@@ -51,7 +51,7 @@ def from_environment(environ: Mapping[str, str]) -> SettingsSource:
         if key is None:
             near = get_close_matches(name, by_variable, n=1, cutoff=0.6)
             hint = f"Did you mean {near[0]}?" if near else f"They look like {PREFIX}ASKS__SPEND_MINUTES."
-            raise Unknown(f"The environment variable {name} is no setting.", hint=hint)
+            raise Unknown(f"The environment variable {name} is not a setting.", hint=hint)
         values[key.name] = key.read(environ[name], f"in {name}")
     return SettingsSource("environment", values)
 
@@ -77,7 +77,7 @@ def checked_for_storage(changes: Mapping[str, JsonValue], where: str = "") -> di
         key = key_named(name, where)
         if key.here_only:
             raise Misuse(
-                f"{name} says what runs here or where a credential goes; only the data folder or the environment may.",
+                f"{name} decides what runs or where secrets go; only the data folder or the environment may set it.",
                 hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",
             )
         if not key.storable:
@@ -86,9 +86,9 @@ def checked_for_storage(changes: Mapping[str, JsonValue], where: str = "") -> di
                 hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",
             )
         if key.section == SECRETS and str(changes[name]).strip().startswith("cmd:"):
-            # Whoever may change settings from afar must not thereby run programs here.
+            # Who may change settings remotely must not thereby run programs here.
             raise Misuse(
-                f"{name} names a command, which only the data folder or the environment may do.",
+                f"{name} names a command; only the data folder or the environment may do that.",
                 hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",
             )
     return _checked(changes, where)
@@ -99,16 +99,17 @@ def _checked(values: Mapping[str, JsonValue], where: str) -> dict[str, JsonValue
 
 
 def _public(key: SettingKey, value: JsonValue, where: str) -> JsonValue:
-    """Passwords stay out of everything that is copied, backed up or listed; the environment is none of these."""
+    """Refuse passwords in everything that is copied, backed up or listed; the environment is none of these."""
     if has_password(value):
         raise Misuse(
-            f"{key.name} holds a password {where}.", hint=f"Set the whole value in the environment as {key.variable}."
+            f"{key.name} contains a password {where}.",
+            hint=f"Set the whole value in the environment as {key.variable}.",
         )
     return key.accept(value, where)
 
 
 def _flat(tables: Mapping[str, Any], where: str) -> dict[str, JsonValue]:
-    """A table's name goes before its keys; text must be quoted, since a bare date or time is no setting."""
+    """A table's name goes before its keys; text must be quoted, since a bare date or time is not a setting."""
     values: dict[str, JsonValue] = {}
     for name, table in tables.items():
         if isinstance(table, dict) and (table or name in Settings.model_fields):
@@ -120,7 +121,7 @@ def _flat(tables: Mapping[str, Any], where: str) -> dict[str, JsonValue]:
 
 
 def _fields(section: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give what a table says; an agent's own table lies in the table of agents, and so on."""
+    """Give what a table says; an agent's own table is inside the table of agents, and so on."""
     for field, value in table.items():
         if section in TABLES and isinstance(value, dict):
             yield from ((f"{field}.{inner}", deeper) for inner, deeper in value.items())
@@ -129,7 +130,7 @@ def _fields(section: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]
 
 
 def _plain(value: Any) -> JsonValue:
-    """TOML knows dates and times, JSON does not; as text they can still be complained about, or be right."""
+    """TOML knows dates and times, JSON does not; as text they can be checked like any other value."""
     plain: JsonValue = json.loads(json.dumps(value, default=str))
     return plain
 
@@ -160,4 +161,4 @@ def _broken(path: Path, text: str, said: str) -> Misuse:
     what = found["what"] if found else said
     line = (found and found["line"]) or len(lines)
     column = (found and found["column"]) or len(lines[-1]) + 1
-    return Misuse(f"{path}, line {line}, column {column}: {what}.", hint="Mend that line; the file is TOML.")
+    return Misuse(f"{path}, line {line}, column {column}: {what}.", hint="Fix that line; the file is TOML.")

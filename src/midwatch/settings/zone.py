@@ -1,4 +1,4 @@
-"""The person's own time: UTC inside, local only where a person's clock decides."""
+"""Conversion between UTC and the person's time zone."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo
