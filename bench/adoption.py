@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from bench.figure import Figure, median
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, launch
-from midwatch.workshop.holding.held import Held
-from midwatch.workshop.holding.spec import Limits, Spec
+from midwatch.workshop.holding.held import HeldProgram
+from midwatch.workshop.holding.spec import HolderLimits, Spec
 
 JOBS = 50
 ROUNDS = 5
@@ -27,7 +27,7 @@ async def run() -> list[Figure]:
     """Adopt them all, and read their records bare, in turns."""
     with TemporaryDirectory(prefix="midwatch-bench-") as name:
         folders = [Path(name) / str(number) for number in range(JOBS)]
-        launched: list[Held] = []
+        launched: list[HeldProgram] = []
         try:
             for folder in folders:
                 launched.append(await _launch(folder))  # noqa: PERF401 - those launched before a failure are stopped
@@ -51,9 +51,9 @@ async def run() -> list[Figure]:
     ]
 
 
-async def _launch(folder: Path) -> Held:
+async def _launch(folder: Path) -> HeldProgram:
     argv = (sys.executable, "-I", "-S", "-c", CHATTY)
-    return await launch(Spec(folder, 1, argv, cwd=Path("/"), limits=Limits(wall=600.0)))
+    return await launch(Spec(folder, 1, argv, cwd=Path("/"), limits=HolderLimits(wall=600.0)))
 
 
 async def _adopted(folders: list[Path], epoch: int) -> tuple[float, int]:
@@ -65,7 +65,7 @@ async def _adopted(folders: list[Path], epoch: int) -> tuple[float, int]:
 async def _hear(folder: Path, epoch: int) -> bool:
     """Adopt one job as a newer server, and read its output from the beginning."""
     held = await adopt(folder, epoch=epoch)
-    if isinstance(held, Held):
+    if isinstance(held, HeldProgram):
         async for piece in held.follow():
             return piece.data.startswith(b"line 0\n")
     return False

@@ -14,7 +14,7 @@ from bench.figure import Figure
 from bench.model_doors import serving
 from midwatch.crew.drivers.claude.driver import ClaudeDriver
 from midwatch.crew.drivers.codex.driver import CodexDriver
-from midwatch.ports.agent import Brief, Driver, Launch
+from midwatch.ports.agent import AgentBrief, Driver, Launch
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand
 from tests.agents.model import FOREVER, Model, Say, scripted_model
 from tests.agents.plain_talk import PlainTalk
@@ -38,7 +38,7 @@ async def _decide(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG
 async def _tell(event: AgentEvent) -> None: ...
 
 
-async def _errand(driver: Driver, model: Model, brief: Brief) -> tuple[float, float]:
+async def _errand(driver: Driver, model: Model, brief: AgentBrief) -> tuple[float, float]:
     """Run one errand in a fresh home; give the seconds to the model's first request, and to the end."""
     model.play(JOBS[0], Say("Hello.", times=FOREVER), every=True)
     launch = driver.launch(brief, str(program(driver.name)))
@@ -80,7 +80,7 @@ async def _measured(driver: Driver, provider: str, named: str) -> Figure:
             for turn in range(RUNS + 1):
                 for way, (base, shown) in ways.items():
                     access = Access(base_url=base, placeholder=shown)
-                    done = await _errand(driver, model, Brief(Errand.EXECUTE, "Say hello.", named, access))
+                    done = await _errand(driver, model, AgentBrief(Errand.EXECUTE, "Say hello.", named, access))
                     took[way] += [done] if turn else []  # the first reads the program from the disk
     first = {way: min(one[0] for one in runs) for way, runs in took.items()}
     whole = {way: min(one[1] for one in runs) for way, runs in took.items()}

@@ -24,7 +24,7 @@ from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.rooms import WALLS
 from midwatch.workshop.sandbox.isolation import enclosure, found
-from midwatch.workshop.sandbox.walls.spec import Limits
+from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 from midwatch.workshop.workshop import Workshop
 
 ROUNDS = 20
@@ -73,7 +73,7 @@ async def run() -> list[Figure]:
         return [Figure("approve to agent process", "not measured", "no bubblewrap here", "< 150 ms", met=True)]
     with TemporaryDirectory(prefix="midwatch-startup-") as name:
         home = Path(name) / "home"
-        workshop = Workshop(home, enclosure(Isolation.BUBBLEWRAP, home, (), limits=Limits()))
+        workshop = Workshop(home, enclosure(Isolation.BUBBLEWRAP, home, (), limits=SandboxLimits()))
         head = await workshop.mirrors.update("bench", _repository(Path(name) / "person"), "main")
         ours, walled, bare = [], [], []
         for number in range(ROUNDS + 1):

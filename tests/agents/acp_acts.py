@@ -5,14 +5,14 @@ from typing import Any
 
 from midwatch.crew.drivers.acp.agents import OPENCODE
 from midwatch.crew.drivers.acp.driver import AcpDriver
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from tests.agents.model import Step
 from tests.agents.stage import Played, Stage
 
 DRIVER = AcpDriver(OPENCODE)
 
 
-def brief(stage: Stage, **more: Any) -> Brief:
+def brief(stage: Stage, **more: Any) -> AgentBrief:
     """Ask for the script `job`; the protocol wants to know the folder."""
     extra = {"folder": str(stage.repository)}
     return stage.brief("job", **({"model": "scripted", "extra": extra} | more))

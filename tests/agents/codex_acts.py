@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from midwatch.crew.drivers.codex.driver import CodexDriver
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from tests.agents.model import Fault, Step
 from tests.agents.stage import Played, Stage
 
@@ -13,7 +13,7 @@ RESET = 4_070_908_800
 """The first second of 2099."""
 
 
-def brief(stage: Stage, **more: Any) -> Brief:
+def brief(stage: Stage, **more: Any) -> AgentBrief:
     """Ask for the script `job`, of a model that Codex knows."""
     return stage.brief("job", **({"model": "gpt-5.5"} | more))
 

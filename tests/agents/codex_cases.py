@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from midwatch.crew.drivers.codex.driver import CodexDriver
-from midwatch.ports.agent import Brief, Launch
+from midwatch.ports.agent import AgentBrief, Launch
 from midwatch.terms.agents import Decision, Errand, Outcome, Tokens
 from tests.agents.cases import case
 from tests.agents.codex_acts import DRIVER, brief, execute, sent
@@ -37,7 +37,7 @@ async def plan(stage: Stage) -> None:
 class Walled(CodexDriver):
     """Codex behind walls that let nobody build more walls, as ours do."""
 
-    def launch(self, brief: Brief, program: str) -> Launch:
+    def launch(self, brief: AgentBrief, program: str) -> Launch:
         plain = super().launch(brief, program)
         walls = ("bwrap", "--die-with-parent", "--unshare-user", "--unshare-pid", "--disable-userns")
         return replace(

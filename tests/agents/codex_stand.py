@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from midwatch.ports.agent import Brief, Decide, Driver
+from midwatch.ports.agent import AgentBrief, Decide, Driver
 from midwatch.terms.agents import AgentEvent, RunEnded
 from tests.agents.plain_talk import PlainTalk
 from tests.agents.stage import Judge
@@ -30,7 +30,7 @@ for step in json.load(open(sys.argv[1])):
 class Stand:
     """Runs the program with a script of lines."""
 
-    def __init__(self, folder: Path, driver: Driver, brief: Brief) -> None:
+    def __init__(self, folder: Path, driver: Driver, brief: AgentBrief) -> None:
         self.folder = folder
         self.driver = driver
         self.brief = brief
@@ -44,7 +44,7 @@ class Stand:
         self.talks.append(await PlainTalk.begin(words, {}))
         return self.talks[-1]
 
-    async def lead(self, *steps: Any, decide: Decide | None = None, brief: Brief | None = None) -> RunEnded:
+    async def lead(self, *steps: Any, decide: Decide | None = None, brief: AgentBrief | None = None) -> RunEnded:
         """Start it and lead it to its end."""
         talk = await self.begin(*steps)
         return await self.driver.drive(talk, brief or self.brief, decide or Judge(), self.tell)

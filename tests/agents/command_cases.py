@@ -5,7 +5,7 @@ import signal
 from typing import Any
 
 from midwatch.crew.drivers.command import CommandDriver
-from midwatch.ports.agent import Brief, Launch
+from midwatch.ports.agent import AgentBrief, Launch
 from midwatch.terms.agents import Errand, Outcome
 from tests.agents import acp_acts, claude_acts, codex_acts
 from tests.agents.cases import case
@@ -28,7 +28,7 @@ WORK = "cat > /dev/null; echo Working.; echo text > new.txt; git add -A; git com
 class Here(CommandDriver):
     """A command whose program is one of this machine's."""
 
-    def launch(self, brief: Brief, program: str) -> Launch:
+    def launch(self, brief: AgentBrief, program: str) -> Launch:
         return super().launch(brief, shutil.which(self.words[0]) or program)
 
 

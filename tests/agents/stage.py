@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from midwatch.ports.agent import Brief, Decide, Driver
+from midwatch.ports.agent import AgentBrief, Decide, Driver
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, RunEnded
 from tests.agents.model import Model, scripted_model
 from tests.agents.plain_talk import PlainTalk
@@ -94,21 +94,23 @@ class Stage:
     def home(self) -> Path:
         return self.folder / "home"
 
-    def brief(self, name: str, **more: Any) -> Brief:
+    def brief(self, name: str, **more: Any) -> AgentBrief:
         """Ask for the script of this name to be played; the errand is to execute unless said otherwise."""
         kind = more.pop("kind", "api_key")
         prefix = "sk-ant-oat01-" if kind == "oauth" else "sk-ant-api03-"
         access = Access(
             base_url=more.pop("base_url", self.model.url), placeholder=self.model.key(name, prefix), kind=kind
         )
-        plain = Brief(Errand.EXECUTE, "Do what the orders say.", "claude-sonnet-4-5", access, extra={"retries": "1"})
+        plain = AgentBrief(
+            Errand.EXECUTE, "Do what the orders say.", "claude-sonnet-4-5", access, extra={"retries": "1"}
+        )
         return replace(plain, **more)
 
-    def planning(self, name: str, **more: Any) -> Brief:
+    def planning(self, name: str, **more: Any) -> AgentBrief:
         """Ask for a plan of the agreed shape."""
         return self.brief(name, errand=Errand.PLAN, schema=SHAPE, **more)
 
-    async def begin(self, driver: Driver, brief: Brief) -> PlainTalk:
+    async def begin(self, driver: Driver, brief: AgentBrief) -> PlainTalk:
         """Start the program."""
         launch = driver.launch(brief, str(program(driver.name)))
         for name, content in launch.files.items():
@@ -120,11 +122,11 @@ class Stage:
         self.talks.append(talk)
         return talk
 
-    async def run(self, driver: Driver, brief: Brief, decide: Decide | None = None) -> Played:
+    async def run(self, driver: Driver, brief: AgentBrief, decide: Decide | None = None) -> Played:
         """Start the program and lead it to its end."""
         return await self.lead(await self.begin(driver, brief), driver, brief, decide)
 
-    async def lead(self, talk: PlainTalk, driver: Driver, brief: Brief, decide: Decide | None = None) -> Played:
+    async def lead(self, talk: PlainTalk, driver: Driver, brief: AgentBrief, decide: Decide | None = None) -> Played:
         """Lead a program that was started."""
         events: list[AgentEvent] = []
 

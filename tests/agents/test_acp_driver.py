@@ -11,13 +11,13 @@ from midwatch.crew.drivers.acp.agents import AcpAgent
 from midwatch.crew.drivers.acp.calls import calls
 from midwatch.crew.drivers.acp.driver import AcpDriver
 from midwatch.errors import Misuse
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from midwatch.terms.agents import Access, Errand, Outcome
 from tests.agents.codex_stand import Stand
 from tests.agents.stage import Judge
 
 PLAIN = Access(base_url="http://127.0.0.1:1/", placeholder="sk-placeholder")
-BRIEF = Brief(Errand.EXECUTE, "Do it.", "some-model", PLAIN, extra={"folder": "/repo"})
+BRIEF = AgentBrief(Errand.EXECUTE, "Do it.", "some-model", PLAIN, extra={"folder": "/repo"})
 AGENT = AcpAgent("someone", ("--acp", "{model}"), {"KEY": "{key}", "URL": "{base_url}/v1"})
 HELLO = ["listen", {"id": 1, "result": {"agentCapabilities": {}, "agentInfo": {"version": "9"}}}, "listen"]
 BEGIN: list[Any] = [*HELLO, {"id": 3, "result": {"sessionId": "s-1"}}, "listen"]

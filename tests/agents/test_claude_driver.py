@@ -10,13 +10,13 @@ import pytest
 
 from midwatch.crew.drivers.claude.driver import ClaudeDriver
 from midwatch.errors import Misuse
-from midwatch.ports.agent import Brief, Decide
+from midwatch.ports.agent import AgentBrief, Decide
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, Outcome, RunEnded
 from tests.agents.plain_talk import PlainTalk
 from tests.agents.stage import SHAPE, Judge
 
 DRIVER = ClaudeDriver()
-BRIEF = Brief(
+BRIEF = AgentBrief(
     Errand.EXECUTE, "Do it.", "some-model", Access(base_url="http://127.0.0.1:1", placeholder="sk-placeholder")
 )
 
@@ -76,7 +76,7 @@ class Stand:
         self.talks.append(await PlainTalk.begin(words, {}))
         return self.talks[-1]
 
-    async def lead(self, *steps: Any, decide: Decide | None = None, brief: Brief = BRIEF) -> RunEnded:
+    async def lead(self, *steps: Any, decide: Decide | None = None, brief: AgentBrief = BRIEF) -> RunEnded:
         talk = await self.begin(*steps)
         return await DRIVER.drive(talk, brief, decide or Judge(), self.tell)
 
@@ -286,14 +286,14 @@ async def test_what_goes_wrong_while_telling_is_raised_and_nothing_is_allowed(st
 def test_exactly_one_credential_of_the_right_kind_is_set() -> None:
     key = DRIVER.launch(BRIEF, "/bin/claude").environment
     token = DRIVER.launch(
-        Brief(Errand.PLAN, "x", "m", Access(base_url="http://x", placeholder="t", kind="oauth")), "/bin/claude"
+        AgentBrief(Errand.PLAN, "x", "m", Access(base_url="http://x", placeholder="t", kind="oauth")), "/bin/claude"
     ).environment
     names = {"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"}
     assert (names & set(key), names & set(token)) == ({"ANTHROPIC_API_KEY"}, {"CLAUDE_CODE_OAUTH_TOKEN"})
 
 
 def test_planning_is_offered_only_what_reads_whatever_the_settings_allow() -> None:
-    plan = Brief(
+    plan = AgentBrief(
         Errand.PLAN,
         "x",
         "m",
@@ -308,7 +308,7 @@ def test_planning_is_offered_only_what_reads_whatever_the_settings_allow() -> No
 
 
 def test_working_is_offered_the_tools_of_the_settings_and_nothing_is_bypassed() -> None:
-    work = Brief(
+    work = AgentBrief(
         Errand.EXECUTE,
         "x",
         "m",
@@ -324,9 +324,9 @@ def test_working_is_offered_the_tools_of_the_settings_and_nothing_is_bypassed() 
 
 def test_no_model_and_a_strange_credential_are_refused_with_a_hint() -> None:
     with pytest.raises(Misuse, match="no model") as nameless:
-        DRIVER.launch(Brief(Errand.PLAN, "x", "", Access(base_url="http://x", placeholder="t")), "claude")
+        DRIVER.launch(AgentBrief(Errand.PLAN, "x", "", Access(base_url="http://x", placeholder="t")), "claude")
     assert nameless.value.hint
     with pytest.raises(Misuse, match="'cookie'"):
         DRIVER.launch(
-            Brief(Errand.PLAN, "x", "m", Access(base_url="http://x", placeholder="t", kind="cookie")), "claude"
+            AgentBrief(Errand.PLAN, "x", "m", Access(base_url="http://x", placeholder="t", kind="cookie")), "claude"
         )

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from midwatch.crew.drivers.claude.driver import ClaudeDriver
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from midwatch.terms.agents import Access, AgentEvent, Errand, Outcome, RunEnded
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls.doors import waiting_at
 from midwatch.workshop.sandbox.walls.entry import command
 from midwatch.workshop.sandbox.walls.probe import probe
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 from tests.agents.model import Read, Say, Shell, Step, Use, scripted_model
 from tests.agents.plain_talk import PlainTalk
 from tests.agents.stage import SHAPE, Judge, lay_down
@@ -31,12 +31,12 @@ def walls_stand() -> None:
         missing("bwrap", standing.why)
 
 
-async def behind_walls(folder: Path, brief: Brief, *steps: Step) -> tuple[RunEnded, list[AgentEvent]]:
+async def behind_walls(folder: Path, brief: AgentBrief, *steps: Step) -> tuple[RunEnded, list[AgentEvent]]:
     """Lead one run in walls that lend it a home, its program and one door."""
     native = program("claude").resolve()
     launch = DRIVER.launch(brief, str(native))
     (folder / "home").mkdir(exist_ok=True)
-    around = Walls(
+    around = SandboxSpec(
         tree=folder / "tree",
         home=folder / "home",
         read_only=(native.parent,),
@@ -65,10 +65,10 @@ async def behind_walls(folder: Path, brief: Brief, *steps: Step) -> tuple[RunEnd
             await talk.clear()
 
 
-def brief(errand: Errand, **more: object) -> Brief:
+def brief(errand: Errand, **more: object) -> AgentBrief:
     access = Access(base_url=f"http://127.0.0.1:{PORT}", placeholder="sk-ant-api03-script-job")
     plain: dict[str, object] = {"errand": errand, "prompt": "Do it.", "model": "claude-sonnet-4-5", "access": access}
-    return Brief(**(plain | more))  # type: ignore[arg-type]
+    return AgentBrief(**(plain | more))  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("claude", "walls_stand")

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from midwatch.crew.drivers.codex.choosing import fitting
 from midwatch.crew.drivers.codex.driver import CodexDriver
 from midwatch.crew.drivers.codex.executing import CodexExecDriver
 from midwatch.crew.drivers.codex.plain_reading import readings, unwrapped
+from midwatch.crew.roster import fitting
 from midwatch.errors import Misuse
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from midwatch.terms.agents import Access, Errand, Outcome
 from tests.agents.codex_stand import Stand
 from tests.agents.stage import Judge
 
-BRIEF = Brief(
+BRIEF = AgentBrief(
     Errand.EXECUTE, "Do it.", "some-model", Access(base_url="http://127.0.0.1:1/", placeholder="sk-placeholder")
 )
 BEGIN: list[Any] = [

@@ -19,7 +19,7 @@ from midwatch.terms.agents import AgentEvent, Decision, Errand
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure, found
-from midwatch.workshop.sandbox.walls.spec import Limits
+from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 from midwatch.workshop.workshop import Workshop
 from tests.workshop.lodging import JOB, benched, spot, stay
 
@@ -59,7 +59,7 @@ class House:
 
 @pytest.fixture
 def walls(tmp_path: Path) -> Enclosure:
-    return enclosure(found().isolation, tmp_path / "home", (), limits=Limits())
+    return enclosure(found().isolation, tmp_path / "home", (), limits=SandboxLimits())
 
 
 @pytest.fixture

@@ -15,9 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.crew.prompting.fences import cut, fenced, lines, mark_for
 from midwatch.crew.prompting.plans import plan_schema, read_plan
-from midwatch.crew.prompting.prompts import MOST, TEMPLATES, Prompt, build_prompt, version_of
+from midwatch.crew.prompting.prompts import (
+    MOST,
+    TEMPLATES,
+    Prompt,
+    build_prompt,
+    cut,
+    fenced,
+    lines,
+    mark_for,
+    version_of,
+)
 from midwatch.errors import Broken
 from midwatch.ports.agent import Quoted, TaskFacts, TaskLimits, TaskProject
 from midwatch.terms.agents import Errand, FormerTry

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from midwatch.engine.clocks import SystemClock
 from midwatch.errors import Unavailable
-from midwatch.forges.github.asking import Desk
+from midwatch.forges.github.asking import GitHubClient
 from midwatch.forges.github.dressing import Wishes
 from midwatch.forges.github.forge import GitHubForge
 from midwatch.forges.local import LocalForge
@@ -61,7 +61,7 @@ class Stand:
     """Where the branches arrive."""
     home: Path
     mirrors: GitMirrors
-    desk: Desk | None = None
+    desk: GitHubClient | None = None
     hosted: Hosted | None = None
     kept: Kept = field(default_factory=Kept)
 
@@ -107,6 +107,6 @@ def github_stand(watched: Watched, person: Repository, home: Path, wishes: Wishe
     watched.fake.tokens[TOKEN] = Token()
     kept = Kept()
     mirrors = GitMirrors(home, Git(keys=kept))
-    desk = Desk("github", kept, SystemClock(), watched.api)
+    desk = GitHubClient("github", kept, SystemClock(), watched.api)
     forge = GitHubForge(desk, Pusher(mirrors), wishes)
     return Stand(forge, watched.fake.url("ada/shop"), hosted.git, home, mirrors, desk, hosted, kept)

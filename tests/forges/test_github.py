@@ -12,7 +12,7 @@ import pytest
 from midwatch.engine.clocks import SystemClock
 from midwatch.errors import Away, Limited, Locked, MidwatchError, Misuse, Refused, Stale, Unavailable
 from midwatch.forges.github.addresses import repository_of
-from midwatch.forges.github.asking import Desk
+from midwatch.forges.github.asking import GitHubClient
 from midwatch.forges.github.dressing import Wishes
 from midwatch.forges.github.forge import GitHubForge
 from tests.forges.github_door import Watched
@@ -212,7 +212,9 @@ async def test_an_expired_token_holds_the_night_and_is_fetched_anew(stand: Stand
 async def test_a_repository_that_is_gone_or_has_moved_is_told(stand: Stand, watched: Watched) -> None:
     head = await stand.work({"src/app.py": "x = 2\n"})
     hosted(stand).moved = True
-    near = Desk("github", stand.kept, SystemClock(), watched.fake.address)  # Prism would follow the redirect itself
+    near = GitHubClient(
+        "github", stand.kept, SystemClock(), watched.fake.address
+    )  # Prism would follow the redirect itself
     with pytest.raises(Refused, match="has moved to another name") as caught:
         await near.ask("GET", "/repos/ada/shop")
     await near.close()
@@ -231,7 +233,7 @@ async def test_a_host_that_is_away_is_tried_again(stand: Stand, watched: Watched
     with pytest.raises(Away, match="github answered 502"):
         await stand.forge.open(stand.draft(head))
     assert isinstance(stand.forge, GitHubForge)
-    nobody = Desk("github", stand.kept, SystemClock(), "http://127.0.0.1:1")
+    nobody = GitHubClient("github", stand.kept, SystemClock(), "http://127.0.0.1:1")
     with pytest.raises(Away, match="cannot be reached"):
         await nobody.ask("GET", "/")
     await nobody.close()

@@ -12,7 +12,7 @@ import pytest
 
 from midwatch.engine.clocks import SystemClock
 from midwatch.errors import Away, Limited, MidwatchError, Unknown
-from midwatch.forges.github.asking import Desk
+from midwatch.forges.github.asking import GitHubClient
 from midwatch.forges.github.dressing import Wishes
 from midwatch.forges.github.forge import GitHubForge
 from midwatch.forges.github.refusals import complains_about, refusal_anywhere
@@ -64,7 +64,7 @@ def address(says: dict[str, bytes]) -> Iterator[str]:
 
 @pytest.fixture
 async def forge(address: str, tmp_path: Path) -> AsyncIterator[GitHubForge]:
-    desk = Desk("github", Kept(), SystemClock(), address)
+    desk = GitHubClient("github", Kept(), SystemClock(), address)
     yield GitHubForge(desk, Pusher(GitMirrors(tmp_path)), Wishes())
     await desk.close()
 

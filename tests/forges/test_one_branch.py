@@ -9,7 +9,7 @@ from midwatch.errors import Away, Refused
 from midwatch.forges.github.forge import GitHubForge
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
-from midwatch.night.delivery.branch_choice import branch_for
+from midwatch.night.delivery.deliver import branch_for
 from midwatch.rules.people.asks import GO_ON
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import ActRow, JobRow, NoticeRow, PlanRow, ProjectRow, PullRequestRow

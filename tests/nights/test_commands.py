@@ -15,7 +15,7 @@ from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.trust import Isolation, Level
-from midwatch.workshop.sandbox.walls.probe import Standing
+from midwatch.workshop.sandbox.walls.probe import IsolationFound
 from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.scripted import FailingAgent, ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
@@ -173,7 +173,7 @@ async def test_ceilings_a_person_names_stand_in_place_of_the_settings(tmp_path: 
 async def test_a_command_that_cannot_be_is_refused_in_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
     agents = {"housekeeper": ScriptedAgent(write("a.txt", "a\n")), "model": ScriptedAgent(write("b.txt", "b\n"))}
-    async with a_house(tmp_path / "home", agents=agents, standing=Standing(Isolation.NONE, "", "")) as house:
+    async with a_house(tmp_path / "home", agents=agents, standing=IsolationFound(Isolation.NONE, "", "")) as house:
         await house.project(source)
         night = house.house.night
         before = await house.house.records.head()

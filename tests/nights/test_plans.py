@@ -11,7 +11,7 @@ from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
-from midwatch.night.jobs.tainting import taint_of
+from midwatch.night.jobs.job_limits import taint_of
 from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, PlanRow, PullRequestRow, StepRow

@@ -22,7 +22,7 @@ from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.entry import place_inside
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 from tests.workshop.repository import Repository
 
 MINUTE = timedelta(minutes=1)
@@ -52,7 +52,7 @@ def checking(tmp_path: Path, enclosure: Enclosure) -> Checking:
     """A tree and an empty home, in walls of each kind."""
     (tmp_path / "tree").mkdir()
     (tmp_path / "empty").mkdir()
-    walls = Walls(tree=tmp_path / "tree", home=tmp_path / "empty", environment={"CI": "true"})
+    walls = SandboxSpec(tree=tmp_path / "tree", home=tmp_path / "empty", environment={"CI": "true"})
     return Checking(enclosure, walls, tmp_path / "logs" / "checks.log", MINUTE)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from midwatch.workshop.rooms.logs import LOG_LIMIT, Untouched
 from midwatch.workshop.sandbox import process_limits, short_command
-from midwatch.workshop.sandbox.short_command import Ended, run_leashed
+from midwatch.workshop.sandbox.short_command import CommandEnd, run_leashed
 from tests.patience import PATIENCE
 
 LONG = timedelta(minutes=2)
@@ -82,7 +82,7 @@ async def go(  # noqa: PLR0913
     idle: timedelta = LONG,
     stop: asyncio.Event | None = None,
     heard: Heard | None = None,
-) -> Ended:
+) -> CommandEnd:
     return await run_leashed(
         [sys.executable, "-c", code],
         cwd=folder,

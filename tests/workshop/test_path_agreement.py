@@ -21,9 +21,8 @@ from midwatch.terms.contract import RunContract, ToolScope
 from midwatch.terms.jobs import Plan
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.trust import Level
-from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.checkouts import Checkouts, folders_named
 from midwatch.workshop.git.mirrors import GitMirrors
-from midwatch.workshop.git.sparse import folders_named
 from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from tests.rules.worlds import FACTS, easy
 from tests.workshop.repository import Repository

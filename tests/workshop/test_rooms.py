@@ -17,7 +17,7 @@ from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure as fitted
-from midwatch.workshop.sandbox.walls.spec import Limits
+from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 from midwatch.workshop.workshop import Workshop
 from tests.patience import PATIENCE
 from tests.workshop.lodging import JOB, at, benched, spot, stay
@@ -53,7 +53,7 @@ def redactor() -> Redactor:
 @pytest.fixture
 async def lodge(tmp_path: Path, enclosure: Enclosure, person: Repository, redactor: Redactor) -> AsyncIterator[Lodge]:
     """In walls of each kind; whatever a test does, nothing works on after it."""
-    walls = fitted(enclosure.isolation, tmp_path / "home", (), limits=Limits(), scrub=redactor.stream)
+    walls = fitted(enclosure.isolation, tmp_path / "home", (), limits=SandboxLimits(), scrub=redactor.stream)
     lodge = Lodge(*await benched(tmp_path / "home", walls, person.path))
     yield lodge
     for job, _ in await lodge.workshop.rooms.living():

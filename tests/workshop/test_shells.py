@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.errors import Refused, Unknown
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.held import HeldProgram
 from midwatch.workshop.rooms import shells
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.probe import probe
@@ -32,7 +32,7 @@ def visit(*argv: str) -> shells.Visit:
     return shells.Visit(job=JOB, project=PROJECT, argv=argv or ("/bin/sh",), rows=30, columns=90)
 
 
-async def heard(held: Held, words: bytes) -> bytes:
+async def heard(held: HeldProgram, words: bytes) -> bytes:
     said = b""
     async for piece in held.follow():
         said += piece.data

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from midwatch.terms.contract import ToolScope
-from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.checkouts import Checkouts, folders_named
 from midwatch.workshop.git.mirrors import GitMirrors
-from midwatch.workshop.git.sparse import folders_named
 from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from tests.workshop.repository import Repository
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from midwatch.errors import Locked, MidwatchError, Refused, Stranger, Unknown
 from midwatch.forges.github.addresses import API
-from midwatch.forges.github.asking import Desk
+from midwatch.forges.github.asking import GitHubClient
 from midwatch.forges.github.dressing import Wishes
 from midwatch.forges.github.forge import GitHubForge
 from midwatch.forges.github.hooks import Deliveries, genuine, is_news, signed
@@ -67,7 +67,7 @@ class Keyring:
 
 
 @dataclass
-class Forges:
+class ConfiguredForges:
     """Every forge of the house; made when first needed, and made anew when its settings change."""
 
     mirrors: GitMirrors
@@ -75,7 +75,7 @@ class Forges:
     clock: Clock
     settings: Callable[[], Settings]
     _made: dict[str, tuple[ForgeSetup, GitHubForge]] = field(default_factory=dict)
-    _left: list[Desk] = field(default_factory=list)
+    _left: list[GitHubClient] = field(default_factory=list)
     _heard: Deliveries = field(default_factory=Deliveries)
 
     def __post_init__(self) -> None:
@@ -107,7 +107,7 @@ class Forges:
             raise Refused(
                 f"The forge {name} is not configured.", hint=f'Add to midwatch.toml: [forges.{name}] speaks = "github"'
             )
-        desk = Desk(name, Token(self.vault, name, setup.secret), self.clock, setup.base_url or API)
+        desk = GitHubClient(name, Token(self.vault, name, setup.secret), self.clock, setup.base_url or API)
         wishes = Wishes(setup.labels, setup.reviewers, draft=setup.draft)
         return GitHubForge(desk, Pusher(self.mirrors), wishes)
 
@@ -142,7 +142,7 @@ class Forges:
 class Comments:
     """Leaves words at pull requests that are kept elsewhere."""
 
-    forges: Forges
+    forges: ConfiguredForges
     night: Night
 
     async def comment(self, pull_request: PullRequestRow, text: str) -> None:

@@ -16,7 +16,7 @@ from midwatch.brains.rules_brain import RulesBrain
 from midwatch.channels.by_apprise import AppriseOutlet
 from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
-from midwatch.compose.forges import Comments, Forges, Keyring
+from midwatch.compose.forges import Comments, ConfiguredForges, Keyring
 from midwatch.compose.preflight import Preflights
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
@@ -60,8 +60,8 @@ from midwatch.terms.agents import ModelAccess
 from midwatch.terms.records import SettingsRow
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure, stand
-from midwatch.workshop.sandbox.walls.probe import Standing
-from midwatch.workshop.sandbox.walls.spec import MIB, Limits
+from midwatch.workshop.sandbox.walls.probe import IsolationFound
+from midwatch.workshop.sandbox.walls.spec import MIB, SandboxLimits
 from midwatch.workshop.upkeep.machine import ThisMachine
 from midwatch.workshop.workshop import Workshop
 
@@ -88,7 +88,7 @@ class Parts:
     """Which model each model-driven agent asks."""
     machine: Machine | None = None
     outlet: Outlet | None = None
-    standing: Standing | None = None
+    standing: IsolationFound | None = None
     """Which walls to build; found out by trying where nobody says."""
 
 
@@ -115,7 +115,7 @@ class House:
         self.crew = Crew(dict(parts.agents), parts.models, fixed=True) if parts.agents else Crew()
         keys = Keyring(self.vault, lambda: self.loaded.settings)
         self.workshop = Workshop(home, self._enclosure(), reveals=self.redactor.reveals, keys=keys)
-        self.forges = Forges(self.workshop.mirrors, self.vault, self.clock, lambda: self.loaded.settings)
+        self.forges = ConfiguredForges(self.workshop.mirrors, self.vault, self.clock, lambda: self.loaded.settings)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         self.doors = self._model_doors()
         self.outlet = AppriseOutlet(self._address, lambda: self.loaded.settings)
@@ -200,7 +200,7 @@ class House:
 
     def _enclosure(self) -> Enclosure:
         sandbox = self.loaded.settings.sandbox
-        limits = Limits(
+        limits = SandboxLimits(
             processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB, data_bytes=sandbox.memory_mib * MIB
         )
         return enclosure(
@@ -241,11 +241,11 @@ class House:
         self.timers.ring()
         for entry in entries:
             if isinstance(entry.event, JobStopRequested | JobBoxed):
-                self.night.bells.ring(entry.event.job)
+                self.night.wake_ups.ring(entry.event.job)
             elif isinstance(entry.event, JobWarned):
-                self.night.bells.ring(bell_of(entry.event.job, entry.event.epoch))
+                self.night.wake_ups.ring(bell_of(entry.event.job, entry.event.epoch))
             elif isinstance(entry.event, AskAnswered | AskExpired | AskWithdrawn):
-                self.night.bells.ring(entry.event.ask)
+                self.night.wake_ups.ring(entry.event.ask)
 
     async def listen(self, after: int) -> None:
         """Something was recorded somewhere: ring whoever it concerns here."""

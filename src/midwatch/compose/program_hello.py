@@ -27,7 +27,7 @@ from midwatch.gateway.metering.credentials import new_placeholder
 from midwatch.gateway.metering.environment import address
 from midwatch.gateway.metering.providers import PROVIDERS
 from midwatch.gateway.model_access import ModelProxyServer
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
@@ -35,7 +35,7 @@ from midwatch.terms.trust import Isolation
 from midwatch.views.text.plain import clean
 from midwatch.workshop.rooms.rooms import RoomFolder
 from midwatch.workshop.rooms.workplace import Workplace
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 PROMPT = "Answer with the one word: ready"
 JOB = "hello"
@@ -90,7 +90,7 @@ async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream
     grant = _grant(one.access)
     room = await asyncio.to_thread(_room, house, folder)
     place = Workplace(room, _request(_network(house, grant, heard, upstream)), folder / "agent.log")
-    brief = Brief(
+    brief = AgentBrief(
         errand=Errand.EXECUTE,
         prompt=PROMPT,
         model=one.access.model,
@@ -136,7 +136,7 @@ def _room(house: House, folder: Path) -> RoomFolder:
         tree=tree,
         home=home,
         folder=folder / "held",
-        walls=Walls(tree=tree, home=home, tree_read_only=True, limits=enclosure.limits),
+        walls=SandboxSpec(tree=tree, home=home, tree_read_only=True, limits=enclosure.limits),
         enclosure=enclosure,
         purpose=JOB,
         speaks_as=1,

@@ -4,11 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from midwatch.crew.drivers.interactive import seat
+from midwatch.crew.drivers.claude.driver import ClaudeDriver
+from midwatch.crew.drivers.claude.launching import interactive as claude_by_hand
+from midwatch.crew.drivers.codex.driver import CodexDriver
+from midwatch.crew.drivers.codex.executing import CodexExecDriver
+from midwatch.crew.drivers.codex.launching import interactive as codex_by_hand
+from midwatch.crew.drivers.command import CommandDriver
+from midwatch.crew.drivers.templates import filled
 from midwatch.crew.prompting.plans import plan_schema, read_plan
 from midwatch.crew.prompting.prompts import build_prompt
-from midwatch.errors import Away, Broken, JobSpent, Limited, Locked, MidwatchError, NightSpent, Unavailable
-from midwatch.ports.agent import Brief, Driver, Task, TaskFacts, Tell
+from midwatch.errors import Away, Broken, JobSpent, Limited, Locked, MidwatchError, NightSpent, Refused, Unavailable
+from midwatch.ports.agent import AgentBrief, Driver, Launch, Task, TaskFacts, Tell
 from midwatch.terms.agents import AgentEvent, Errand, Met, Outcome, Prompted, RunEnded, Said
 from midwatch.terms.jobs import Done, Plan
 
@@ -62,8 +68,8 @@ class ModelAgent:
             task.room.put(name, content)
         return launch.argv, launch.environment
 
-    def _brief(self, task: Task, prompt: str) -> Brief:
-        return Brief(
+    def _brief(self, task: Task, prompt: str) -> AgentBrief:
+        return AgentBrief(
             errand=task.facts.errand,
             prompt=prompt,
             model=self._model,
@@ -127,3 +133,20 @@ class _LastWords:
         why = met.why if ended.outcome in vague else ended.why or met.why
         found = {"outcome": met.outcome, "why": why, "resets_at": ended.resets_at or met.resets_at}
         return ended.model_copy(update=found)
+
+
+def seat(driver: Driver, brief: AgentBrief, program: str) -> Launch:
+    """Say how to begin the program on a terminal: the same model, the same placeholder, none of the person's files."""
+    match driver:
+        case ClaudeDriver():
+            return claude_by_hand(brief, program)
+        case CodexDriver() | CodexExecDriver():
+            return codex_by_hand(brief, program)
+        case CommandDriver():
+            environment = {name: filled(value, brief) for name, value in driver.environment.items()}
+            return Launch(argv=(program,), environment=environment, files={}, takes_input=True)
+        case _:
+            raise Refused(
+                f"{driver.name} has no interactive mode that Midwatch can start.",
+                hint="Use claude, codex, a command, or a plain shell: --agent shell",
+            )

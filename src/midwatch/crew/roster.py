@@ -7,8 +7,8 @@ from pathlib import Path
 from midwatch.crew.drivers.acp.agents import OPENCODE, AcpAgent
 from midwatch.crew.drivers.acp.driver import AcpDriver
 from midwatch.crew.drivers.claude.driver import ClaudeDriver
-from midwatch.crew.drivers.codex.choosing import fitting
 from midwatch.crew.drivers.codex.driver import CodexDriver
+from midwatch.crew.drivers.codex.executing import CodexExecDriver
 from midwatch.crew.drivers.command import CommandDriver
 from midwatch.crew.model_agent import ModelAgent
 from midwatch.crew.programs import Program, find, help_of
@@ -157,3 +157,9 @@ def _unpaid(name: str, access: ModelAccess, kind: ProgramKind, secrets: frozense
     if access.secret not in secrets:
         return f"[secrets] does not say where {access.secret} is kept: midwatch agent login {name} says how."
     return ""
+
+
+def fitting(help_text: str) -> CodexDriver | CodexExecDriver:
+    """Choose by what `codex --help` says: its app server, where every act is decided, or else `codex exec`."""
+    commands = {line.split()[0] for line in help_text.splitlines() if line.startswith(" ") and line.strip()}
+    return CodexDriver() if "app-server" in commands else CodexExecDriver()

@@ -41,7 +41,7 @@ from midwatch.views.pages.preflight import signed_with
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class NightRecords:
     """Everything one night left behind."""
 
     session: SessionRow
@@ -84,7 +84,7 @@ async def debrief(morning: Morning, session_id: str) -> None:
         return  # another worker wrote it
 
 
-async def _finish_begun(morning: Morning, ledger: Ledger) -> None:
+async def _finish_begun(morning: Morning, ledger: NightRecords) -> None:
     """A run of which a part never began is over with its night; one whose last job is just being closed ends there."""
     for run in ledger.runs:
         mine = [job for job in ledger.jobs if job.run == run.id]
@@ -95,12 +95,12 @@ async def _finish_begun(morning: Morning, ledger: Ledger) -> None:
                 await morning.journal.record(*over)
 
 
-async def open_ledger(morning: Morning, session: SessionRow) -> Ledger:
+async def open_ledger(morning: Morning, session: SessionRow) -> NightRecords:
     """Collect the night's records."""
     records = morning.records
     runs = await records.find(RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
-    return Ledger(
+    return NightRecords(
         session=session,
         projects={row.id: row for row in await records.find(ProjectRow)},
         jobs=await records.find(JobRow, session=session.id),
@@ -130,7 +130,7 @@ async def _signed_with(morning: Morning, session: SessionRow) -> str:
     return signed_with(bad, error=looks[0].error)
 
 
-def _report(morning: Morning, ledger: Ledger) -> tuple[Event, ...]:
+def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
     session = ledger.session
     recommended = advice.recommend(ledger.jobs, ledger.pull_requests, ledger.evidence, new_id=morning.ids.new)
     waiting = [ask for ask in ledger.asks if ask.state is AskState.OPEN]
@@ -153,7 +153,7 @@ def _report(morning: Morning, ledger: Ledger) -> tuple[Event, ...]:
     return (report, *scored) if session.ad_hoc else (report, *scored, told)  # a command's end is told by its job
 
 
-def score_before_review(ledger: Ledger, run: RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:
+def score_before_review(ledger: NightRecords, run: RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:
     """Score one run by the formulas, from its own records."""
     items = [_evidence(row) for row in ledger.evidence if row.run == run.id]
     claims = [_claim(row) for row in ledger.claims if row.run == run.id]

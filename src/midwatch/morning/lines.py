@@ -13,7 +13,7 @@ from midwatch.views.pages.channels import unsent_line
 from midwatch.views.pages.stack import brief_line
 
 if TYPE_CHECKING:
-    from midwatch.morning.brief import Ledger
+    from midwatch.morning.brief import NightRecords
 
 ENDED = {
     JobState.DONE: "done",
@@ -23,7 +23,7 @@ ENDED = {
 }
 
 
-def headline(ledger: "Ledger") -> str:
+def headline(ledger: "NightRecords") -> str:
     """One honest sentence about the night, good or bad."""
     ordered, opened = len(ledger.session.works()), _delivered(ledger)
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
@@ -37,7 +37,7 @@ def headline(ledger: "Ledger") -> str:
     return f"{ledger.session.called}: {opened} of {ordered} delivered as pull requests.{tail}"
 
 
-def _delivered(ledger: "Ledger") -> int:
+def _delivered(ledger: "NightRecords") -> int:
     """Count the works that have arrived in every repository they are for."""
     of = {job.id: job.work_item for job in ledger.jobs}
     opened = {of[pr.job] for pr in ledger.pull_requests if pr.job in of}
@@ -46,7 +46,7 @@ def _delivered(ledger: "Ledger") -> int:
 
 
 def sections(
-    ledger: "Ledger", recommended: Sequence[Recommendation], waiting: Sequence[AskRow]
+    ledger: "NightRecords", recommended: Sequence[Recommendation], waiting: Sequence[AskRow]
 ) -> dict[str, list[str]]:
     """Everything worth saying, the most important first in each section."""
     return {
@@ -62,7 +62,7 @@ def sections(
     }
 
 
-def _decisions(ledger: "Ledger", waiting: Sequence[AskRow]) -> list[str]:
+def _decisions(ledger: "NightRecords", waiting: Sequence[AskRow]) -> list[str]:
     """What waits for the person, and the stacks that may be merged; a stack is never crowded out by questions."""
     asked = [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)]
     newest = {row.project: row for row in ledger.stacks}
@@ -72,7 +72,7 @@ def _decisions(ledger: "Ledger", waiting: Sequence[AskRow]) -> list[str]:
     return [*asked[:2], *told, *asked[2:]]
 
 
-def _authority(ledger: "Ledger") -> list[str]:
+def _authority(ledger: "NightRecords") -> list[str]:
     standing = {
         domain: run.contract.authority_policy.start_level.value
         for run in ledger.runs
@@ -81,12 +81,12 @@ def _authority(ledger: "Ledger") -> list[str]:
     return [f"{domain}: {level}, no change tonight." for domain, level in standing.items()]
 
 
-def _objective(ledger: "Ledger") -> list[str]:
+def _objective(ledger: "NightRecords") -> list[str]:
     goals = "; ".join(ledger.session.orders.goals)
     return [f"{_spent(ledger)}{goals}. The night ended because {ledger.session.reason}."]
 
 
-def _spent(ledger: "Ledger") -> str:
+def _spent(ledger: "NightRecords") -> str:
     """Say it first: a long line loses its end."""
     money, tokens = sum(job.usd_micros for job in ledger.jobs), sum(job.tokens for job in ledger.jobs)
     if not money and not tokens:
@@ -95,7 +95,7 @@ def _spent(ledger: "Ledger") -> str:
     return f"Spent {dollars(money)} of {granted} and {many(tokens)} tokens on: "
 
 
-def _all_completed(ledger: "Ledger") -> list[str]:
+def _all_completed(ledger: "NightRecords") -> list[str]:
     """One line for each piece of work; one in several repositories has its parts in one line."""
     found = []
     for run in ledger.runs:
@@ -111,7 +111,7 @@ def _all_completed(ledger: "Ledger") -> list[str]:
     return found
 
 
-def _where(ledger: "Ledger", job: JobRow) -> str:
+def _where(ledger: "NightRecords", job: JobRow) -> str:
     return ledger.projects[job.project].name if job.project in ledger.projects else job.project
 
 
@@ -119,7 +119,7 @@ def _said(job: JobRow) -> str:
     return job.done.summary if job.done and job.state is JobState.DONE else job.why
 
 
-def _nothing(ledger: "Ledger") -> str:
+def _nothing(ledger: "NightRecords") -> str:
     refused = [act for act in ledger.acts if act.state in {"refused", "said"}]
     return f"No job was started. {refused[0].text}" if refused else "No job was started."
 
@@ -140,7 +140,7 @@ def _recommended(place: int, one: Recommendation) -> str:
     return f"{place}. {one.text} {one.confidence:.0%} sure{label}.{cost}"
 
 
-def _risks(ledger: "Ledger") -> list[str]:
+def _risks(ledger: "NightRecords") -> list[str]:
     found = [ledger.signed_with] if ledger.signed_with else []
     for facts in ledger.session.repositories:
         if facts.dirty:

@@ -18,7 +18,7 @@ from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 
 
-class Bells:
+class WakeUps:
     """Wakes the one who works on a job, in this process, when somebody wants it to stop."""
 
     def __init__(self) -> None:
@@ -69,4 +69,4 @@ class Night:
     models: Mapping[str, ModelAccess]
     """Which model each model-driven agent asks."""
     worker: str
-    bells: Bells = field(default_factory=Bells)
+    wake_ups: WakeUps = field(default_factory=WakeUps)

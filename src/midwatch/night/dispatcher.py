@@ -18,7 +18,7 @@ from midwatch.night.context import Night
 from midwatch.night.delivery import sibling_updates
 from midwatch.night.jobs import attempt, planning
 from midwatch.night.notify import outbox
-from midwatch.night.recovery import stacks, waits
+from midwatch.night.recovery import cleanup, waits
 from midwatch.ports.journal import Journal
 from midwatch.ports.preflight import PreflightRunner
 from midwatch.terms.jobs import Stage
@@ -150,7 +150,7 @@ class Performer:
         if name == "preflight":
             await self._evening.give_up(self._night.journal, args["preflight"], str(error))
         if name == "stack":
-            await stacks.give_up(self._night, args["stack"], str(error))
+            await cleanup.give_up_stack(self._night, args["stack"], str(error))
         if name == "round":
             session = await self._night.records.get(SessionRow, args["session"])
             if session.round_active and session.rounds == int(args["number"]):

@@ -12,7 +12,7 @@ from midwatch.night.asks import settlement
 from midwatch.night.context import Night
 from midwatch.night.jobs import time_box
 from midwatch.night.notify import outbox
-from midwatch.night.recovery import stacks, waits
+from midwatch.night.recovery import cleanup, waits
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
 
@@ -85,7 +85,7 @@ SERVED: dict[str, Callable[[Night, TimerRow], Awaitable[None]]] = {
     "job": lambda night, row: waits.wake(night, row.subject, by="its time is due"),
     "box": lambda night, row: time_box.box_due(night, row.subject, row.due_at),
     "channel": lambda night, row: outbox.dispatch(night, row.subject),
-    "stack": lambda night, row: stacks.give_up(night, row.subject, "It took longer than stack.max_minutes."),
+    "stack": lambda night, row: cleanup.give_up_stack(night, row.subject, "It took longer than stack.max_minutes."),
     "review": lambda night, row: _review_over(night, row.subject),
 }
 """What each kind of wait comes to when its time has come."""

@@ -195,7 +195,7 @@ class InteractiveAgent(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class AgentBrief:
     """What a driver says to its program: the prompt, and by which model and conversation.
 
     Not the task itself, because a program is also greeted without one, in an empty room.
@@ -241,10 +241,10 @@ class Driver(Protocol):
     takes_turns: bool
     """Whether an answer reaches it as another turn; else it must look for a file."""
 
-    def launch(self, brief: Brief, program: str) -> Launch:
+    def launch(self, brief: AgentBrief, program: str) -> Launch:
         """Say how to begin it; `program` is the executable that was found."""
         ...
 
-    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+    async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
         """Lead it to its end; the outcome by what it said, never by its exit code."""
         ...

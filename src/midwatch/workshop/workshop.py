@@ -14,16 +14,13 @@ from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Bundle, Change, CheckResult, Proof
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checks.proof import Prover
-from midwatch.workshop.git import commits
-from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.git.checkouts import Checkouts, subjects_since
 from midwatch.workshop.git.git import Git
-from midwatch.workshop.git.merge import MirrorMerger
-from midwatch.workshop.git.mirrors import GitMirrors
+from midwatch.workshop.git.mirrors import GitMirrors, MirrorMerger
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, find_orphans
-from midwatch.workshop.holding.ending import read_ending
-from midwatch.workshop.holding.held import Held
-from midwatch.workshop.holding.putting_away import put_away
+from midwatch.workshop.holding.ending import put_away, read_ending
+from midwatch.workshop.holding.held import HeldProgram
 from midwatch.workshop.quarantine.quarantine import PackedWork, Reveals, admit, reveals_nothing
 from midwatch.workshop.rooms.rooms import WALLS, RoomFolders
 from midwatch.workshop.rooms.setup import Setups
@@ -127,7 +124,7 @@ class SandboxRooms:
     async def clear_out(self, job: str, grace: timedelta) -> bool:
         """End every program that still works for a job; return whether there was any."""
         found = await adopt(self.folders.held(job))
-        if isinstance(found, Held):
+        if isinstance(found, HeldProgram):
             await found.stop(grace.total_seconds())
             return True
         return False
@@ -151,7 +148,7 @@ class SandboxRooms:
             head = await self._checkouts.head(job, epoch)
         except MidwatchError:
             return "", ()
-        return head, await asyncio.to_thread(commits.subjects_since, tree, head, base)
+        return head, await asyncio.to_thread(subjects_since, tree, head, base)
 
     async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
         """Commit what an agent that has ended left uncommitted; return whether there was anything."""

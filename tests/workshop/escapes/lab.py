@@ -21,7 +21,7 @@ from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.entry import place_inside
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 from tests.patience import PATIENCE
 from tests.workshop.repository import ENVIRONMENT, Repository
 
@@ -68,7 +68,7 @@ class Lab:
 
     def agent_does(self, script: str) -> None:
         """Let the agent write what it likes, in its own tree and as far as the walls let it."""
-        walls = Walls(
+        walls = SandboxSpec(
             tree=self.agent.path,
             objects=(self.mirrors.path("shop") / "objects",),
             home=self._home_of_agent(),
@@ -120,7 +120,7 @@ class Lab:
     def _checking(self, tree: Path) -> Checking:
         home = tree.with_name("home")
         home.mkdir(exist_ok=True)
-        walls = Walls(tree=tree, home=home, objects=(self.mirrors.path("shop") / "objects",))
+        walls = SandboxSpec(tree=tree, home=home, objects=(self.mirrors.path("shop") / "objects",))
         return Checking(self.enclosure, walls, self.folder / "checks.log", timedelta(minutes=1))
 
     async def hand_in(self, head: str, scope: ToolScope = SCOPE) -> Change:

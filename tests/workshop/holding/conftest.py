@@ -13,11 +13,11 @@ import pytest
 
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.holding import records, tree
-from midwatch.workshop.holding.held import Held
-from midwatch.workshop.holding.spec import Limits, Spec
+from midwatch.workshop.holding.held import HeldProgram
+from midwatch.workshop.holding.spec import HolderLimits, Spec
 from midwatch.workshop.sandbox.walls import entry, groups
 from midwatch.workshop.sandbox.walls.probe import probe
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 from tests.conftest import missing
 from tests.patience import PATIENCE
 
@@ -76,12 +76,14 @@ def agent(folder: Path, mark: str) -> Iterator[MakeSpec]:
     """Make a spec for an agent given as Python code."""
     folders: set[Path] = set()
 
-    def make(code: str, *, job: Path = folder, epoch: int = 1, limits: Limits | None = None, **more: Any) -> Spec:
+    def make(code: str, *, job: Path = folder, epoch: int = 1, limits: HolderLimits | None = None, **more: Any) -> Spec:
         job.mkdir(parents=True, exist_ok=True)
         folders.add(job)
         name, value = mark.split("=", 1)
         more.setdefault("argv", (sys.executable, "-I", "-S", "-c", code))
-        return Spec(job, epoch, cwd=job, env={name: value}, limits=limits or Limits(grace=0.2, wall=110.0), **more)
+        return Spec(
+            job, epoch, cwd=job, env={name: value}, limits=limits or HolderLimits(grace=0.2, wall=110.0), **more
+        )
 
     yield make
     for job in folders:
@@ -105,7 +107,7 @@ def walled(agent: MakeSpec, folder: Path) -> MakeSpec:
         for place in (folder / "tree", folder / "home"):
             place.mkdir(parents=True, exist_ok=True)
         python = "/usr/bin/python3" if isolation is Isolation.BUBBLEWRAP else sys.executable
-        laid_out = Walls(folder / "tree", home=folder / "home", **dict(walls))
+        laid_out = SandboxSpec(folder / "tree", home=folder / "home", **dict(walls))
         words = (python, "-I", "-S", "-c", code)
         argv = entry.command(laid_out, words, isolation=isolation, note=folder / "note.json")
         return agent("", argv=tuple(argv), control=laid_out.control, ports=laid_out.ports, **more)
@@ -117,7 +119,10 @@ def end_for_good(place: Path) -> None:
     """End whatever a failed test left; a state that a test has rewritten may name anybody."""
     state = records.read_state(place)
     if state is not None:
-        pairs = [tree.Found(state.holder, state.holder_start), tree.Found(state.guardian, state.guardian_start)]
+        pairs = [
+            tree.FoundProcess(state.holder, state.holder_start),
+            tree.FoundProcess(state.guardian, state.guardian_start),
+        ]
         tree.send([pair for pair in pairs if "begin.py" in about(pair.pid, "cmdline")], signal.SIGKILL)
         tree.kill_all(list, group=records.group_of(state, tree.boot_id()))
 
@@ -137,7 +142,7 @@ def left_over(mark: str, *states: records.State) -> list[int]:
     return [found.pid for found in tree.marked(mark)] + [pid for pid, start in pairs if tree.start_time(pid) == start]
 
 
-async def until(held: Held, words: bytes, after: int = 0) -> int:
+async def until(held: HeldProgram, words: bytes, after: int = 0) -> int:
     """Follow the output until it holds these words; tell where that was."""
     seen = b""
     async with asyncio.timeout(PATIENCE):
@@ -148,7 +153,7 @@ async def until(held: Held, words: bytes, after: int = 0) -> int:
     raise AssertionError(f"it ended without saying {words!r}: {seen[-2000:]!r}")
 
 
-async def everything(held: Held) -> bytes:
+async def everything(held: HeldProgram) -> bytes:
     """Follow the output to its end."""
     async with asyncio.timeout(PATIENCE):
         return b"".join([piece.data async for piece in held.follow()])

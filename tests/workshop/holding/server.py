@@ -5,15 +5,15 @@ import sys
 from pathlib import Path
 
 from midwatch.workshop.holding.adoption import launch
-from midwatch.workshop.holding.held import Held
-from midwatch.workshop.holding.spec import Limits, Spec
+from midwatch.workshop.holding.held import HeldProgram
+from midwatch.workshop.holding.spec import HolderLimits, Spec
 
 
 async def main(mark: str, code: str, folders: list[Path]) -> None:
     """Launch, then follow."""
     name, value = mark.split("=", 1)
     argv = (sys.executable, "-I", "-S", "-c", code)
-    limits = Limits(grace=0.2)
+    limits = HolderLimits(grace=0.2)
     all_held = [await launch(Spec(folder, 1, argv, cwd=folder, env={name: value}, limits=limits)) for folder in folders]
     ready = asyncio.Semaphore(0)
     async with asyncio.TaskGroup() as group:
@@ -24,7 +24,7 @@ async def main(mark: str, code: str, folders: list[Path]) -> None:
         print("ready", flush=True)
 
 
-async def follow(held: Held, ready: asyncio.Semaphore) -> None:
+async def follow(held: HeldProgram, ready: asyncio.Semaphore) -> None:
     """Read along, and say when it is ready."""
     async for piece in held.follow():
         if b"ready" in piece.data:

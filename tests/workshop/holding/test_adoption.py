@@ -12,14 +12,14 @@ import pytest
 
 from midwatch.errors import Refused, Stale, Unavailable
 from midwatch.workshop.holding import records, tree
-from midwatch.workshop.holding.adoption import Ended, Lost, adopt, find_orphans, launch
+from midwatch.workshop.holding.adoption import EndedProgram, Lost, adopt, find_orphans, launch
 from midwatch.workshop.holding.ending import read_ending, write_ending
-from midwatch.workshop.holding.held import Held, settle
+from midwatch.workshop.holding.held import HeldProgram, settle
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, everything, left_over, until
 
 
-async def killed(agent: MakeSpec) -> Held:
+async def killed(agent: MakeSpec) -> HeldProgram:
     """Launch an agent and kill its holder and guardian so that nobody writes a verdict."""
     held = await launch(agent(agents.QUIET))
     await until(held, b"ready")
@@ -31,7 +31,7 @@ async def killed(agent: MakeSpec) -> Held:
     return held
 
 
-def rewrite(held: Held, **changes: Any) -> None:
+def rewrite(held: HeldProgram, **changes: Any) -> None:
     """Change the state on disk."""
     path = held.place / records.STATE
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
@@ -57,7 +57,7 @@ async def test_a_newer_epoch_ends_the_older_and_is_not_ended_by_it(agent: MakeSp
     with pytest.raises(Stale, match="newer server"):
         await new.stop(0.1, epoch=1)
     found = await adopt(new.place.parent)
-    assert isinstance(found, Held)
+    assert isinstance(found, HeldProgram)
     assert found.state == new.state
     assert len(tree.marked(mark)) == 1
     assert (await new.stop(0.1, epoch=3)).how == "stopped"
@@ -67,8 +67,8 @@ async def test_whoever_speaks_for_an_older_server_is_refused(agent: MakeSpec) ->
     held = await launch(agent(agents.ECHOES, takes_input=True))
     folder = held.place.parent
     older, newer = await adopt(folder, epoch=4), await adopt(folder, epoch=7)
-    assert isinstance(older, Held)
-    assert isinstance(newer, Held)
+    assert isinstance(older, HeldProgram)
+    assert isinstance(newer, HeldProgram)
     for stale in (held, older):
         with pytest.raises(Stale, match="newer server"):
             await stale.say(b"from the past\n")
@@ -79,7 +79,7 @@ async def test_whoever_speaks_for_an_older_server_is_refused(agent: MakeSpec) ->
     with pytest.raises(Stale, match="newer server"):
         await adopt(folder, epoch=6)
     same = await adopt(folder, epoch=7)
-    assert isinstance(same, Held)
+    assert isinstance(same, HeldProgram)
     await same.say(b"one\n")
     await newer.say(b"two\n", ends=True)
     assert await everything(newer) == b"ready\nheard one\nheard two\nend of input\n"
@@ -90,7 +90,7 @@ async def test_an_ended_job_is_ended(agent: MakeSpec) -> None:
     held = await launch(agent("print('done')"))
     ending = await held.wait()
     found = await adopt(held.place.parent)
-    assert found == Ended(held.place, held.state, ending)
+    assert found == EndedProgram(held.place, held.state, ending)
     with pytest.raises(Unavailable, match="does not answer"):
         await held.beat()
 
@@ -104,8 +104,8 @@ async def test_another_holders_nonce_is_refused_on_both_sides(agent: MakeSpec) -
     found = await adopt(held.place.parent, nonce="another")
     assert isinstance(found, Lost)
     assert "not the holder that was recorded" in found.why
-    assert isinstance(await adopt(held.place.parent, held.state.nonce), Held)
-    impostor = Held(held.place, records.State(**{**held.state.__dict__, "nonce": "another"}), None, None)
+    assert isinstance(await adopt(held.place.parent, held.state.nonce), HeldProgram)
+    impostor = HeldProgram(held.place, records.State(**{**held.state.__dict__, "nonce": "another"}), None, None)
     with pytest.raises(Refused, match="another holder"):
         await impostor.beat()
     await held.stop(0.1)
@@ -163,7 +163,7 @@ async def test_an_agent_whose_state_is_ruined_is_ended_by_its_mark(agent: MakeSp
     await until(held, b"ready")
     (held.place / records.STATE).write_bytes(b"{")
     found = await adopt(held.place.parent)
-    assert isinstance(found, Ended)
+    assert isinstance(found, EndedProgram)
     assert (found.ending.how, found.ending.signal) == ("killed", 9)
     assert left_over(mark, held.state) == []
 

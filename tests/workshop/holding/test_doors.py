@@ -9,8 +9,8 @@ import pytest
 
 from midwatch.errors import Misuse, Refused, Unavailable
 from midwatch.workshop.holding.adoption import adopt, launch
-from midwatch.workshop.holding.held import Held
-from midwatch.workshop.holding.spec import Limits
+from midwatch.workshop.holding.held import HeldProgram
+from midwatch.workshop.holding.spec import HolderLimits
 from tests.patience import PATIENCE
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, everything, left_over, until
@@ -60,7 +60,7 @@ async def test_who_knocks_while_no_server_is_there_is_answered_by_the_next(
     held = await launch(walled(KNOCKS, walls=walls))
     await until(held, b"knocked")  # and the first server never asked for the doors
     second = await adopt(held.place.parent)
-    assert isinstance(second, Held)
+    assert isinstance(second, HeldProgram)
     egress, model = await second.doors()
     assert [door.getsockname()[1] for door in (egress, model)] == list(PORTS)
     assert not egress.getblocking()
@@ -115,7 +115,7 @@ async def test_ports_need_a_control_socket(agent: MakeSpec) -> None:
 async def test_doors_that_never_open_are_a_plain_sentence(
     agent: MakeSpec, folder: Path, mark: str, code: str, why: str, exit_code: int | None
 ) -> None:
-    limits = Limits(grace=0.2, doors=1.5)
+    limits = HolderLimits(grace=0.2, doors=1.5)
     held = await launch(agent(code, ports=PORTS, control=folder / "control", limits=limits))
     ending = await held.wait()
     assert ending.sentence() == f"The agent did not begin, because its sandbox did not open its doors: {why}."

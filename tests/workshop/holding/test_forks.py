@@ -12,8 +12,8 @@ from midwatch.terms.trust import Isolation
 from midwatch.workshop.holding import records, tree
 from midwatch.workshop.holding.adoption import launch
 from midwatch.workshop.holding.ending import Ending
-from midwatch.workshop.holding.held import Held
-from midwatch.workshop.holding.spec import Limits, Spec
+from midwatch.workshop.holding.held import HeldProgram
+from midwatch.workshop.holding.spec import HolderLimits, Spec
 from midwatch.workshop.sandbox.walls import groups
 from tests.patience import PATIENCE
 from tests.workshop.holding import agents
@@ -34,7 +34,7 @@ def isolation(request: pytest.FixtureRequest) -> Isolation:
 class Storm:
     """A launched agent that forks for ever, and what is left of it."""
 
-    def __init__(self, held: Held) -> None:
+    def __init__(self, held: HeldProgram) -> None:
         self.held = held
         below = tree.descendants(held.state.agent)
         self._rooms = {_room(found.pid) for found in below} - {_room(os.getpid()), ""}
@@ -92,7 +92,7 @@ async def test_stopped_it_ends_wholly(walled: MakeSpec, isolation: Isolation, ma
 
 
 async def test_out_of_time_it_ends_wholly(walled: MakeSpec, isolation: Isolation, mark: str) -> None:
-    storm = await begun(walled(agents.FORKS_FOREVER, isolation, limits=Limits(wall=2.0, grace=0.1)))
+    storm = await begun(walled(agents.FORKS_FOREVER, isolation, limits=HolderLimits(wall=2.0, grace=0.1)))
     ending = await storm.held.wait()
     await storm.check_end(mark, ending)
     assert ending.how == "wall"

@@ -11,9 +11,9 @@ from midwatch.errors import Exhausted, Misuse, Refused, Unavailable
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, launch
 from midwatch.workshop.holding.ending import wall_clock
-from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.held import HeldProgram
 from midwatch.workshop.holding.log_file import read_piece
-from midwatch.workshop.holding.spec import MEBIBYTE, Caps, Limits, Spec
+from midwatch.workshop.holding.spec import MEBIBYTE, Caps, HolderLimits, Spec
 from tests.patience import PATIENCE
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, about, everything, left_over, until
@@ -59,12 +59,14 @@ async def test_the_holder_starts_with_the_standard_library_only(agent: MakeSpec)
 @pytest.mark.parametrize(
     ("limits", "how"),
     [
-        (Limits(wall=0.5, grace=0.2), "wall"),
-        (Limits(idle=0.5, grace=0.2), "idle"),
-        (Limits(night_ends=0.0, dead_man=0.5, grace=0.2), "dead_man"),
+        (HolderLimits(wall=0.5, grace=0.2), "wall"),
+        (HolderLimits(idle=0.5, grace=0.2), "idle"),
+        (HolderLimits(night_ends=0.0, dead_man=0.5, grace=0.2), "dead_man"),
     ],
 )
-async def test_a_limit_ends_an_agent_that_ignores_term(agent: MakeSpec, mark: str, limits: Limits, how: str) -> None:
+async def test_a_limit_ends_an_agent_that_ignores_term(
+    agent: MakeSpec, mark: str, limits: HolderLimits, how: str
+) -> None:
     held = await launch(agent(agents.IGNORES_TERM, limits=limits))
     ending = await held.wait()
     assert (ending.how, ending.signal) == (how, 9)
@@ -73,22 +75,22 @@ async def test_a_limit_ends_an_agent_that_ignores_term(agent: MakeSpec, mark: st
 
 
 async def test_a_silent_server_is_no_reason_before_the_night_is_over(agent: MakeSpec) -> None:
-    limits = Limits(night_ends=wall_clock() + 3600, dead_man=0.0, wall=1.5, grace=0.2)
+    limits = HolderLimits(night_ends=wall_clock() + 3600, dead_man=0.0, wall=1.5, grace=0.2)
     assert (await (await launch(agent(agents.QUIET, limits=limits))).wait()).how == "wall"
 
 
 async def test_an_agent_that_waits_for_us_is_not_called_idle_but_the_wall_stands(agent: MakeSpec) -> None:
-    held = await launch(agent(agents.QUIET, limits=Limits(idle=1.0, wall=3.0, grace=0.2)))
+    held = await launch(agent(agents.QUIET, limits=HolderLimits(idle=1.0, wall=3.0, grace=0.2)))
     await held.rest(60.0)
     assert (await held.wait()).how == "wall"
 
 
 async def test_once_the_waiting_is_over_silence_counts_again(agent: MakeSpec) -> None:
-    held = await launch(agent(agents.QUIET, limits=Limits(idle=1.0, wall=60.0, grace=0.2)))
+    held = await launch(agent(agents.QUIET, limits=HolderLimits(idle=1.0, wall=60.0, grace=0.2)))
     await held.rest(60.0)
     await held.rest(0.0)
     assert (await held.wait()).how == "idle"
-    forgotten = await launch(agent(agents.QUIET, epoch=2, limits=Limits(idle=0.3, wall=60.0, grace=0.2)))
+    forgotten = await launch(agent(agents.QUIET, epoch=2, limits=HolderLimits(idle=0.3, wall=60.0, grace=0.2)))
     await forgotten.rest(0.5)
     assert (await forgotten.wait()).how == "idle"
 
@@ -101,7 +103,7 @@ async def test_what_is_said_under_a_name_is_said_once_whoever_says_it(agent: Mak
     await held.say(b"again\n", once="first")
     assert await held.said("first")
     later = await adopt(held.place.parent, epoch=2)
-    assert isinstance(later, Held)
+    assert isinstance(later, HeldProgram)
     assert await later.said("first")
     await later.say(b"after a restart\n", once="first")
     await later.say(b"plain\n")
@@ -110,7 +112,7 @@ async def test_what_is_said_under_a_name_is_said_once_whoever_says_it(agent: Mak
 
 
 async def test_beats_keep_the_dead_man_away(agent: MakeSpec) -> None:
-    held = await launch(agent(agents.QUIET, limits=Limits(night_ends=0.0, dead_man=3.0, wall=5.0, grace=0.2)))
+    held = await launch(agent(agents.QUIET, limits=HolderLimits(night_ends=0.0, dead_man=3.0, wall=5.0, grace=0.2)))
     async with asyncio.TaskGroup() as group:
         ended = group.create_task(held.wait())
         while not ended.done():

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from midwatch.workshop.holding import records
-from midwatch.workshop.holding.adoption import Ended, Lost, adopt, launch
-from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.adoption import EndedProgram, Lost, adopt, launch
+from midwatch.workshop.holding.held import HeldProgram
 from midwatch.workshop.holding.log_file import read_piece
 from tests.conftest import missing
 from tests.patience import PATIENCE
@@ -70,10 +70,10 @@ async def test_killed_in_any_order_nothing_stays_and_nothing_is_lost(
             with contextlib.suppress(ProcessLookupError):  # an earlier death may have ended it
                 os.kill(pids[victim], signal.SIGKILL)
         found = await asyncio.wait_for(adopt(folder), PATIENCE)
-        if isinstance(found, Held):  # alive for a last moment
+        if isinstance(found, HeldProgram):  # alive for a last moment
             await found.wait()
             found = await adopt(folder)
-    assert isinstance(found, Ended | Lost)
+    assert isinstance(found, EndedProgram | Lost)
     assert found.ending is not None
     assert found.ending.sentence()
     assert output(found.place) == LINES
@@ -134,7 +134,7 @@ async def test_a_killed_server_leaves_the_agent_working_for_the_next(agent: Make
     async with serving(mark, code, folder) as server_pid:
         os.kill(server_pid, signal.SIGKILL)
     held = await adopt(folder)
-    assert isinstance(held, Held)
+    assert isinstance(held, HeldProgram)
     place = await until(held, b"line 3\n")
     await until(held, b"\n", place)  # it goes on speaking
     assert (await held.stop(0.1)).how == "stopped"
@@ -152,7 +152,7 @@ async def test_fifty_chatty_jobs_outlive_their_server_without_losing_a_line(
     async with serving(mark, agents.READY + agents.CHATTY, *folders) as server_pid:
         os.kill(server_pid, signal.SIGKILL)
     found = await asyncio.gather(*[adopt(folder, epoch=2) for folder in folders])
-    alive = [held for held in found if isinstance(held, Held)]
+    alive = [held for held in found if isinstance(held, HeldProgram)]
     assert len(alive) == len(folders)
     await asyncio.gather(*[until(held, b"line 20\n") for held in alive])
     endings = await asyncio.gather(*[held.stop(1.0) for held in alive])

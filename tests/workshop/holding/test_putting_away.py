@@ -9,8 +9,8 @@ import pytest
 
 from midwatch.errors import Misuse
 from midwatch.workshop.holding import records
-from midwatch.workshop.holding.adoption import Ended, adopt, launch
-from midwatch.workshop.holding.putting_away import put_away
+from midwatch.workshop.holding.adoption import EndedProgram, adopt, launch
+from midwatch.workshop.holding.ending import put_away
 from midwatch.workshop.holding.spec import Caps
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, everything, until
@@ -56,7 +56,7 @@ async def test_what_was_read_is_put_away_and_the_verdict_stays(agent: MakeSpec) 
         assert {path.name for path in held.place.iterdir()} == {"state.json", "exit.json", "lock", "holder.err"}
     assert [path.name for path in held.place.iterdir() if SECRET in path.read_bytes()] == []
     found = await adopt(held.place.parent)
-    assert isinstance(found, Ended)
+    assert isinstance(found, EndedProgram)
     assert (found.state, found.ending.exit_code, found.ending.sentence()) == (held.state, 3, ending.sentence())
 
 

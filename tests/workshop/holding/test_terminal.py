@@ -3,7 +3,7 @@
 import pytest
 
 from midwatch.workshop.holding.adoption import adopt, launch
-from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.held import HeldProgram
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, left_over, until
 
@@ -18,7 +18,7 @@ async def test_a_terminal_has_a_size_takes_keys_and_outlives_its_viewers(agent: 
     place = await until(held, b"interrupted", place)
 
     attached = await adopt(spec.folder)  # somebody else looks, from the beginning
-    assert isinstance(attached, Held)
+    assert isinstance(attached, HeldProgram)
     await until(attached, b"size 100 40")
     await attached.say(b"hello\n")
     await until(held, b"heard hello", place)

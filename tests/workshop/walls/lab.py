@@ -14,7 +14,7 @@ from typing import Any
 
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import entry, groups, landlock, threshold
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 from tests.patience import PATIENCE
 
 SECRET = "FAKE-PRIVATE-KEY"
@@ -39,7 +39,7 @@ class Lab:
     def objects(self) -> Path:
         return self.folder / "mirror.git" / "objects"
 
-    def walls(self, **more: Any) -> Walls:
+    def walls(self, **more: Any) -> SandboxSpec:
         """Lay out the usual walls: a clone, the mirror's objects, and what an attacker may know of the host."""
         facts = {
             "HOST_HOME": str(self.folder / "person"),
@@ -50,9 +50,11 @@ class Lab:
             "BYSTANDER": str(self.bystander.pid),
         }
         usual: dict[str, Any] = {"tree": self.folder / "tree", "objects": (self.objects,), "environment": facts}
-        return Walls(**(usual | more))
+        return SandboxSpec(**(usual | more))
 
-    def command(self, walls: Walls, argv: Sequence[str], isolation: Isolation = Isolation.BUBBLEWRAP) -> list[str]:
+    def command(
+        self, walls: SandboxSpec, argv: Sequence[str], isolation: Isolation = Isolation.BUBBLEWRAP
+    ) -> list[str]:
         """Write the note and give the argv, with a Python and a threshold that the lab's user can read."""
         note = self.folder / "notes" / "walls.json"
         command = entry.command(walls, argv, isolation=isolation, note=note)

@@ -13,7 +13,7 @@ from midwatch.gateway.egress import ConnectionRecord, EgressPolicy, EgressProxy
 from midwatch.rules.budget.egress import rules_of
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.enclosure import Enclosure
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 from tests.gateway.egress.lab import QUICK, FarEnd, far_end
 from tests.workshop.walls.lab import python_inside
 
@@ -90,7 +90,7 @@ async def reach(script: str, folder: Path) -> tuple[bool, str]:
     """Run a script in walls with a door; tell whether it got what it wanted, and what it said."""
     for name in ("tree", "home"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    walls = Walls(folder / "tree", home=folder / "home")
+    walls = SandboxSpec(folder / "tree", home=folder / "home")
     log = folder / "log"
     async with AsyncExitStack() as stack:
         far, inside = [await stack.enter_async_context(far_end(FarEnd(talk=_answers))) for _ in range(2)]

@@ -8,7 +8,7 @@ import pytest
 
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import bubblewrap, seccomp
-from midwatch.workshop.sandbox.walls.spec import Limits
+from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 from tests.walks import walk
 from tests.workshop.escapes.escapes import ESCAPES
 from tests.workshop.walls.attacks import ATTACKS, NEEDS, OWN, WORK_OUTSIDE
@@ -121,7 +121,7 @@ def test_lent_folders_cannot_be_written(lab: Lab) -> None:
 def test_the_number_of_processes_is_the_one_asked_for(lab: Lab) -> None:
     # Not in bash, which tries again for a quarter of a minute.
     forks = "import os, time\nfor _ in range(60):\n    os.fork() or time.sleep(600)"
-    done = lab.shell(python_inside(forks), limits=Limits(processes=30))
+    done = lab.shell(python_inside(forks), limits=SandboxLimits(processes=30))
     assert "Resource temporarily unavailable" in done.stderr
 
 

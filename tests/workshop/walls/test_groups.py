@@ -12,7 +12,7 @@ import pytest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import groups
 from midwatch.workshop.sandbox.walls.entry import command
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 FORKS_WHEN_TOLD = """
 import os, sys
@@ -37,7 +37,7 @@ def forker(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         pytest.skip("no pids cgroup can be made here; that takes root or a delegated group")
     (tmp_path / "tree").mkdir()
     (tmp_path / "home").mkdir()
-    walls = Walls(tmp_path / "tree", home=tmp_path / "home")
+    walls = SandboxSpec(tmp_path / "tree", home=tmp_path / "home")
     argv = [sys.executable, "-I", "-S", "-c", FORKS_WHEN_TOLD]
     argv = command(walls, argv, isolation=Isolation.NONE, note=tmp_path / "note.json")
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={}) as process:

@@ -27,7 +27,7 @@ def false_bwrap() -> str:
 
 @pytest.mark.usefixtures("bubblewrap")
 def test_walls_that_work_are_found() -> None:
-    assert probe.probe() == probe.Standing(Isolation.BUBBLEWRAP, "bubblewrap works here.", "")
+    assert probe.probe() == probe.IsolationFound(Isolation.BUBBLEWRAP, "bubblewrap works here.", "")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")

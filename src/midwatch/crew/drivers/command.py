@@ -6,7 +6,7 @@ from types import MappingProxyType
 from midwatch.crew.drivers.line_protocol import shortened
 from midwatch.crew.drivers.templates import PROMPT_FILE, asked_for, filled, in_home, shape
 from midwatch.errors import Misuse
-from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import ProgramEnd, Talk
 from midwatch.terms.agents import AgentEvent, Errand, Outcome, PlanSpoken, RunBegan, RunEnded, Said, TurnEnded
 
@@ -40,7 +40,7 @@ class CommandDriver:
         self.words = words
         self.environment = environment
 
-    def launch(self, brief: Brief, program: str) -> Launch:
+    def launch(self, brief: AgentBrief, program: str) -> Launch:
         """Say how to begin it; `program` stands for the first word."""
         given = [filled(word, brief) for word in self.words[1:]]
         words = [program, *(word.replace(PROMPT, f"{{home}}/{PROMPT_FILE}") for word in given)]
@@ -52,7 +52,7 @@ class CommandDriver:
             takes_input=False,
         )
 
-    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+    async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
         """Listen to its end; nothing is ever decided, because nothing is ever asked."""
         del decide
         await tell(RunBegan(conversation="", model=brief.model))
@@ -68,7 +68,7 @@ class CommandDriver:
         return ended
 
 
-def judge(brief: Brief, left: ProgramEnd, said: list[str]) -> RunEnded:
+def judge(brief: AgentBrief, left: ProgramEnd, said: list[str]) -> RunEnded:
     """Say how it ended, by the only thing there is."""
     last = (said or [""])[-1]
     complaint = shortened((left.tail.strip().splitlines() or [last])[-1], 300)
@@ -88,6 +88,6 @@ def judge(brief: Brief, left: ProgramEnd, said: list[str]) -> RunEnded:
     return RunEnded(outcome=outcome, why=why, structured=structured)
 
 
-def _last(brief: Brief, said: list[str], ended: RunEnded) -> list[AgentEvent]:
+def _last(brief: AgentBrief, said: list[str], ended: RunEnded) -> list[AgentEvent]:
     plan = [PlanSpoken(text="\n".join(said), structured=ended.structured)]
     return [TurnEnded(number=1), *(plan if brief.errand is Errand.PLAN and said else []), ended]

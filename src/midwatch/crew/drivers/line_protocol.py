@@ -7,7 +7,7 @@ import logging
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from midwatch.ports.agent import Brief, Decide, Tell
+from midwatch.ports.agent import AgentBrief, Decide, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import AgentEvent, Decision
 
@@ -62,12 +62,12 @@ async def answer_once(talk: Talk, question: str, data: bytes) -> None:
             await talk.answer(question, data)
 
 
-async def owed(brief: Brief, turn: int) -> str:
+async def owed(brief: AgentBrief, turn: int) -> str:
     """Wait for what an agent is owed after a turn."""
     return await brief.hear(turn) if brief.hear is not None else ""
 
 
-async def noted(brief: Brief, call: str) -> str:
+async def noted(brief: AgentBrief, call: str) -> str:
     """Ask what there is to say beside the answer to a tool call; no trouble with that may keep the answer back."""
     try:
         return await brief.note(call) if brief.note is not None else ""

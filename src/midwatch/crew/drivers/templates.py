@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 
 PROMPT_FILE = ".midwatch/prompt.txt"
 SHAPED = "\n\nEnd with one JSON object of this shape and nothing after it:\n{}"
@@ -14,7 +14,7 @@ SHAPED = "\n\nEnd with one JSON object of this shape and nothing after it:\n{}"
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
-def filled(text: str, brief: Brief) -> str:
+def filled(text: str, brief: AgentBrief) -> str:
     """Put the brief's own address, key and model where `{base_url}`, `{key}` and `{model}` stand."""
     own = {"{base_url}": brief.access.base_url.rstrip("/"), "{key}": brief.access.placeholder, "{model}": brief.model}
     for name, value in own.items():
@@ -34,7 +34,7 @@ def in_home(words: Sequence[str], reads: str = "") -> tuple[str, ...]:
     return ("/bin/sh", "-c", f"exec {line} < {source}")
 
 
-def asked_for(brief: Brief) -> str:
+def asked_for(brief: AgentBrief) -> str:
     """Give the prompt, with the shape of the answer in words for programs that cannot promise one."""
     return brief.prompt + (SHAPED.format(json.dumps(brief.schema)) if brief.schema is not None else "")
 

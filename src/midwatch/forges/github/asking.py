@@ -26,7 +26,7 @@ REMEMBERED: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GitHubAnswer:
     """What GitHub answered."""
 
     status: int
@@ -47,7 +47,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Desk:
+class GitHubClient:
     """Asks one GitHub with one token. No redirect is followed, no cookie kept, no proxy asked."""
 
     name: str
@@ -56,7 +56,7 @@ class Desk:
     clock: Clock
     base_url: str = API
     trust: ssl.SSLContext | None = None
-    _kept: "OrderedDict[str, Answer]" = field(default_factory=OrderedDict, repr=False)
+    _kept: "OrderedDict[str, GitHubAnswer]" = field(default_factory=OrderedDict, repr=False)
 
     @cached_property
     def _client(self) -> "httpx.AsyncClient":
@@ -70,7 +70,7 @@ class Desk:
         if "_client" in self.__dict__:
             await self._client.aclose()
 
-    async def ask(self, method: str, path: str, body: object = None, **query: str | int) -> Answer:
+    async def ask(self, method: str, path: str, body: object = None, **query: str | int) -> GitHubAnswer:
         """Ask once; a refused token, a limit, a host that is away and a moved repository are raised, the rest told."""
         told = f"{path}?{json.dumps(query, sort_keys=True)}"
         before = self._kept.get(told) if method == "GET" else None
@@ -88,7 +88,7 @@ class Desk:
                 self._kept.popitem(last=False)
         return answer
 
-    async def pages(self, path: str, among: str = "", **query: str | int) -> tuple[Answer, list[Any]]:
+    async def pages(self, path: str, among: str = "", **query: str | int) -> tuple[GitHubAnswer, list[Any]]:
         """Ask for a whole list, page by page; give the last answer and all items."""
         items: list[Any] = []
         page = 0
@@ -101,8 +101,8 @@ class Desk:
                 return answer, items
 
     async def _send(
-        self, method: str, path: str, body: object, query: Mapping[str, str | int], before: Answer | None
-    ) -> Answer:
+        self, method: str, path: str, body: object, query: Mapping[str, str | int], before: GitHubAnswer | None
+    ) -> GitHubAnswer:
         import httpx  # noqa: PLC0415 - loaded with the first request: most houses have no far forge
 
         headers = {
@@ -138,7 +138,7 @@ class Desk:
         )
 
 
-async def _read(response: "httpx.Response", name: str) -> Answer:
+async def _read(response: "httpx.Response", name: str) -> GitHubAnswer:
     data = bytearray()
     async for chunk in response.aiter_bytes():
         data += chunk
@@ -151,4 +151,4 @@ async def _read(response: "httpx.Response", name: str) -> Answer:
         if response.status_code < 400:
             raise Away(f"{name} answered with something that is no JSON.", hint="Check base_url.") from None
         body = None
-    return Answer(response.status_code, headers, body)
+    return GitHubAnswer(response.status_code, headers, body)

@@ -5,7 +5,7 @@ from typing import Any
 
 from midwatch.errors import MidwatchError
 from midwatch.forges.github.addresses import Repository
-from midwatch.forges.github.asking import Answer, Desk
+from midwatch.forges.github.asking import GitHubAnswer, GitHubClient
 from midwatch.forges.github.refusals import errors_in
 from midwatch.views.text.plain import clean
 
@@ -20,7 +20,7 @@ class Wishes:
     draft: bool = False
 
 
-async def dress(desk: Desk, repository: Repository, pull: dict[str, Any], wishes: Wishes) -> tuple[str, ...]:
+async def dress(desk: GitHubClient, repository: Repository, pull: dict[str, Any], wishes: Wishes) -> tuple[str, ...]:
     """Put on what is missing; tell what was refused."""
     number, has = str(pull["number"]), {str(one.get("name")) for one in pull.get("labels") or ()}
     labels = tuple(label for label in wishes.labels if label not in has)
@@ -36,7 +36,7 @@ async def dress(desk: Desk, repository: Repository, pull: dict[str, Any], wishes
     return remarks
 
 
-async def _label(desk: Desk, repository: Repository, number: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+async def _label(desk: GitHubClient, repository: Repository, number: str, labels: tuple[str, ...]) -> tuple[str, ...]:
     """Most hosts make a missing label by themselves; where not, it is made and tried again."""
     path, body = repository.at("issues", number, "labels"), {"labels": list(labels)}
     answer = await desk.ask("POST", path, body)
@@ -47,12 +47,12 @@ async def _label(desk: Desk, repository: Repository, number: str, labels: tuple[
     return () if answer.good else (f"{desk.name} refused the labels {', '.join(labels)}: {_why(answer)}.",)
 
 
-async def _invite(desk: Desk, repository: Repository, number: str, reviewer: str) -> tuple[str, ...]:
+async def _invite(desk: GitHubClient, repository: Repository, number: str, reviewer: str) -> tuple[str, ...]:
     team, name = "/" in reviewer, reviewer.rpartition("/")[2]
     body = {"team_reviewers": [name]} if team else {"reviewers": [name]}
     answer = await desk.ask("POST", repository.at("pulls", number, "requested_reviewers"), body)
     return () if answer.good else (f"{desk.name} refused {reviewer} as reviewer: {_why(answer)}.",)
 
 
-def _why(answer: Answer) -> str:
+def _why(answer: GitHubAnswer) -> str:
     return "; ".join(errors_in(answer.body)) or clean(answer.message).rstrip(".") or str(answer.status)

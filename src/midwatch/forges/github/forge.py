@@ -8,7 +8,7 @@ from typing import Any
 
 from midwatch.errors import MidwatchError, Refused, Stale, Unknown
 from midwatch.forges.github.addresses import Repository, repository_of
-from midwatch.forges.github.asking import Answer, Desk
+from midwatch.forges.github.asking import GitHubAnswer, GitHubClient
 from midwatch.forges.github.dressing import Wishes, dress
 from midwatch.forges.github.reading import branch_of, commit_in, head_of, judged, pull_in, seen, text_of
 from midwatch.forges.github.refusals import complains_about, refusal
@@ -32,7 +32,7 @@ LONGEST_TITLE, LONGEST_BODY = 250, 60_000
 class GitHubForge:
     """Delivers to one GitHub; merges and closes there on a person's word only."""
 
-    desk: Desk
+    desk: GitHubClient
     pusher: Pusher
     wishes: Wishes
 
@@ -183,7 +183,7 @@ class GitHubForge:
             return pull, remarks
         raise self._unopened(repository, draft.place, answer)
 
-    async def _post(self, repository: Repository, wanted: PullRequestDraft, *, draft: bool) -> Answer:
+    async def _post(self, repository: Repository, wanted: PullRequestDraft, *, draft: bool) -> GitHubAnswer:
         body = {
             "title": wanted.title[:LONGEST_TITLE],
             "body": wanted.body[:LONGEST_BODY],
@@ -193,7 +193,7 @@ class GitHubForge:
         }
         return await self.desk.ask("POST", repository.at("pulls"), body)
 
-    def _unopened(self, repository: Repository, place: PullRequestPlace, answer: Answer) -> MidwatchError:
+    def _unopened(self, repository: Repository, place: PullRequestPlace, answer: GitHubAnswer) -> MidwatchError:
         if answer.status == 422 and complains_about(answer.body, "base"):
             return Refused(
                 f"{place.into} is gone from {repository} on {self.name}, so there is nothing to merge into.",

@@ -4,7 +4,7 @@ from typing import Any
 
 from midwatch.errors import MidwatchError
 from midwatch.forges.github.addresses import Repository, repository_of
-from midwatch.forges.github.asking import Answer, Desk
+from midwatch.forges.github.asking import GitHubAnswer, GitHubClient
 from midwatch.forges.github.refusals import refusal
 from midwatch.forges.pushing import Pusher, agent_branch
 from midwatch.terms.forges import Rehearsed
@@ -18,7 +18,7 @@ FORBIDDING = {
 """Kinds of rules that keep a branch from being written; others look at what is in it."""
 
 
-async def rehearse(desk: Desk, pusher: Pusher, source: str, project: str) -> tuple[Rehearsed, ...]:
+async def rehearse(desk: GitHubClient, pusher: Pusher, source: str, project: str) -> tuple[Rehearsed, ...]:
     """Give one line for each thing that is needed, with its fix where it is missing."""
     try:
         repository = repository_of(source)
@@ -30,7 +30,7 @@ async def rehearse(desk: Desk, pusher: Pusher, source: str, project: str) -> tup
     return (*lines, pushed)
 
 
-async def _by_rest(desk: Desk, repository: Repository) -> tuple[Rehearsed, ...]:
+async def _by_rest(desk: GitHubClient, repository: Repository) -> tuple[Rehearsed, ...]:
     answer = await desk.ask("GET", repository.at())
     if not answer.good:
         raise refusal(desk.name, str(repository), "read the repository", answer)
@@ -46,7 +46,7 @@ async def _by_rest(desk: Desk, repository: Repository) -> tuple[Rehearsed, ...]:
     return (*found, await _may_open(desk, repository, str(known.get("default_branch", "main"))))
 
 
-async def _may_open(desk: Desk, repository: Repository, branch: str) -> Rehearsed:
+async def _may_open(desk: GitHubClient, repository: Repository, branch: str) -> Rehearsed:
     """Ask for a pull request of a branch into itself: who may open one hears that there is nothing in it."""
     body = {"title": "Midwatch rehearsal", "head": branch, "base": branch}
     answer = await desk.ask("POST", repository.at("pulls"), body)
@@ -55,7 +55,7 @@ async def _may_open(desk: Desk, repository: Repository, branch: str) -> Rehearse
     return _bad(refusal(desk.name, str(repository), "open pull requests", answer))
 
 
-async def ruled_out(desk: Desk, repository: Repository, branch: str) -> str:
+async def ruled_out(desk: GitHubClient, repository: Repository, branch: str) -> str:
     """Tell what keeps a branch from being written by us, as far as a token may know it; nothing, if nothing does."""
     answer = await desk.ask("GET", repository.at("rules", "branches", branch))
     rules = answer.body if answer.good and isinstance(answer.body, list) else []
@@ -70,7 +70,7 @@ def _named(rule: dict[str, Any]) -> str:
     return clean(str(rule.get("ruleset_source", "") or "of the repository"))
 
 
-def _protected(answer: Answer) -> bool:
+def _protected(answer: GitHubAnswer) -> bool:
     return answer.good and isinstance(answer.body, dict) and bool(answer.body.get("protected"))
 
 

@@ -50,7 +50,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         grace=grace(night),
         night_left=await _night_left(night, job),
         network=night.networks.for_room(reach),
-        stop=night.bells.of(job.id),
+        stop=night.wake_ups.of(job.id),
         room_bytes=settings.sandbox.room_mib * MIB,
         floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
     )

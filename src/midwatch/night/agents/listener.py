@@ -8,16 +8,19 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.journal.events.signals import SignalAnswered, SignalPassed, SignalSeen
+from midwatch.night.agents.assignment import assign
 from midwatch.night.asks import agent_questions
 from midwatch.night.asks.held_calls import SLACK, first_of
 from midwatch.night.context import Night
 from midwatch.night.jobs.milestones import Stones
 from midwatch.night.jobs.time_box_warning import TimeLeft
+from midwatch.ports.agent import Agent, Task
 from midwatch.ports.room import Room
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import classify
@@ -222,7 +225,7 @@ class Listener:
             await over.wait()
 
     async def _settled(self, name: str) -> None:
-        bell, stop = self._night.bells.of(name), self._night.bells.of(self._job.id)
+        bell, stop = self._night.wake_ups.of(name), self._night.wake_ups.of(self._job.id)
         try:
             while not stop.is_set():
                 ask = await self._night.records.get(AskRow, name)
@@ -230,7 +233,7 @@ class Listener:
                     return await agent_questions.settled(self._night, ask)
                 await first_of(bell, stop)
         finally:
-            self._night.bells.put_away(name, bell)
+            self._night.wake_ups.put_away(name, bell)
 
     async def _lay(self, row: SignalRow) -> None:
         if row.state is SignalState.ANSWERED:
@@ -290,3 +293,11 @@ async def listening(listener: Listener) -> AsyncIterator[Listener]:
         raise several.exceptions[0] from None  # whoever waits is told by the error itself, not by the group around it
     finally:
         listener.time.end()
+
+
+@asynccontextmanager
+async def at_work(night: Night, job: JobRow, commit: str) -> AsyncIterator[tuple[Agent, Task, Listener]]:
+    """Give an agent its assignment and listen to it until the block ends."""
+    agent, assignment = await assign(night, job, commit)
+    async with listening(Listener(night, job, assignment.room, commit)) as listener:
+        yield agent, replace(assignment, hear=listener.hear, note=listener.time.note), listener

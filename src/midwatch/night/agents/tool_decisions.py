@@ -7,8 +7,7 @@ from typing import Any, Literal
 from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night.asks.held_calls import Asking
 from midwatch.night.context import Night
-from midwatch.night.jobs.job_limits import scope_of
-from midwatch.night.jobs.tainting import taint_of, tainted
+from midwatch.night.jobs.job_limits import scope_of, taint_of, tainted
 from midwatch.ports.room import Room
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, ToolVerdict, decide, shown
 from midwatch.terms.agents import Decision, Errand

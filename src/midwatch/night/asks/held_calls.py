@@ -24,7 +24,7 @@ SLACK = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class HeldAnswer:
     """What became of a question."""
 
     yes: bool
@@ -32,8 +32,8 @@ class Said:
     by: str = ""
 
 
-SILENT = Said(yes=False, text="No answer in time, so it was denied.")
-STOPPED = Said(yes=False, text="The job is being stopped, so it was denied.")
+SILENT = HeldAnswer(yes=False, text="No answer in time, so it was denied.")
+STOPPED = HeldAnswer(yes=False, text="The job is being stopped, so it was denied.")
 
 
 class Asking:
@@ -55,22 +55,22 @@ class Asking:
         """Word it: the person sees exactly what would happen, all of it."""
         return f"May job {self._job.number} use {tool}?\n{exactly}"
 
-    async def about(self, question: str, why: str) -> Said:
+    async def about(self, question: str, why: str) -> HeldAnswer:
         """Ask, and hold the call; meanwhile the agent is not called idle."""
         night = self._night
-        stop = night.bells.of(self._job.id)
+        stop = night.wake_ups.of(self._job.id)
         if stop.is_set():
             return STOPPED
         ask, due = await self._opened(question, why)
         self._held.add(ask)
         left = night.clock.real_seconds(max(0.0, (due - night.clock.now()).total_seconds()))
-        bell = night.bells.of(ask)
+        bell = night.wake_ups.of(ask)
         try:
             async with self._room.waiting(timedelta(seconds=left) + SLACK):
                 return await self._settled(ask, bell, stop)
         finally:
             self._held.discard(ask)
-            night.bells.put_away(ask, bell)
+            night.wake_ups.put_away(ask, bell)
 
     async def _asked(self, question: str, *states: AskState) -> list[AskRow]:
         found = await self._night.records.find(
@@ -111,7 +111,7 @@ class Asking:
         await night.journal.record(opened, told)
         return opened.ask, due
 
-    async def _settled(self, ask: str, bell: asyncio.Event, stop: asyncio.Event) -> Said:
+    async def _settled(self, ask: str, bell: asyncio.Event, stop: asyncio.Event) -> HeldAnswer:
         while True:
             try:
                 row = await self._night.records.get(AskRow, ask)
@@ -119,7 +119,7 @@ class Asking:
                 return SILENT  # a question that is not there is a question nobody answers
             if row.state is AskState.ANSWERED:
                 yes = _agreed(row)
-                return Said(yes=yes, text=f"{row.answered_by} said {'yes' if yes else 'no'}.", by=row.answered_by)
+                return HeldAnswer(yes=yes, text=f"{row.answered_by} said {'yes' if yes else 'no'}.", by=row.answered_by)
             if row.state is not AskState.OPEN:
                 return SILENT if row.state is AskState.EXPIRED else STOPPED
             if stop.is_set():

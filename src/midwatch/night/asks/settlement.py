@@ -9,7 +9,7 @@ from midwatch.journal.events.notices import AskPostponed
 from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
 from midwatch.night.asks import agent_questions
 from midwatch.night.context import Night
-from midwatch.night.jobs.tainting import tainted
+from midwatch.night.jobs.job_limits import tainted
 from midwatch.night.recovery import waits
 from midwatch.night.rounds import acts
 from midwatch.night.rounds.debrief import debrief_events

@@ -1,6 +1,6 @@
 """The pull request, written for whoever reviews it: why, what, proof, risks, cost, undo, and where the journal is."""
 
-from midwatch.night.delivery.proof_words import check_lines, doubt_block, draft_lines, in_words, other_lines
+from midwatch.night.delivery.wording import check_lines, doubt_block, draft_lines, in_words, other_lines
 from midwatch.rules.checks.commit_size import remark_on
 from midwatch.terms.counting import some
 from midwatch.terms.jobs import Commit

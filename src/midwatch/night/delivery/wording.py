@@ -2,12 +2,13 @@
 
 from datetime import datetime
 
+from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, failing
 from midwatch.rules.people.asks import silence_in_words
 from midwatch.terms.asks import Silence
 from midwatch.terms.counting import some
-from midwatch.terms.jobs import Plan
+from midwatch.terms.jobs import CheckResult, Plan, Proof
 from midwatch.terms.money import dollars
-from midwatch.terms.proof import PROVEN_IN_SHORT
+from midwatch.terms.proof import NEW_TESTS, PROVEN, PROVEN_IN_SHORT, CheckSource
 from midwatch.terms.records import JobRow, PullRequestRow
 
 
@@ -36,3 +37,73 @@ def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
     where = opened.url or opened.branch
     lines = (f"{kind}: {opened.title}", where, f"{size} · {proven}", f"{asked} · {took}", *opened.remarks)
     return "\n".join(lines)
+
+
+STAYED = {
+    "worse": "This change breaks checks that passed before.",
+    "red_when_restored": "The checks pass only with the agent's own changes to the files that decide them; "
+    "with yours restored they fail.",
+    "doubted": "The change weakens the checks that should prove it.",
+}
+_SOURCES = {CheckSource.PROJECT: " (the project's)", CheckSource.FOUND: " (found in the project)"}
+MOST_DOUBTS = 3
+
+
+def in_words(proof: Proof | None) -> str:
+    """Say what the proof comes to."""
+    return f"{PROVEN[proof.verdict].capitalize()}." if proof else "Not checked."
+
+
+def stayed_red(job: JobRow, proof: Proof) -> str:
+    """Say why work is not delivered: what stayed red, what was tried, and what was found against it."""
+    tried = f" {some(job.repairs, 'repair round')} did not fix it." if job.repairs else ""
+    doubts = [doubt.text for doubt in proof.grave[:MOST_DOUBTS]]
+    return " ".join((STAYED[proof.verdict] + tried, *doubts))
+
+
+def draft_lines(job: JobRow, proof: Proof | None) -> list[str]:
+    """Open a draft with what keeps it from being more."""
+    if proof is None or proof.verdict not in NOT_DELIVERABLE:
+        return []
+    red = [f"- `{one.command}` still fails (exit {one.exit_code})" for one in failing(proof)]
+    return [f"**Only a draft.** {stayed_red(job, proof)}", *red, ""]
+
+
+def check_lines(proof: Proof | None) -> list[str]:
+    """One line per check."""
+    if proof is None:
+        return []
+    before = {one.command: one for one in proof.before}
+    return [
+        f"`{one.command}`{_SOURCES.get(one.source, '')}: {_colour(before.get(one.command))} before, {_colour(one)} now"
+        for one in proof.delivered
+    ]
+
+
+def other_lines(proof: Proof | None) -> list[str]:
+    """Tell of new tests, coverage, and checks that were left out."""
+    if proof is None:
+        return []
+    lines = [NEW_TESTS[proof.new_tests]] if proof.new_tests in NEW_TESTS else []
+    if proof.coverage:
+        lines.append(
+            f"{proof.coverage.covered} of {some(proof.coverage.measurable, 'changed line')} that can be measured ran "
+            f"({proof.coverage.by})."
+        )
+    return lines + list(proof.notes)
+
+
+def doubt_block(proof: Proof | None) -> list[str]:
+    """Name what speaks against the proof."""
+    if proof is None or not proof.doubts:
+        return []
+    return ["", "**Doubts.**", *(f"- {doubt.text}" for doubt in proof.doubts)]
+
+
+def _colour(result: CheckResult | None) -> str:
+    if result is None:
+        return "unknown"
+    if result.flaky:
+        runs = (result.exit_code, *result.reruns)
+        return f"flaky (green in {sum(not code for code in runs)} of {len(runs)} runs)"
+    return "green" if result.green else f"red (exit {result.exit_code})"

@@ -42,7 +42,7 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     if job.state.over or job.state is JobState.WAITING or job.stage is not stage or attempt < job.attempt:
         return  # done already, by an attempt before a crash; one that waits is woken by other words
     epoch = job.epoch + 1
-    bell = night.bells.of(job.id)  # before the claim: a stop that comes right after it must find somebody to wake
+    bell = night.wake_ups.of(job.id)  # before the claim: a stop that comes right after it must find somebody to wake
     hung = True
     try:
         if not await _claimed(night, job, stage, attempt):
@@ -56,7 +56,7 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     finally:
         stopped = bell.is_set()
         if hung:
-            night.bells.put_away(job.id, bell)
+            night.wake_ups.put_away(job.id, bell)
     if await _written_down(night, job, events, met, stopped=stopped):
         await withdraw_calls(night, job.id)
         if (await night.records.get(JobRow, job.id)).state.over:

@@ -10,8 +10,7 @@ from midwatch.night.agents.assignment import assign, base_of
 from midwatch.night.context import Night
 from midwatch.night.delivery.wording import plan_question
 from midwatch.night.jobs import interactive, milestones
-from midwatch.night.jobs.job_limits import contract_of
-from midwatch.night.jobs.tainting import tainted
+from midwatch.night.jobs.job_limits import contract_of, tainted
 from midwatch.rules.gate.plans import faults
 from midwatch.rules.people.asks import draft_terms
 from midwatch.rules.people.notices import NoticeKind, tier_of

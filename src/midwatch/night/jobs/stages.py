@@ -16,7 +16,7 @@ from midwatch.journal.events.jobs import (
 )
 from midwatch.journal.events.workshop import SetupFinished
 from midwatch.night.agents.assignment import base_of, setup_network
-from midwatch.night.agents.working import at_work
+from midwatch.night.agents.listener import at_work
 from midwatch.night.context import Night
 from midwatch.night.delivery.deliver import ask_for_review, by_person, deliver, tell
 from midwatch.night.jobs import interactive, milestones
@@ -59,7 +59,7 @@ async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> 
     place = JobPlace(project=job.project, job=job.id, epoch=job.epoch)
     wall = timedelta(minutes=night.settings().sandbox.setup_minutes)
     key, reused, seconds = await night.rooms.set_up(
-        place, commit, project.setup, wall, setup_network(night, job), night.bells.of(job.id)
+        place, commit, project.setup, wall, setup_network(night, job), night.wake_ups.of(job.id)
     )
     return (
         SetupFinished(

@@ -28,7 +28,7 @@ class TimeLeft:
         self._room = room
         self._key = f"time_left:{job.id}:{room.epoch}"
         self._name = bell_of(job.id, job.epoch)
-        self._bell = night.bells.of(self._name)  # before the first look: a warning after it must ring
+        self._bell = night.wake_ups.of(self._name)  # before the first look: a warning after it must ring
         self._turn = asyncio.Lock()
         self._looked = False
         self._laid = False
@@ -80,7 +80,7 @@ class TimeLeft:
 
     def end(self) -> None:
         """Hear no more bell."""
-        self._night.bells.put_away(self._name, self._bell)
+        self._night.wake_ups.put_away(self._name, self._bell)
 
     async def _told(self, how: Literal["file", "call"], words: str, key: str) -> None:
         told = SignalPassed(job=self._job.id, epoch=self._job.epoch, signals=(), how=how, text=words)

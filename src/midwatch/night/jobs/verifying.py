@@ -33,7 +33,7 @@ async def verified(night: Night, job: JobRow) -> JobVerified:
         paths=contract.paths,
         setup_key=job.setup_key,
         earlier=job.proof,
-        stop=night.bells.of(job.id),
+        stop=night.wake_ups.of(job.id),
     )
     proof = carry_on(job.proof, await night.proofs.prove(request))
     # What a person did by hand is mended by hand.

@@ -3,8 +3,9 @@
 import logging
 from datetime import timedelta
 
-from midwatch.errors import Unknown
+from midwatch.errors import Stale, Unknown
 from midwatch.journal.events.session import NoticeRaised
+from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned
 from midwatch.night.agents.assignment import grace
 from midwatch.night.context import Night
@@ -12,7 +13,7 @@ from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.jobs import JobState
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.records import JobRow, PreflightRow, StackRow
-from midwatch.terms.stack import StackState
+from midwatch.terms.stack import StackState, StackVerdict
 
 log = logging.getLogger("midwatch.tidying")
 
@@ -71,3 +72,15 @@ async def collect_checkouts(night: Night) -> int:
     for job_id, why, freed in removed:
         await night.journal.record(CheckoutRemoved(job=job_id, why=why, freed_bytes=freed))
     return len(removed)
+
+
+async def give_up_stack(night: Night, stack_id: str, why: str) -> None:
+    """Write down that a stack could not be made; one that was made meanwhile stays."""
+    row = await night.records.get(StackRow, stack_id)
+    if row.state is not StackState.MAKING:
+        return
+    made = StackMade(stack=row.id, session=row.session, project=row.project, verdict=StackVerdict.FAILED, why=why)
+    try:
+        await night.journal.record(made, key=f"stack:{row.id}:made")
+    except Stale:
+        return  # it was made in the same moment

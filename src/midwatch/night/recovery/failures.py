@@ -28,7 +28,7 @@ TOLD_OUTSIDE = {cause for cause, remedy in CAUSES.items() if remedy.act not in {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFailure:
     """What a failed try turned out to be, and what follows by the table."""
 
     cause: Cause
@@ -38,7 +38,7 @@ class Found:
     """The last words of whoever worked."""
 
 
-async def find_out(night: Night, job: JobRow, error: MidwatchError) -> Found:
+async def find_out(night: Night, job: JobRow, error: MidwatchError) -> FoundFailure:
     """Name the cause: by what we know ourselves, by what was said, and only then by the end of the log."""
     words = await last_words(night, job)
     said = classify("\n".join((*error.because, error.message)))
@@ -50,7 +50,9 @@ async def find_out(night: Night, job: JobRow, error: MidwatchError) -> Found:
     tried = failures_of(jobs, job.work_item, forgiven_at(asks, job.project, jobs, job.work_item))
     tries = tries_of(tried, cause.value) + 1
     act = next_act(cause, tries, night.settings().jobs.max_retries)
-    return Found(cause, NextAct.RESTART if isinstance(error, Refused) and act is NextAct.AGAIN else act, tries, words)
+    return FoundFailure(
+        cause, NextAct.RESTART if isinstance(error, Refused) and act is NextAct.AGAIN else act, tries, words
+    )
 
 
 def _known(job: JobRow, error: MidwatchError, said: Cause) -> Cause | None:
@@ -63,7 +65,7 @@ def _known(job: JobRow, error: MidwatchError, said: Cause) -> Cause | None:
     return Cause.TRANSIENT if isinstance(error, Away) else None
 
 
-async def after_failure(night: Night, job: JobRow, error: MidwatchError, found: Found) -> tuple[Event, ...]:
+async def after_failure(night: Night, job: JobRow, error: MidwatchError, found: FoundFailure) -> tuple[Event, ...]:
     """Follow the table; what only a person or a new job can mend ends this one."""
     why = f"{error.message} {error.hint}".strip()
     if found.act is NextAct.BACK_OFF and not job.state.over:

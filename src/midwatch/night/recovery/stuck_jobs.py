@@ -50,7 +50,7 @@ class Watched:
         if path is Path.STRANDED:
             return True
         ours = job.worker in {"", self._night.worker} or _gone(job.worker, self._night.worker)
-        return path in PATIENCE and ours and not self._night.bells.hangs(job.id)
+        return path in PATIENCE and ours and not self._night.wake_ups.hangs(job.id)
 
 
 def _gone(worker: str, ours: str) -> bool:

@@ -12,7 +12,7 @@ from midwatch.rules.checks.test_counts import count_tests
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.enclosure import Enclosure
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 TAIL_CHARACTERS = 2_000
 NOT_FOUND = 127
@@ -23,7 +23,7 @@ class Checking:
     """One tree on which checks are run, inside walls."""
 
     enclosure: Enclosure
-    walls: Walls
+    walls: SandboxSpec
     log: Path
     wall: timedelta
     stop: asyncio.Event | None = None

@@ -1,15 +1,19 @@
 """Proves delivered work on fresh checkouts: the base, the work, and the work with the base's own check files."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import re
+import shlex
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Unavailable
 from midwatch.ports.workspace import ProofRequest
 from midwatch.rules.checks.cheating import FileFact, WorkFacts, find_doubts
 from midwatch.rules.checks.check_runs import Results, judge_proof, to_rerun, to_rerun_on_base, with_reruns
+from midwatch.rules.checks.coverage import REPORTS, covered_of
 from midwatch.rules.checks.discovery import NamedCheck, join_checks, propose_checks, proves_nothing
 from midwatch.rules.checks.new_tests import doubts_about_tests, judge_narrow, judge_whole, narrow_command, new_tests
 from midwatch.terms.jobs import CheckResult, Proof
@@ -17,12 +21,12 @@ from midwatch.terms.proof import Coverage
 from midwatch.workshop.checks.change_facts import changed_lines, look, read_changes
 from midwatch.workshop.checks.check_files import to_restore
 from midwatch.workshop.checks.checks import Checking, run_check, run_checks
-from midwatch.workshop.checks.coverage import measured
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.rooms.setup import Made, lend
+from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 
 async def restore_check_files(tree: Path, mirrors: GitMirrors, base: str, files: tuple[FileFact, ...]) -> int:
@@ -202,7 +206,7 @@ class _Court:
         async with prover.checkouts.passing(place.project, place.job, commit, f"{label}-{place.epoch}") as tree:
             home = tree.with_name("home")
             await asyncio.to_thread(home.mkdir)
-            walls = Walls(
+            walls = SandboxSpec(
                 tree=tree,
                 home=home,
                 objects=(prover.checkouts.mirrors.path(place.project) / "objects",),
@@ -216,3 +220,38 @@ class _Court:
             )
             yield checking
             self._heed(checking)
+
+
+MOST_BYTES = 16 * 1024**2
+MOST_REPORT_BYTES = 2 * 1024**2
+"""A report is somebody else's text, read whole; a longer one is not read."""
+WALL = timedelta(minutes=1)
+_PYTHON = re.compile(r"(?:^|[\s;&|])(\S*python[\d.]*)\s")
+_CONVERT = (
+    "p={python}; [ -x .venv/bin/python ] && p=.venv/bin/python; $p -m coverage json -q -o .midwatch-coverage.json"
+)
+"""A .coverage file is a database somebody else wrote: its own tool opens it, inside the walls."""
+
+
+async def measured(
+    checking: Checking, changed: Mapping[str, frozenset[int]], commands: Iterable[str]
+) -> Coverage | None:
+    """Tell how many of the changed lines ran, where the project measures that; it never fails a job."""
+    tree = checking.walls.tree
+    if await asyncio.to_thread(safe_files.read, tree, ".coverage", most=MOST_BYTES):
+        log = checking.log.with_name("coverage.log")
+        converting = replace(checking, log=log, wall=WALL)
+        named = [match[1] for command in commands if (match := _PYTHON.search(command))]
+        command = _CONVERT.format(python=shlex.quote(named[0] if named else "python3"))
+        await converting.enclosure.run(
+            converting.walls, ["/bin/sh", "-c", command], log=log, wall=WALL, stop=checking.stop
+        )
+    for report in REPORTS:
+        if found := await asyncio.to_thread(_covered, tree, report, changed):
+            return found
+    return None
+
+
+def _covered(tree: Path, report: str, changed: Mapping[str, frozenset[int]]) -> Coverage | None:
+    content = safe_files.read(tree, report, most=MOST_REPORT_BYTES)
+    return covered_of(changed, report, content.decode(errors="replace")) if content else None

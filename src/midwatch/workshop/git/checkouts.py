@@ -2,18 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection
+import re
+import zlib
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from midwatch.errors import Misuse, Refused, Unknown
+from midwatch.rules.paths import top_folder
 from midwatch.terms.signals import IN_CHECKOUT
-from midwatch.workshop.git import sparse
 from midwatch.workshop.git.git import IDENTITY, Git
-from midwatch.workshop.git.leftovers import commit_leftovers
 from midwatch.workshop.git.mirrors import GitMirrors
-from midwatch.workshop.git.sandboxed_git import Desk, desk, difference, pack
+from midwatch.workshop.git.sandboxed_git import SandboxedGit, commit_leftovers, desk, difference, pack
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.upkeep import garbage, kept_checkouts
@@ -53,7 +54,7 @@ class Checkouts:
             if not await asyncio.to_thread(tree.exists):
                 making = tree.parent.with_name(f"{epoch}.making")
                 await asyncio.to_thread(_clear, making)
-                folders = sparse.folders_named(paths)
+                folders = folders_named(paths)
                 await self._clone(git, project, making / "tree", sha(commit), branch=f"agent/{job}", folders=folders)
                 await asyncio.to_thread((making / "project").write_text, json.dumps(project))
                 await asyncio.to_thread(making.rename, tree.parent)
@@ -64,7 +65,7 @@ class Checkouts:
         place = self._folder / part(job) / f"fresh-{part(label)}"
         async with self._locked(job) as git:
             await asyncio.to_thread(_clear, place)
-            await self._clone(git, project, place / "tree", sha(commit), folders=sparse.folders_named(paths))
+            await self._clone(git, project, place / "tree", sha(commit), folders=folders_named(paths))
         return place / "tree"
 
     @asynccontextmanager
@@ -87,7 +88,7 @@ class Checkouts:
         self, keep: Collection[str], older_than: timedelta | None, most_bytes: int | None, now: datetime
     ) -> tuple[Collected, ...]:
         """Remove clones of other jobs by age and room, oldest first, and what dead attempts left; never unique work."""
-        limits = garbage.Limits(older_than=older_than, most_bytes=most_bytes, now=now)
+        limits = garbage.GarbageLimits(older_than=older_than, most_bytes=most_bytes, now=now)
         return await garbage.collect(self._home, frozenset(keep), limits, self._judged)
 
     async def discard(self, job: str, *, force: bool = False) -> None:
@@ -157,7 +158,7 @@ class Checkouts:
             yield self.mirrors.git.holding(descriptor)
 
     @asynccontextmanager
-    async def _desk(self, job: str, epoch: int) -> AsyncIterator[Desk]:
+    async def _desk(self, job: str, epoch: int) -> AsyncIterator[SandboxedGit]:
         place = self._place(job, epoch)
         objects = self.mirrors.path(await asyncio.to_thread(_project, place)) / "objects"
         async with desk(self.enclosure, place, objects) as inside:
@@ -190,7 +191,7 @@ class Checkouts:
         await git.run(Path("/"), *clone, upload, str(self.mirrors.path(project)), str(tree))
         await git.run(tree, "remote", "remove", "origin")
         if folders:
-            await sparse.narrow(git, tree, folders)
+            await narrow(git, tree, folders)
         on_branch = ("-B", branch) if branch else ("--detach",)
         await git.run(tree, "checkout", "--quiet", "--force", *on_branch, commit)
         await asyncio.to_thread(_leave_out, tree)
@@ -233,3 +234,58 @@ def read_head(tree: Path) -> str:
 def _packed(tree: Path, ref: str) -> str:
     lines = safe_files.text(tree, ".git/packed-refs", most=MOST_PACKED_REFS).splitlines()
     return next((line.split(" ")[0] for line in lines if line.endswith(f" {ref}")), "")
+
+
+LARGEST_OBJECT = 64 * 1024
+MOST = 50
+_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def subjects_since(tree: Path, head: str, base: str) -> tuple[str, ...]:
+    """Give the subjects of the commits from base to head, oldest first; as many as are there to be read.
+
+    Only first parents are followed. A commit that is packed, or too large to look at, ends the walk.
+    """
+    found: list[str] = []
+    at = head
+    while at != base and len(found) < MOST:
+        read = _commit(tree, at)
+        if read is None:
+            break
+        at, subject = read
+        found.append(subject)
+    return tuple(reversed(found))
+
+
+def _commit(tree: Path, sha: str) -> tuple[str, str] | None:
+    """Read one commit: its first parent and its subject."""
+    if not _SHA.fullmatch(sha):
+        return None
+    packed = safe_files.read(tree, f".git/objects/{sha[:2]}/{sha[2:]}", most=LARGEST_OBJECT)
+    if packed is None:
+        return None
+    try:
+        content = zlib.decompressobj().decompress(packed, LARGEST_OBJECT)
+    except zlib.error:
+        return None
+    kind, _, body = content.partition(b"\0")
+    if not kind.startswith(b"commit "):
+        return None
+    headers, _, message = body.decode(errors="replace").partition("\n\n")
+    parents = [line.removeprefix("parent ") for line in headers.splitlines() if line.startswith("parent ")]
+    return (parents or [""])[0], (message.strip().splitlines() or [""])[0][:200]
+
+
+def folders_named(patterns: Iterable[str]) -> tuple[str, ...]:
+    """List the folders if the patterns name nothing but whole folders from the top; else nothing, meaning all.
+
+    `api/` is such a folder; `api` may be a file.
+    """
+    found = [top_folder(pattern) for pattern in patterns]
+    return tuple(dict.fromkeys(found)) if all(found) else ()
+
+
+async def narrow(git: Git, tree: Path, folders: tuple[str, ...]) -> None:
+    """Let a clone that is not checked out yet hold only these folders and the files above them."""
+    names = "".join(f"{folder}\n" for folder in folders).encode()
+    await git.run(tree, "sparse-checkout", "set", "--cone", "--no-sparse-index", "--stdin", stdin=names)

@@ -28,7 +28,7 @@ def read_everything_as_text(repository: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TreeEntry:
     """One raw line of a tree diff, the path as git stores it."""
 
     path: bytes
@@ -40,14 +40,16 @@ class Entry:
     old_mode: str = ""
 
 
-async def entries_between(git: Git, repository: Path, old: str, new: str, *, counted: bool = True) -> tuple[Entry, ...]:
+async def entries_between(
+    git: Git, repository: Path, old: str, new: str, *, counted: bool = True
+) -> tuple[TreeEntry, ...]:
     """Compare two trees by git paths, renames taken apart, lines counted unless that is not wanted."""
     form = ("--raw", "--numstat") if counted else ("--raw",)
     arguments = ("diff-tree", "-r", "-z", *form, "--no-abbrev", "--no-renames", *AS_TEXT)
     return parse_entries(await git.run(repository, *arguments, sha(old), sha(new)))
 
 
-def parse_entries(output: bytes) -> tuple[Entry, ...]:
+def parse_entries(output: bytes) -> tuple[TreeEntry, ...]:
     """Join the raw and the numstat records of one `diff-tree -z`."""
     counted: dict[bytes, tuple[int, int]] = {}
     raw: list[tuple[bytes, list[str]]] = []
@@ -59,7 +61,7 @@ def parse_entries(output: bytes) -> tuple[Entry, ...]:
             added, removed, path = token.split(b"\t", 2)
             counted[path] = (_number(added), _number(removed))
     return tuple(
-        Entry(path, status[0], mode, blob, *counted.get(path, (0, 0)), old_mode=old_mode)
+        TreeEntry(path, status[0], mode, blob, *counted.get(path, (0, 0)), old_mode=old_mode)
         for path, (old_mode, mode, _, blob, status) in raw
     )
 
@@ -75,7 +77,7 @@ async def file_changes(git: Git, repository: Path, old: str, new: str) -> tuple[
     return listed(await entries_between(git, repository, old, new))
 
 
-def listed(entries: Iterable[Entry]) -> tuple[FileChange, ...]:
+def listed(entries: Iterable[TreeEntry]) -> tuple[FileChange, ...]:
     """Turn tree differences into changed files."""
     return tuple(
         FileChange(

@@ -4,23 +4,24 @@ import asyncio
 import shlex
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Refused, Unavailable
+from midwatch.terms.signals import IN_CHECKOUT
 from midwatch.workshop.git.git import environment, hardened
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.process_limits import WALL
 from midwatch.workshop.sandbox.walls.entry import place_inside
-from midwatch.workshop.sandbox.walls.spec import MIB, Limits, Walls
+from midwatch.workshop.sandbox.walls.spec import MIB, SandboxLimits, SandboxSpec
 from midwatch.workshop.upkeep.folders import remove, sha
 
 DELIVERY_REF = "refs/heads/delivery"
 MOST_BYTES = 128 * MIB
 _CALM = {"core.bigFileThreshold": "8m", "pack.threads": "1", "pack.windowMemory": "64m", "index.threads": "1"}
-_LIMITS = Limits(data_bytes=1024 * MIB, file_bytes=512 * MIB)
+_LIMITS = SandboxLimits(data_bytes=1024 * MIB, file_bytes=512 * MIB)
 
 _OPEN = """
 git init --quiet --bare --template= "$desk/borrower.git"
@@ -35,11 +36,11 @@ git update-ref refs/heads/delivery "$head"
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class SandboxedGit:
     """One attempt's clone, looked at from inside; `folder` is ours, and the agent never sees it."""
 
     enclosure: Enclosure
-    walls: Walls
+    walls: SandboxSpec
     folder: Path
     log: Path
 
@@ -68,12 +69,12 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(enclosure: Enclosure, place: Path, objects: Path) -> AsyncIterator[Desk]:
+async def desk(enclosure: Enclosure, place: Path, objects: Path) -> AsyncIterator[SandboxedGit]:
     """Set up a desk beside an attempt's tree, and clear it away."""
     folder = place / "desk"
     await asyncio.to_thread(_set_up, folder)
     surroundings = {key: value for key, value in environment().items() if key not in ("PATH", "HOME")}
-    walls = Walls(
+    walls = SandboxSpec(
         tree=place / "tree",
         objects=(objects,),
         writable=(folder / "out",),
@@ -83,7 +84,7 @@ async def desk(enclosure: Enclosure, place: Path, objects: Path) -> AsyncIterato
         limits=_LIMITS,
     )
     try:
-        yield Desk(enclosure=enclosure, walls=walls, folder=folder, log=place / "desk.log")
+        yield SandboxedGit(enclosure=enclosure, walls=walls, folder=folder, log=place / "desk.log")
     finally:
         await asyncio.to_thread(remove, folder)
 
@@ -95,7 +96,7 @@ def _set_up(folder: Path) -> None:
         (folder / name).mkdir(parents=True)
 
 
-async def pack(desk: Desk, bundle: Path, *, base: str, head: str, wall: timedelta) -> None:
+async def pack(desk: SandboxedGit, bundle: Path, *, base: str, head: str, wall: timedelta) -> None:
     """Bundle the commits from base to head; no more than the cap is ever written."""
     # A pipe cuts off a bundle that grows too large; what git said of it comes through a file.
     script = f"""{_AT_HEAD}
@@ -123,9 +124,33 @@ def _no_bundle(log: Path, head: str, *, unknown: bool) -> Refused:
     return Refused(f"The work could not be packed: {why}.", hint=f"See {log}; the agent's clone may be damaged.")
 
 
-async def difference(desk: Desk, *, base: str, head: str, most: int, wall: timedelta) -> str:
+async def difference(desk: SandboxedGit, *, base: str, head: str, most: int, wall: timedelta) -> str:
     """Show the patch from base to head, at most that many bytes of it."""
     form = "--patch --text --no-textconv --no-ext-diff --no-color"
     script = f'{_AT_HEAD}\ngit diff {form} "$base" "$head" -- | head -c {most} > "$desk/patch"\n'
     code = await desk.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
     return "" if code else (await desk.read("patch", most=most)).decode(errors="replace")
+
+
+LEFTOVERS_WALL = timedelta(minutes=2)
+JUNK = (
+    *("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/", ".coverage"),
+    *("node_modules/", ".venv/", ".tox/", ".nox/", "*.swp", "*~", ".DS_Store"),
+    *(f"/{folder}/" for folder in IN_CHECKOUT),
+)
+"""What programs leave behind that nobody means to keep; what the project itself ignores is left out anyway."""
+# A lock of a git that was killed belongs to nobody: whoever could hold it has ended.
+_COMMIT = """
+cd "$tree"
+rm -f .git/index.lock
+git -c core.excludesFile="$desk/junk" add --all -- .
+git diff --cached --quiet || { git commit --quiet --no-verify --message "$message"; echo yes > "$desk/committed"; }
+"""
+
+
+async def commit_leftovers(desk: SandboxedGit, message: str) -> bool:
+    """Commit whatever is changed or new; tell whether there was anything, and leave it lying where git will not."""
+    at_work = replace(desk, walls=replace(desk.walls, tree_read_only=False))
+    await at_work.put("junk", JUNK)
+    code = await at_work.run(_COMMIT, {"message": message}, wall=LEFTOVERS_WALL)
+    return code == 0 and bool(await at_work.read("committed", most=16))

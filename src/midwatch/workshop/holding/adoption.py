@@ -13,7 +13,7 @@ from pathlib import Path
 from midwatch.errors import Broken, Misuse, Stale, Unavailable
 from midwatch.workshop.holding import begin, records, tree
 from midwatch.workshop.holding.ending import Ending, read_ending
-from midwatch.workshop.holding.held import Held, settle
+from midwatch.workshop.holding.held import HeldProgram, settle
 from midwatch.workshop.holding.spec import Spec
 
 FIRST_FD, LAST_FD = 3, 255
@@ -21,7 +21,7 @@ _PAUSE, _TRIES = 0.02, 1500
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedProgram:
     """The agent has ended, and its holder told how."""
 
     place: Path
@@ -48,7 +48,7 @@ class Orphan:
     state: records.State | None
 
 
-async def launch(spec: Spec) -> Held:
+async def launch(spec: Spec) -> HeldProgram:
     """Start a holder for this job and epoch, or give the one that was started first; older epochs are stopped."""
     _check(spec)
     for epoch in await asyncio.to_thread(records.epochs, spec.folder):
@@ -56,17 +56,17 @@ async def launch(spec: Spec) -> Held:
             raise _overtaken(spec)
         if epoch < spec.epoch:
             older = await _adopt_epoch(records.epoch_folder(spec.folder, epoch), None)
-            if isinstance(older, Held):
+            if isinstance(older, HeldProgram):
                 await older.stop(spec.limits.grace, epoch=spec.epoch)
     answer, complaint = await _begin(spec)
     if answer == "stale":
         raise _overtaken(spec)
     place = records.epoch_folder(spec.folder, spec.epoch)
     found = await _adopt_epoch(place, None) if answer else None
-    if isinstance(found, Held):
+    if isinstance(found, HeldProgram):
         return found
     if found is not None and found.state is not None:
-        return Held(place, found.state, None, None)
+        return HeldProgram(place, found.state, None, None)
     raise Broken(
         f"The holder for {place} did not start.",
         hint=f"Look at {place / records.COMPLAINTS} and at the free memory and disk of this machine.",
@@ -74,7 +74,9 @@ async def launch(spec: Spec) -> Held:
     )
 
 
-async def adopt(folder: Path, nonce: str | None = None, *, epoch: int | None = None) -> Held | Ended | Lost:
+async def adopt(
+    folder: Path, nonce: str | None = None, *, epoch: int | None = None
+) -> HeldProgram | EndedProgram | Lost:
     """Find a job's newest holder again; with a nonce, only that one is taken for ours.
 
     With an epoch, the holder hears of it at once: whoever speaks for an older one is refused from now on, and so are
@@ -84,7 +86,7 @@ async def adopt(folder: Path, nonce: str | None = None, *, epoch: int | None = N
     if not known:
         return Lost(folder, "nothing was ever started here")
     found = await _adopt_epoch(records.epoch_folder(folder, known[-1]), nonce)
-    if isinstance(found, Held) and epoch is not None:
+    if isinstance(found, HeldProgram) and epoch is not None:
         found.epoch = epoch
         with contextlib.suppress(Unavailable):  # it ends just now, or is frozen; its next answer will tell
             await found.beat()
@@ -101,14 +103,14 @@ def find_orphans(root: Path, claimed: Mapping[Path, int]) -> list[Orphan]:
     return orphans
 
 
-async def _adopt_epoch(place: Path, nonce: str | None) -> Held | Ended | Lost:
+async def _adopt_epoch(place: Path, nonce: str | None) -> HeldProgram | EndedProgram | Lost:
     state = await _state_of(place)
     if state is not None and nonce is not None and state.nonce != nonce:
         return Lost(place, "it is not the holder that was recorded", state)
     why = await asyncio.to_thread(read_ending, place) is None and _why_not_ours(state)
     if state is not None and not why:
         pins = [_pin(state.holder, state.holder_start), _pin(state.guardian, state.guardian_start)]
-        held = Held(place, state, *pins)
+        held = HeldProgram(place, state, *pins)
         if pins[0] is not None and read_ending(place) is None:
             return held
         ending = await held.wait()  # the guardian may still be at work
@@ -116,7 +118,7 @@ async def _adopt_epoch(place: Path, nonce: str | None) -> Held | Ended | Lost:
         if why:
             await _end_unreadable(place)
         ending = await asyncio.to_thread(settle, place, why or "its holder was killed")
-    return Lost(place, ending.why, state, ending) if ending.how == "lost" else Ended(place, state, ending)
+    return Lost(place, ending.why, state, ending) if ending.how == "lost" else EndedProgram(place, state, ending)
 
 
 def _why_not_ours(state: records.State | None) -> str:

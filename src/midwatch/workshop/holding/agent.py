@@ -73,7 +73,7 @@ def _make_ends(spec: Spec) -> Ends:
     return Ends((into, out, err), (their_in, their_out, their_err))
 
 
-class Agent:
+class AgentProcess:
     """The command as the holder's child."""
 
     def __init__(self, spec: Spec, mark: str, ends: Ends) -> None:

@@ -101,7 +101,7 @@ def _let_go_of_the_server(place: Path) -> None:
 
 
 def _clean_up(place: Path, code: int, streams: dict[str, int | None], caps: Caps) -> None:
-    def living() -> list[tree.Found]:
+    def living() -> list[tree.FoundProcess]:
         _bury()
         return tree.descendants(os.getpid())
 

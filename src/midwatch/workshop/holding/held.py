@@ -18,7 +18,7 @@ from midwatch.workshop.holding.borrowing import borrow
 from midwatch.workshop.holding.doorkeeper import NOT_YET
 from midwatch.workshop.holding.ending import Ending, lost, read_ending, write_ending
 from midwatch.workshop.holding.intake import INPUT_ROOM
-from midwatch.workshop.holding.log_file import Piece, read_piece
+from midwatch.workshop.holding.log_file import LogPiece, read_piece
 from midwatch.workshop.holding.tree import KILL_SECONDS, boot_id, kill_all, marked
 
 ANSWER_SECONDS = 10.0
@@ -26,7 +26,7 @@ _PAUSE = 0.05
 Stream = Literal["out", "err"]
 
 
-class Held:
+class HeldProgram:
     """A holder that was found alive, pinned by pidfds so that no other process is ever taken for it."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Held:
         self._holder = holder
         weakref.finalize(self, _close, self._pins)
 
-    async def follow(self, after: int = 0, stream: Stream = "out") -> AsyncIterator[Piece]:
+    async def follow(self, after: int = 0, stream: Stream = "out") -> AsyncIterator[LogPiece]:
         """Give the output from a place in the stream on, as it comes, until the agent has ended; cuts are named."""
         async with self._call({"do": "follow"}) as line:
             while True:

@@ -50,7 +50,7 @@ class Holder:
         self._board = Switchboard(self._place, self._selector, self._answer)
         control, ports, patience = self._spec.control, self._spec.ports, self._spec.limits.doors
         self._doors = Doorkeeper(control, ports, patience, self._selector)
-        self._agent = agents.Agent(self._spec, f"{records.MARK}={records.mark_of(self._place)}", self._ends)
+        self._agent = agents.AgentProcess(self._spec, f"{records.MARK}={records.mark_of(self._place)}", self._ends)
         self._group = groups.group_of(self._agent.pid)
         self._intake = Intake(self._selector, os.dup(self._agent.stdin) if self._agent.stdin is not None else None)
         self._watch_stream(self._agent.out, self._logs[records.OUT])
@@ -204,7 +204,7 @@ class Holder:
             return {"ok": False, "why": NOT_YET}
         return {FILES: self._doors.lend()}
 
-    def _living(self) -> list[tree.Found]:
+    def _living(self) -> list[tree.FoundProcess]:
         self._agent.bury()
         return tree.descendants(os.getpid())
 

@@ -15,7 +15,7 @@ CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
-class Piece:
+class LogPiece:
     """Some bytes of a stream, and where to go on after them."""
 
     data: bytes
@@ -84,7 +84,7 @@ class LogWriter:
                 (self._folder / f"{begin:016d}").unlink()
 
 
-def read_piece(folder: Path, after: int) -> Piece | None:
+def read_piece(folder: Path, after: int) -> LogPiece | None:
     """Read on from a place in the stream: bytes, the line that names a cut, or None when there is no more yet."""
     while True:
         begins = _segments(folder)
@@ -95,11 +95,11 @@ def read_piece(folder: Path, after: int) -> Piece | None:
         except FileNotFoundError:
             continue  # it was let go between looking and opening
         if data:
-            return Piece(data, after + len(data))
+            return LogPiece(data, after + len(data))
         if not later:
             return None
         missing = later[0] - after
-        return Piece(f"\n[midwatch: {missing} bytes left out here]\n".encode(), later[0], cut=missing)
+        return LogPiece(f"\n[midwatch: {missing} bytes left out here]\n".encode(), later[0], cut=missing)
 
 
 def last_words(folder: Path, count: int) -> str:

@@ -11,7 +11,7 @@ MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Limits:
+class HolderLimits:
     """When to end an agent that does not end by itself; seconds of the machine's own clocks."""
 
     wall: float = 7200.0
@@ -57,7 +57,7 @@ class Spec:
     """The control socket that the bubblewrap walls of this command were given; the holder waits there for `ports`."""
     ports: tuple[int, ...] = ()
     """The ports those walls were given; the holder keeps their listeners, and `Held.doors` lends them."""
-    limits: Limits = field(default_factory=Limits)
+    limits: HolderLimits = field(default_factory=HolderLimits)
     caps: Caps = field(default_factory=Caps)
 
     def to_bytes(self, nonce: str) -> bytes:
@@ -78,5 +78,5 @@ def from_bytes(data: bytes) -> tuple[Spec, str]:
     plain["control"] = Path(plain["control"]) if plain["control"] else None
     plain["fds"] = {int(number): base64.b64decode(text) for number, text in plain["fds"].items()}
     plain["terminal"] = tuple(plain["terminal"]) if plain["terminal"] else None
-    plain["limits"], plain["caps"] = Limits(**plain["limits"]), Caps(**plain["caps"])
+    plain["limits"], plain["caps"] = HolderLimits(**plain["limits"]), Caps(**plain["caps"])
     return Spec(**plain), told["nonce"]

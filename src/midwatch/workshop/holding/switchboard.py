@@ -19,7 +19,7 @@ Answer = Callable[[dict[str, Any]], dict[str, Any]]
 FILES = "files"
 
 
-class Caller:
+class HolderCaller:
     """One connection: a request being read, or a follower being told how far the streams have come."""
 
     def __init__(self, line: socket.socket) -> None:
@@ -36,7 +36,7 @@ class Switchboard:
     def __init__(self, place: Path, selector: selectors.BaseSelector, answer: Answer) -> None:
         self._answer = answer
         self._selector = selector
-        self._callers: dict[int, Caller] = {}
+        self._callers: dict[int, HolderCaller] = {}
         self._listener = listen_at(place / records.SOCKET, MOST_CALLERS)
         selector.register(self._listener, selectors.EVENT_READ, self._welcome)
 
@@ -63,10 +63,10 @@ class Switchboard:
             line.close()
             return
         line.setblocking(False)  # noqa: FBT003 - the socket's own signature
-        caller = self._callers[line.fileno()] = Caller(line)
+        caller = self._callers[line.fileno()] = HolderCaller(line)
         self._selector.register(line, selectors.EVENT_READ, lambda: self._hear(caller))
 
-    def _hear(self, caller: Caller) -> None:
+    def _hear(self, caller: HolderCaller) -> None:
         try:
             data = caller.line.recv(1 << 16)
         except BlockingIOError:
@@ -80,7 +80,7 @@ class Switchboard:
         elif caller.heard.endswith(b"\n") and not caller.follows:
             self._serve(caller)
 
-    def _serve(self, caller: Caller) -> None:
+    def _serve(self, caller: HolderCaller) -> None:
         try:
             request = json.loads(caller.heard)
             reply = self._answer(request)
@@ -95,13 +95,13 @@ class Switchboard:
         else:
             self._send(caller, words)
 
-    def _pass_on(self, caller: Caller, words: bytes, files: list[int]) -> None:
+    def _pass_on(self, caller: HolderCaller, words: bytes, files: list[int]) -> None:
         try:
             socket.send_fds(caller.line, [words], files)
         except OSError:  # whoever has not read earlier answers does not get these
             self._drop(caller)
 
-    def _send(self, caller: Caller, data: bytes) -> None:
+    def _send(self, caller: HolderCaller, data: bytes) -> None:
         caller.unsent += data
         try:
             caller.unsent = caller.unsent[caller.line.send(caller.unsent) :] if caller.unsent else b""
@@ -115,7 +115,7 @@ class Switchboard:
         if key.events != wanted:
             self._selector.modify(caller.line, wanted, key.data)
 
-    def _drop(self, caller: Caller) -> None:
+    def _drop(self, caller: HolderCaller) -> None:
         if self._callers.pop(caller.line.fileno(), None):
             self._selector.unregister(caller.line)
             caller.line.close()

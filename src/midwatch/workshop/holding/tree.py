@@ -14,7 +14,7 @@ KILL_SECONDS = 60.0
 _PAUSE = 0.005
 
 
-class Found(NamedTuple):
+class FoundProcess(NamedTuple):
     """A living process, known by its start as well: in a fork storm numbers come round again in seconds."""
 
     pid: int
@@ -51,33 +51,33 @@ def _numbers() -> Iterator[int]:
             yield int(name)
 
 
-def everyone() -> list[Found]:
+def everyone() -> list[FoundProcess]:
     """List every living process that can be seen."""
     started = [(pid, start_time(pid)) for pid in _numbers()]
-    return [Found(pid, start) for pid, start in started if start is not None]
+    return [FoundProcess(pid, start) for pid, start in started if start is not None]
 
 
-def descendants(root: int) -> list[Found]:
+def descendants(root: int) -> list[FoundProcess]:
     """List every living process below this one."""
-    children: dict[int, list[Found]] = {}
+    children: dict[int, list[FoundProcess]] = {}
     for pid in _numbers():
         fields = _stat(pid)
         if fields and _lives(fields):
-            children.setdefault(int(fields[1]), []).append(Found(pid, int(fields[19])))
-    found = [Found(root, 0)]
+            children.setdefault(int(fields[1]), []).append(FoundProcess(pid, int(fields[19])))
+    found = [FoundProcess(root, 0)]
     for process in found:
         found.extend(children.get(process.pid, ()))
     return found[1:]
 
 
-def marked(mark: str) -> list[Found]:
+def marked(mark: str) -> list[FoundProcess]:
     """List every living process we may look into that carries this entry in its environment."""
     wanted, found = mark.encode(), []
     for pid in _numbers():
         with contextlib.suppress(OSError):
             start = start_time(pid)
             if start is not None and wanted in Path("/proc", str(pid), "environ").read_bytes().split(b"\0"):
-                found.append(Found(pid, start))
+                found.append(FoundProcess(pid, start))
     return found
 
 
@@ -95,7 +95,7 @@ def pinned(pid: int, start: int) -> Iterator[int | None]:
         os.close(pidfd)
 
 
-def send(processes: Iterable[Found], number: signal.Signals) -> None:
+def send(processes: Iterable[FoundProcess], number: signal.Signals) -> None:
     """Signal each process; one that is gone or not ours to signal is passed over."""
     for pid, start in processes:
         with pinned(pid, start) as pidfd, contextlib.suppress(ProcessLookupError, PermissionError):
@@ -103,14 +103,14 @@ def send(processes: Iterable[Found], number: signal.Signals) -> None:
                 signal.pidfd_send_signal(pidfd, number)
 
 
-def members(group: Path | None) -> list[Found]:
+def members(group: Path | None) -> list[FoundProcess]:
     """List every living process of a group."""
     started = [(pid, start_time(pid)) for pid in groups.members(group)] if group else []
-    return [Found(pid, start) for pid, start in started if start is not None]
+    return [FoundProcess(pid, start) for pid, start in started if start is not None]
 
 
 def kill_all(
-    find: Callable[[], list[Found]], pause: Callable[[float], None] = time.sleep, group: Path | None = None
+    find: Callable[[], list[FoundProcess]], pause: Callable[[float], None] = time.sleep, group: Path | None = None
 ) -> tuple[int, bool]:
     """Freeze and kill what `find` finds and the group holds until nothing is left; tell how many, and whether so.
 
@@ -119,12 +119,12 @@ def kill_all(
     deadline = time.monotonic() + KILL_SECONDS
     hit = set(members(group))  # before it is shut: where the kernel ends all of it in one step, we would count none
 
-    def everybody() -> set[Found]:
+    def everybody() -> set[FoundProcess]:
         if group:
             groups.shut(group)  # each time, because the first of them may be about to make it
         return {*find(), *members(group)}
 
-    frozen: set[Found] = set()
+    frozen: set[FoundProcess] = set()
     # Twice, because a process whose parent dies during the scan is seen under nobody.
     while living := everybody() or everybody():
         if time.monotonic() > deadline:

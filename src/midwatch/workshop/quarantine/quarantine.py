@@ -1,7 +1,7 @@
 """The quarantine: what an agent made is unpacked apart, looked at by us, and only then let into the mirror."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,10 @@ from midwatch.terms.jobs import Change
 from midwatch.terms.signals import FILES, IN_CHECKOUT
 from midwatch.workshop.git import history
 from midwatch.workshop.git.git import Git
+from midwatch.workshop.git.history import TreeEntry
 from midwatch.workshop.git.mirrors import GitMirrors
-from midwatch.workshop.quarantine import paths, sensitive_files
+from midwatch.workshop.quarantine import paths
+from midwatch.workshop.quarantine.paths import SENSITIVE
 from midwatch.workshop.quarantine.unpacking import TIP, Contents, PackedWork, odd_modes, unpack
 from midwatch.workshop.upkeep.folders import locked, part, remove
 
@@ -96,7 +98,7 @@ async def _look(seen: _Inspection, reveals: Reveals) -> tuple[Change, list[str]]
             violations |= dict.fromkeys(await _objections(seen, entry))
     if violations:  # nothing of it is worth counting, and counting is the dear part
         return Change(base=base, head=head), list(violations)
-    binary = await sensitive_files.binaries(git, place, base, head)
+    binary = await binaries(git, place, base, head)
     await asyncio.to_thread(history.read_everything_as_text, place)
     violations |= dict.fromkeys(await _revealed(git, place, steps, reveals))
     entries = await history.entries_between(git, place, base, head)
@@ -106,7 +108,7 @@ async def _look(seen: _Inspection, reveals: Reveals) -> tuple[Change, list[str]]
         head=head,
         commits=await history.commits_between(git, place, base, head),
         files=history.listed(entries),
-        flagged=sensitive_files.flagged(entries, binary, seen.contents.sizes),
+        flagged=flagged(entries, binary, seen.contents.sizes),
     )
     return change, [*violations, *_too_much(change, seen.scope)]
 
@@ -126,7 +128,7 @@ async def _steps(git: Git, place: Path, base: str, head: str) -> list[tuple[str,
     return [(parent, commit) for commit, *parents in families for parent in parents or [EMPTY_TREE]]
 
 
-async def _objections(seen: _Inspection, entry: history.Entry) -> list[str]:
+async def _objections(seen: _Inspection, entry: history.TreeEntry) -> list[str]:
     path = entry.path.decode(errors="backslashreplace")
     shown = history.legible(path)
     found = []
@@ -152,7 +154,7 @@ def _is_signal(path: str) -> bool:
     return folder in IN_CHECKOUT and name in FILES
 
 
-async def _target(seen: _Inspection, entry: history.Entry) -> str:
+async def _target(seen: _Inspection, entry: history.TreeEntry) -> str:
     if seen.contents.sizes.get(entry.blob, 0) > paths.MOST_PATH_BYTES:
         return ""  # no file system takes such a link, and an empty target counts as leaving
     return (await seen.git.run(seen.place, "cat-file", "blob", entry.blob)).decode(errors="replace")
@@ -170,7 +172,7 @@ async def _revealed(git: Git, place: Path, steps: list[tuple[str, str]], reveals
     return [f"the work contains the value of the secret {name}" for name in found]
 
 
-async def _doubles(git: Git, place: Path, head: str, entries: Iterable[history.Entry]) -> list[str]:
+async def _doubles(git: Git, place: Path, head: str, entries: Iterable[history.TreeEntry]) -> list[str]:
     """Name new paths that are one file with another where case does not count."""
     added = [entry.path.decode(errors="replace") for entry in entries if entry.status == "A"]
     if not added:
@@ -214,3 +216,34 @@ async def _let_in(mirrors: GitMirrors, delivery: PackedWork, place: Path) -> Non
         upload = f"--upload-pack={git.far_side('upload-pack')}"
         fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", upload)
         await git.run(mirror, *fetch, str(place), f"+{TIP}:{ref}")
+
+
+LARGE = 1 << 20
+EXECUTABLE, SYMLINK = "100755", "120000"
+GONE = "000000"
+
+
+async def binaries(git: Git, repository: Path, old: str, new: str) -> frozenset[bytes]:
+    """List changed files that are not text, by their content; call it before lines are counted as text."""
+    form = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-textconv", "--no-ext-diff")
+    lines = (await git.run(repository, *form, old, new)).split(b"\0")
+    return frozenset(line.split(b"\t", 2)[2] for line in lines if line.startswith(b"-\t-\t"))
+
+
+def flagged(entries: Iterable[TreeEntry], binary: frozenset[bytes], sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """List what steers other machines, is not text, is large, is a link, or becomes (or ceases to be) executable."""
+    return tuple(
+        entry.path.decode(errors="replace")
+        for entry in entries
+        if touches(entry.path.decode(errors="replace"), SENSITIVE)
+        or entry.path in binary
+        or sizes.get(entry.blob, 0) > LARGE
+        or SYMLINK in (entry.mode, entry.old_mode)
+        or _changes_execution(entry)
+    )
+
+
+def _changes_execution(entry: TreeEntry) -> bool:
+    if entry.mode == GONE:
+        return False
+    return (entry.mode == EXECUTABLE) != (entry.old_mode == EXECUTABLE)

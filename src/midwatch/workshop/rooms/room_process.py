@@ -16,16 +16,16 @@ from midwatch.ports.redaction import NewScrub
 from midwatch.ports.room import ProgramEnd
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.holding import spec as holding
-from midwatch.workshop.holding.adoption import Ended, launch
+from midwatch.workshop.holding.adoption import EndedProgram, launch
 from midwatch.workshop.holding.ending import Ending
-from midwatch.workshop.holding.held import Held
-from midwatch.workshop.holding.log_file import Piece, read_piece
+from midwatch.workshop.holding.held import HeldProgram
+from midwatch.workshop.holding.log_file import LogPiece, read_piece
 from midwatch.workshop.rooms.logs import CappedLog, Untouched
 from midwatch.workshop.rooms.rooms import WALLS, RoomFolder, errand_of, write_errand
 from midwatch.workshop.sandbox import disk
 from midwatch.workshop.sandbox.background import meanwhile
 from midwatch.workshop.sandbox.walls.entry import command
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 WALL, IDLE, STOPPED = 124, 125, 143
 BEAT_SECONDS = 60.0
@@ -67,7 +67,7 @@ async def occupied(
     held, begins = await _held(room, errand, network)
     talk = RoomTalk(room, held, errand, stop)
     async with contextlib.AsyncExitStack() as stack:
-        if isinstance(held, Held):
+        if isinstance(held, HeldProgram):
             if network is not None and room.has_doors:
                 await stack.enter_async_context(_serving(network, held))
             work = (_beats(held), _stops(held, stop, errand.grace), _watches(held, watch, errand.grace, talk.full))
@@ -79,7 +79,9 @@ async def occupied(
 class RoomTalk:
     """A program in its room: it outlives us, so what it said before a restart is said to us again."""
 
-    def __init__(self, room: RoomFolder, held: Held | Ended, errand: RoomCommand, stop: asyncio.Event) -> None:
+    def __init__(
+        self, room: RoomFolder, held: HeldProgram | EndedProgram, errand: RoomCommand, stop: asyncio.Event
+    ) -> None:
         self._room = room
         self._held = held
         self._errand = errand
@@ -110,13 +112,13 @@ class RoomTalk:
     async def answered(self, question: str) -> bool:
         """Whether this question was answered before a restart; one that has ended waits for no answer."""
         try:
-            return not isinstance(self._held, Held) or await self._held.said(question)
+            return not isinstance(self._held, HeldProgram) or await self._held.said(question)
         except Unavailable:
             return True
 
     async def answer(self, question: str, data: bytes) -> None:
         """Answer a question once: the holder that writes it also remembers it, so no crash comes between the two."""
-        if isinstance(self._held, Held):
+        if isinstance(self._held, HeldProgram):
             with contextlib.suppress(Unavailable, Refused):  # what one that has gone does not hear, its end explains
                 await self._held.say(data, once=question)
 
@@ -134,13 +136,13 @@ class RoomTalk:
         await self._rest()
 
     async def _rest(self) -> None:
-        if isinstance(self._held, Held):
+        if isinstance(self._held, HeldProgram):
             with contextlib.suppress(Unavailable, Refused, Stale):
                 await self._held.rest(max(0.0, max(self._waits, default=0.0) - time.monotonic()))
 
     async def stop(self) -> None:
         """Ask it to end, with the usual grace, then by force."""
-        if isinstance(self._held, Held):
+        if isinstance(self._held, HeldProgram):
             await self._held.stop(self._errand.grace.total_seconds())
 
     async def left(self) -> ProgramEnd:
@@ -148,7 +150,7 @@ class RoomTalk:
         await self._written.wait()
         if not self._errand.joined:
             await self._complained.wait()
-        ending = await self._held.wait() if isinstance(self._held, Held) else self._held.ending
+        ending = await self._held.wait() if isinstance(self._held, HeldProgram) else self._held.ending
         if self.full:
             raise Exhausted(self.full[0], hint="Free some disk space, then resume the job; its work is kept.")
         # What a program of a protocol complained about says more to a person than the protocol's last line.
@@ -185,7 +187,7 @@ class RoomTalk:
 
 
 @contextlib.asynccontextmanager
-async def _serving(network: RoomNetwork, held: Held) -> AsyncIterator[None]:
+async def _serving(network: RoomNetwork, held: HeldProgram) -> AsyncIterator[None]:
     """Serve a holder's listeners for a while; connections made before or after wait in the kernel's queue."""
     try:
         listeners = await held.doors()
@@ -196,7 +198,9 @@ async def _serving(network: RoomNetwork, held: Held) -> AsyncIterator[None]:
         yield
 
 
-async def _held(room: RoomFolder, errand: RoomCommand, network: RoomNetwork | None) -> tuple[Held | Ended, int]:
+async def _held(
+    room: RoomFolder, errand: RoomCommand, network: RoomNetwork | None
+) -> tuple[HeldProgram | EndedProgram, int]:
     """Find whoever works here, or start the agent; tell where in the log its words begin."""
     if room.occupant is not None:
         return room.occupant, int(str(errand_of(room.place).get("log_begins", 0)))
@@ -218,7 +222,7 @@ async def _held(room: RoomFolder, errand: RoomCommand, network: RoomNetwork | No
     return await launch(_spec(room, errand, entering, walls)), begins
 
 
-def _spec(room: RoomFolder, errand: RoomCommand, entering: list[str], walls: Walls) -> holding.Spec:
+def _spec(room: RoomFolder, errand: RoomCommand, entering: list[str], walls: SandboxSpec) -> holding.Spec:
     return holding.Spec(
         folder=room.folder,
         epoch=room.epoch,
@@ -230,7 +234,7 @@ def _spec(room: RoomFolder, errand: RoomCommand, entering: list[str], walls: Wal
         terminal=SCREEN if errand.terminal else None,
         control=walls.control,
         ports=walls.ports,
-        limits=holding.Limits(
+        limits=holding.HolderLimits(
             wall=errand.wall.total_seconds(),
             idle=errand.idle.total_seconds(),
             grace=errand.grace.total_seconds(),
@@ -245,8 +249,8 @@ def _log(path: Path, begins: int, scrub: NewScrub) -> CappedLog:
     return CappedLog(path, scrub=scrub, limit=AGENT_LOG, again_from=begins)
 
 
-async def _pieces(held: Held | Ended, stream: Literal["out", "err"] = "out") -> AsyncIterator[Piece]:
-    if isinstance(held, Held):
+async def _pieces(held: HeldProgram | EndedProgram, stream: Literal["out", "err"] = "out") -> AsyncIterator[LogPiece]:
+    if isinstance(held, HeldProgram):
         async for piece in held.follow(stream=stream):
             yield piece
         return
@@ -256,19 +260,19 @@ async def _pieces(held: Held | Ended, stream: Literal["out", "err"] = "out") -> 
         after = piece_left.after
 
 
-async def _beats(held: Held) -> None:
+async def _beats(held: HeldProgram) -> None:
     while True:
         await asyncio.sleep(BEAT_SECONDS)
         with contextlib.suppress(Exception):
             await held.beat()
 
 
-async def _stops(held: Held, stop: asyncio.Event, grace: timedelta) -> None:
+async def _stops(held: HeldProgram, stop: asyncio.Event, grace: timedelta) -> None:
     await stop.wait()
     await held.stop(grace.total_seconds())
 
 
-async def _watches(held: Held, watch: disk.Watch | None, grace: timedelta, full: list[str]) -> None:
+async def _watches(held: HeldProgram, watch: disk.Watch | None, grace: timedelta, full: list[str]) -> None:
     if watch is not None:
         full.append(await watch.until_too_much())
         await held.stop(grace.total_seconds())

@@ -11,13 +11,13 @@ from midwatch.ports.workspace import RoomRequest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.holding import records
-from midwatch.workshop.holding.adoption import Ended, adopt
-from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.adoption import EndedProgram, adopt
+from midwatch.workshop.holding.held import HeldProgram
 from midwatch.workshop.rooms.setup import Made, lend
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.entry import place_inside
-from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, Walls
+from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, SandboxSpec
 from midwatch.workshop.upkeep import kept_checkouts
 from midwatch.workshop.upkeep.folders import part
 
@@ -36,12 +36,12 @@ class RoomFolder:
     home: Path
     folder: Path
     """Where the holder keeps its records, one folder an epoch; out of the agent's reach."""
-    walls: Walls
+    walls: SandboxSpec
     enclosure: Enclosure
     purpose: str
     speaks_as: int
     """The epoch that may speak to the holder from now on."""
-    occupant: Held | Ended | None = None
+    occupant: HeldProgram | EndedProgram | None = None
 
     @property
     def inside(self) -> Path:
@@ -111,7 +111,7 @@ class RoomFolders:
         # One for all attempts: what an agent remembers of a conversation lies in its home.
         home = tree.parent.with_name("home")
         await asyncio.to_thread(home.mkdir, exist_ok=True)
-        walls = Walls(
+        walls = SandboxSpec(
             tree=tree,
             home=home,
             objects=(self._checkouts.mirrors.path(project) / "objects",),
@@ -149,13 +149,13 @@ class RoomFolders:
                 return epoch
         return 0
 
-    async def _occupied(self, job: str, purpose: str, epoch: int) -> tuple[int, Held | Ended] | None:
+    async def _occupied(self, job: str, purpose: str, epoch: int) -> tuple[int, HeldProgram | EndedProgram] | None:
         folder = self.held(job)
         begun = await asyncio.to_thread(records.epochs, folder)
         if not begun or await asyncio.to_thread(purpose_of, records.epoch_folder(folder, begun[-1])) != purpose:
             return None
         found = await adopt(folder, epoch=epoch)
-        return (begun[-1], found) if isinstance(found, Held | Ended) else None
+        return (begun[-1], found) if isinstance(found, HeldProgram | EndedProgram) else None
 
 
 def same_work(one: str, other: str) -> bool:

@@ -14,7 +14,7 @@ from midwatch.ports.network import RoomNetwork
 from midwatch.rules.paths import names
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.sandbox.enclosure import Enclosure
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 from midwatch.workshop.upkeep.folders import locked, part, remove, sha
 
 DEPENDS_ON = (
@@ -114,7 +114,7 @@ class Setups:
         home = tree.with_name("home")
         await asyncio.to_thread(home.mkdir, exist_ok=True)
         cache = place / OUTSIDE
-        walls = Walls(
+        walls = SandboxSpec(
             tree=tree,
             home=home,
             writable=(cache,),
@@ -149,7 +149,7 @@ def _gather(tree: Path, place: Path, committed: frozenset[str]) -> None:
     (place / LISTING).write_text("".join(f"{entry.name}\n" for entry in sorted(kept.iterdir())))
 
 
-def lend(made: Made, walls: Walls, enclosure: Enclosure) -> Walls:
+def lend(made: Made, walls: SandboxSpec, enclosure: Enclosure) -> SandboxSpec:
     """Add what a setup made to walls that are about to be built: mounted where walls can mount, else copied."""
     kept = made.folder / INSIDE
     environment = {**walls.environment, **made.environment}

@@ -12,12 +12,12 @@ from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, launch
-from midwatch.workshop.holding.held import Held
-from midwatch.workshop.holding.spec import Limits, Spec
+from midwatch.workshop.holding.held import HeldProgram
+from midwatch.workshop.holding.spec import HolderLimits, Spec
 from midwatch.workshop.rooms.setup import lend
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.walls.entry import command
-from midwatch.workshop.sandbox.walls.spec import Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 from midwatch.workshop.upkeep.folders import part
 from midwatch.workshop.workshop import Workshop
 
@@ -53,22 +53,22 @@ def usual(environment: Mapping[str, str]) -> tuple[str, ...]:
     return (own,) if own.startswith(SYSTEM) and os.access(own, os.X_OK) else (PLAIN,)
 
 
-async def living(home: Path, job: str) -> Held | None:
+async def living(home: Path, job: str) -> HeldProgram | None:
     """Find a job's living shell."""
     place = folder(home, job)
     if not await asyncio.to_thread(place.is_dir):
         return None
     found = await adopt(place)
-    return found if isinstance(found, Held) else None
+    return found if isinstance(found, HeldProgram) else None
 
 
-async def seated(home: Path, job: str, epoch: int) -> Held | None:
+async def seated(home: Path, job: str, epoch: int) -> HeldProgram | None:
     """Find the program a person types into in a job that is done by hand; whoever comes speaks for its newest epoch."""
     place = home / "held" / part(job)
     if not await asyncio.to_thread(_begun, place):
         return None
     found = await adopt(place, epoch=epoch)
-    return found if isinstance(found, Held) else None
+    return found if isinstance(found, HeldProgram) else None
 
 
 def _begun(place: Path) -> bool:
@@ -86,7 +86,7 @@ async def refuse_while_entered(home: Path, job: str, number: int) -> None:
         )
 
 
-async def enter(home: Path, workshop: Workshop, visit: Visit) -> Held:
+async def enter(home: Path, workshop: Workshop, visit: Visit) -> HeldProgram:
     """Give the job's living shell, or start one in its newest checkout."""
     found = await living(home, visit.job)
     if found is not None:
@@ -106,18 +106,18 @@ async def enter(home: Path, workshop: Workshop, visit: Visit) -> Held:
             argv=tuple(entering),
             cwd=Path("/"),
             terminal=(visit.rows, visit.columns),
-            limits=Limits(wall=WALL.total_seconds(), idle=IDLE.total_seconds(), grace=GRACE),
+            limits=HolderLimits(wall=WALL.total_seconds(), idle=IDLE.total_seconds(), grace=GRACE),
         )
     )
 
 
-def _walls(workshop: Workshop, visit: Visit) -> Walls:
+def _walls(workshop: Workshop, visit: Visit) -> SandboxSpec:
     tree = newest(workshop, visit.job)
     if tree is None:
         raise Unknown("This job has no checkout any more.", hint="What it delivered is on its branch: agent/...")
     home = tree.with_name("home")
     home.mkdir(exist_ok=True)
-    walls = Walls(
+    walls = SandboxSpec(
         tree=tree,
         home=home,
         objects=(workshop.mirrors.path(visit.project) / "objects",),
@@ -146,7 +146,7 @@ def branch_of(tree: Path) -> str:
     return name.removeprefix("ref: refs/heads/") if name.startswith("ref: refs/heads/") else ""
 
 
-def since(held: Held) -> int:
+def since(held: HeldProgram) -> int:
     """Tell from which place in its output on a shell is shown to somebody who comes now."""
     said = held.place / records.OUT
     segments = sorted(int(one.name) for one in said.glob("*") if one.name.isdigit()) if said.is_dir() else []

@@ -14,10 +14,10 @@ from midwatch.ports.redaction import NewScrub
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.background import meanwhile
-from midwatch.workshop.sandbox.short_command import Ended, run_leashed
+from midwatch.workshop.sandbox.short_command import CommandEnd, run_leashed
 from midwatch.workshop.sandbox.walls.doors import Doors, waiting_at
 from midwatch.workshop.sandbox.walls.entry import command
-from midwatch.workshop.sandbox.walls.spec import Limits, Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxLimits, SandboxSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Enclosure:
     """Read-only, at their own paths."""
     path: str = field(default_factory=lambda: os.pathsep.join(os.get_exec_path()))
     """Where commands are looked for; folders that are not lent simply are not there."""
-    limits: Limits = field(default_factory=Limits)
+    limits: SandboxLimits = field(default_factory=SandboxLimits)
     copies_setup: bool = False
     """Whether each job gets its own copy of what a setup made, instead of all reading the same."""
     scrub: NewScrub = Untouched
@@ -40,7 +40,7 @@ class Enclosure:
         """Whether what a setup left in a checkout is shown to jobs by a mount."""
         return self.isolation is Isolation.BUBBLEWRAP and not self.copies_setup
 
-    def furnished(self, walls: Walls) -> Walls:
+    def furnished(self, walls: SandboxSpec) -> SandboxSpec:
         """Add what every job is lent."""
         lent = tuple(path for path in self.toolchains if path.exists() and path not in walls.read_only)
         surroundings: Mapping[str, str] = {"PATH": self.path, **walls.environment}
@@ -48,14 +48,14 @@ class Enclosure:
 
     async def run(
         self,
-        walls: Walls,
+        walls: SandboxSpec,
         argv: Sequence[str],
         *,
         log: Path,
         wall: timedelta,
         stop: asyncio.Event | None = None,
         network: RoomNetwork | None = None,
-    ) -> Ended:
+    ) -> CommandEnd:
         """Run a command in the walls' tree until it ends, its time is up or `stop` is set."""
         note = log.with_suffix(".walls")
         if network is not None and self.isolation is Isolation.BUBBLEWRAP:
@@ -72,7 +72,7 @@ class Enclosure:
 
 
 @contextlib.asynccontextmanager
-async def _served(walls: Walls, network: RoomNetwork | None) -> AsyncIterator[None]:
+async def _served(walls: SandboxSpec, network: RoomNetwork | None) -> AsyncIterator[None]:
     if walls.control is None or network is None:
         yield
         return

@@ -11,19 +11,19 @@ from midwatch.ports.redaction import NewScrub
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.enclosure import Enclosure
-from midwatch.workshop.sandbox.walls.probe import Standing, probe
-from midwatch.workshop.sandbox.walls.spec import Limits
+from midwatch.workshop.sandbox.walls.probe import IsolationFound, probe
+from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 
 STRENGTH = (Isolation.NONE, Isolation.LANDLOCK, Isolation.SEATBELT, Isolation.BUBBLEWRAP)
 
 
 @functools.cache
-def found() -> Standing:
+def found() -> IsolationFound:
     """Try once which walls can be built here; a kernel does not change its mind while we run."""
     return probe()
 
 
-def stand(wanted: str) -> Standing:
+def stand(wanted: str) -> IsolationFound:
     """Take the strongest walls, or weaker ones by the person's wish; stronger ones than there are cannot be had."""
     here = found()
     if wanted == "strongest":
@@ -33,7 +33,7 @@ def stand(wanted: str) -> Standing:
         raise Broken(f"The settings ask for {chosen.value}, but {here.why[:1].lower()}{here.why[1:]}", hint=here.fix)
     if chosen is here.isolation:
         return here
-    return Standing(chosen, f"The settings ask for {chosen.value}.", "Set sandbox.isolation to strongest.")
+    return IsolationFound(chosen, f"The settings ask for {chosen.value}.", "Set sandbox.isolation to strongest.")
 
 
 def enclosure(
@@ -41,7 +41,7 @@ def enclosure(
     home: Path,
     toolchains: tuple[str, ...],
     *,
-    limits: Limits,
+    limits: SandboxLimits,
     copies_setup: bool = False,
     scrub: NewScrub = Untouched,
 ) -> Enclosure:

@@ -13,7 +13,7 @@ from midwatch.workshop.rooms.logs import CappedLog, Untouched
 from midwatch.workshop.sandbox import process_limits
 
 
-class Ended(Term):
+class CommandEnd(Term):
     """How a command ended: the leash's exit code, how long it took, and its last words."""
 
     exit_code: int
@@ -33,7 +33,7 @@ async def run_leashed(  # noqa: PLR0913 - each is one plain fact about one proce
     idle: timedelta,
     stop: asyncio.Event | None = None,
     scrub: NewScrub = Untouched,
-) -> Ended:
+) -> CommandEnd:
     """Run a command until it ends, a limit passes, `stop` is set or we are cancelled; nothing of it stays behind."""
     begun_at = time.monotonic()
     written = await asyncio.to_thread(CappedLog, log, scrub=scrub)
@@ -54,7 +54,7 @@ async def run_leashed(  # noqa: PLR0913 - each is one plain fact about one proce
         finally:
             written.close()
     code = process.returncode if process.returncode is not None else process_limits.STOPPED
-    return Ended(
+    return CommandEnd(
         exit_code=code,
         seconds=round(time.monotonic() - begun_at, 3),
         stopped=code == process_limits.STOPPED and stop is not None and stop.is_set(),

@@ -29,7 +29,7 @@ class Collected(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class GarbageLimits:
     """How old checkouts may get and how much room they may take."""
 
     older_than: timedelta | None
@@ -48,7 +48,7 @@ class _Weighed:
         return self.place.parent.name
 
 
-async def collect(home: Path, keep: frozenset[str], limits: Limits, judge: Judge) -> tuple[Collected, ...]:
+async def collect(home: Path, keep: frozenset[str], limits: GarbageLimits, judge: Judge) -> tuple[Collected, ...]:
     """Sweep, weigh, and remove what is due, oldest first."""
     await _sweep_quarantine(home / "quarantine", keep)
     await _sweep_leftovers(home / "checkouts", keep)
@@ -63,7 +63,7 @@ async def collect(home: Path, keep: frozenset[str], limits: Limits, judge: Judge
     return tuple(done)
 
 
-def _due(one: _Weighed, total: int, limits: Limits) -> str:
+def _due(one: _Weighed, total: int, limits: GarbageLimits) -> str:
     age = limits.now - one.changed_at
     if limits.older_than is not None and age > limits.older_than:
         return f"nothing changed in it for {age.days} days" if age.days else "it is older than the limit"

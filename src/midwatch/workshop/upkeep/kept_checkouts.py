@@ -10,7 +10,7 @@ from midwatch.errors import MidwatchError
 from midwatch.terms.counting import some
 from midwatch.terms.term import Term
 from midwatch.workshop.git.git import Git
-from midwatch.workshop.git.sandboxed_git import Desk
+from midwatch.workshop.git.sandboxed_git import SandboxedGit
 from midwatch.workshop.sandbox import safe_files
 
 MOST_REFS = 20_000
@@ -83,7 +83,7 @@ def weigh(place: Path) -> tuple[int, float]:
     return size, newest
 
 
-async def unique_work(desk: Desk, git: Git, mirror: Path, head: str) -> tuple[str, ...]:
+async def unique_work(desk: SandboxedGit, git: Git, mirror: Path, head: str) -> tuple[str, ...]:
     """Say what a clone holds that is not in the mirror: commits, stashes, and changes nobody committed."""
     try:
         named = _named(desk.walls.tree)

@@ -12,7 +12,7 @@ from shlex import quote
 from midwatch.crew.drivers.acp.reading import BEGIN
 from midwatch.crew.drivers.templates import filled
 from midwatch.errors import Misuse
-from midwatch.ports.agent import Brief, Launch
+from midwatch.ports.agent import AgentBrief, Launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ OPENCODE = AcpAgent(
 )
 
 
-def launch(agent: AcpAgent, brief: Brief, program: str) -> Launch:
+def launch(agent: AcpAgent, brief: AgentBrief, program: str) -> Launch:
     """Say how to begin this agent for this brief."""
     if not brief.model:
         raise Misuse(f"The agent {agent.name} was given no model.", hint="Name one in the settings.")

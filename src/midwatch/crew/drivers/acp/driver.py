@@ -13,7 +13,7 @@ from midwatch.crew.drivers.acp.turns import Turns
 from midwatch.crew.drivers.line_protocol import Questions
 from midwatch.crew.drivers.templates import shape
 from midwatch.errors import Misuse
-from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import Errand, Outcome, PlanSpoken, RunEnded
 
@@ -40,12 +40,12 @@ class AcpDriver:
         self.tested = agent.tested
         self.install = agent.install
 
-    def launch(self, brief: Brief, program: str) -> Launch:
+    def launch(self, brief: AgentBrief, program: str) -> Launch:
         """Say how to begin it."""
         _folder(brief)
         return launch(self.agent, brief, program)
 
-    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+    async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
         """Lead it to its end."""
         reader = AcpReader(_folder(brief), brief.model, brief.conversation)
         try:
@@ -66,7 +66,9 @@ class AcpDriver:
         await tell(ended)
         return ended
 
-    async def _follow(self, talk: Talk, brief: Brief, tell: Tell, reader: AcpReader, deciding: AcpDeciding) -> None:
+    async def _follow(
+        self, talk: Talk, brief: AgentBrief, tell: Tell, reader: AcpReader, deciding: AcpDeciding
+    ) -> None:
         turns = Turns(talk, brief, reader, deciding)
         async for said in talk.lines():
             message, events = reader.message(said)
@@ -79,7 +81,7 @@ class AcpDriver:
                 await rpc.once(talk, "midwatch-session", self._session(brief, reader.able))
             await turns.go_on()
 
-    def _session(self, brief: Brief, able: Mapping[str, Any]) -> bytes:
+    def _session(self, brief: AgentBrief, able: Mapping[str, Any]) -> bytes:
         """Ask for a session, after signing in where it wants that; a resumed one without its history, if it can."""
         given: dict[str, Any] = {"cwd": _folder(brief), "mcpServers": []}
         method = "session/new"
@@ -92,7 +94,7 @@ class AcpDriver:
         return rpc.request(SIGN_IN, "authenticate", {"methodId": self.agent.sign_in}) + ask
 
 
-async def _count(talk: Talk, brief: Brief, reader: AcpReader, deciding: AcpDeciding) -> None:
+async def _count(talk: Talk, brief: AgentBrief, reader: AcpReader, deciding: AcpDeciding) -> None:
     """Cancel it when it begins a turn more than it may."""
     if deciding.closed or not brief.max_turns or reader.latest < brief.max_turns:
         return
@@ -101,7 +103,7 @@ async def _count(talk: Talk, brief: Brief, reader: AcpReader, deciding: AcpDecid
     await rpc.once(talk, "midwatch-cancel", rpc.notification("session/cancel", given))
 
 
-def _folder(brief: Brief) -> str:
+def _folder(brief: AgentBrief) -> str:
     folder = brief.extra.get("folder", "")
     if not folder.startswith("/"):
         raise Misuse(

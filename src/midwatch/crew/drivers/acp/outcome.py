@@ -12,7 +12,7 @@ from midwatch.crew.drivers.acp.reading import AcpReader
 from midwatch.crew.drivers.line_protocol import shortened
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import shape
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import ProgramEnd
 from midwatch.terms.agents import Outcome, RunEnded
 
@@ -32,7 +32,7 @@ WORDS = {
 }
 
 
-def judge(reader: AcpReader, brief: Brief, left: ProgramEnd, reasons: list[str]) -> RunEnded:
+def judge(reader: AcpReader, brief: AgentBrief, left: ProgramEnd, reasons: list[str]) -> RunEnded:
     """Say how the run ended."""
     structured = None
     if not reader.results:

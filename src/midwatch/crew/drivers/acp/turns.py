@@ -5,7 +5,7 @@ from midwatch.crew.drivers.acp.deciding import AcpDeciding
 from midwatch.crew.drivers.acp.reading import PROMPT, AcpReader
 from midwatch.crew.drivers.line_protocol import owed
 from midwatch.crew.drivers.templates import asked_for
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import Talk
 
 PATIENCE = 3
@@ -16,7 +16,7 @@ REFUSED = "Midwatch denied one of your tool calls. {} Continue without it, or sa
 class Turns:
     """Counts the prompts of one run; each is written once, whatever restarts."""
 
-    def __init__(self, talk: Talk, brief: Brief, reader: AcpReader, deciding: AcpDeciding) -> None:
+    def __init__(self, talk: Talk, brief: AgentBrief, reader: AcpReader, deciding: AcpDeciding) -> None:
         self._talk = talk
         self._brief = brief
         self._reader = reader

@@ -6,7 +6,7 @@ from typing import Any
 from midwatch.crew.drivers.claude import control
 from midwatch.crew.drivers.claude.reading import ClaudeReader
 from midwatch.crew.drivers.line_protocol import UNREADABLE, Questions, answer_once, decided, noted
-from midwatch.ports.agent import Brief, Decide, Tell
+from midwatch.ports.agent import AgentBrief, Decide, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import Decision, ToolDecided
 
@@ -17,7 +17,7 @@ class ClaudeDeciding:
     """Takes its control requests; each is answered in its own time."""
 
     def __init__(
-        self, talk: Talk, brief: Brief, decide: Decide, tell: Tell, reader: ClaudeReader, questions: Questions
+        self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell, reader: ClaudeReader, questions: Questions
     ) -> None:
         self._talk = talk
         self._brief = brief

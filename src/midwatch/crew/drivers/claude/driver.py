@@ -8,7 +8,7 @@ from midwatch.crew.drivers.claude.launching import INSTALL, TESTED, launch
 from midwatch.crew.drivers.claude.outcome import judge
 from midwatch.crew.drivers.claude.reading import ClaudeReader
 from midwatch.crew.drivers.line_protocol import InTurn, Questions, answer_once, owed
-from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
@@ -27,11 +27,11 @@ class ClaudeDriver:
     install = INSTALL
     takes_turns = True
 
-    def launch(self, brief: Brief, program: str) -> Launch:
+    def launch(self, brief: AgentBrief, program: str) -> Launch:
         """Say how to begin it."""
         return launch(brief, program)
 
-    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+    async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
         """Lead it to its end."""
         tell = InTurn(tell)
         reader = ClaudeReader(shaped=brief.schema is not None)
@@ -51,7 +51,7 @@ class ClaudeDriver:
         return ended
 
 
-async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: ClaudeReader, deciding: ClaudeDeciding) -> None:
+async def _follow(talk: Talk, brief: AgentBrief, tell: Tell, reader: ClaudeReader, deciding: ClaudeDeciding) -> None:
     """Read it to its last line; a result is not the end, because more turns may wait behind it."""
     async for said in talk.lines():
         message, events = reader.message(said)
@@ -70,7 +70,7 @@ async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: ClaudeReader, de
                 continue
 
 
-async def _turn_over(talk: Talk, brief: Brief, reader: ClaudeReader, number: int, *, failed: bool) -> None:
+async def _turn_over(talk: Talk, brief: AgentBrief, reader: ClaudeReader, number: int, *, failed: bool) -> None:
     """Tell it what it is owed, or let it go."""
     more = "" if failed or await talk.answered(f"midwatch-end-{number}") else await owed(brief, number)
     if not more:

@@ -3,7 +3,7 @@
 import json
 
 from midwatch.errors import Misuse
-from midwatch.ports.agent import Brief, Launch
+from midwatch.ports.agent import AgentBrief, Launch
 from midwatch.terms.agents import Errand
 
 TESTED = ("2.1.325",)
@@ -41,7 +41,7 @@ CREDENTIALS = {"api_key": "ANTHROPIC_API_KEY", "oauth": "CLAUDE_CODE_OAUTH_TOKEN
 """Exactly one is set: with both, the key wins and bills."""
 
 
-def launch(brief: Brief, program: str) -> Launch:
+def launch(brief: AgentBrief, program: str) -> Launch:
     """Say how to begin Claude Code for this brief."""
     if not brief.model:
         raise Misuse(
@@ -51,7 +51,7 @@ def launch(brief: Brief, program: str) -> Launch:
     return Launch(argv=(program, *ALWAYS, *_chosen(brief)), environment=_environment(brief))
 
 
-def interactive(brief: Brief, program: str) -> Launch:
+def interactive(brief: AgentBrief, program: str) -> Launch:
     """Say how to begin it for a person: its own screen and its own questions; nothing else of anybody's settings."""
     words = (program, "--model", brief.model, *("--setting-sources", ""), "--strict-mcp-config")
     settings = {
@@ -65,7 +65,7 @@ def interactive(brief: Brief, program: str) -> Launch:
     return Launch(argv=words, environment=_environment(brief), files={".claude.json": json.dumps(settings)})
 
 
-def _chosen(brief: Brief) -> tuple[str, ...]:
+def _chosen(brief: AgentBrief) -> tuple[str, ...]:
     words = ["--model", brief.model]
     if brief.conversation:
         words += ["--resume", brief.conversation]
@@ -87,7 +87,7 @@ def _offered(tools: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name)) or WORKING
 
 
-def _environment(brief: Brief) -> dict[str, str]:
+def _environment(brief: AgentBrief) -> dict[str, str]:
     access = brief.access
     if access.kind not in CREDENTIALS:
         raise Misuse(

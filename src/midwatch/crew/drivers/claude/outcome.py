@@ -5,7 +5,7 @@ from typing import Any
 
 from midwatch.crew.drivers.claude.reading import ClaudeReader
 from midwatch.crew.drivers.line_protocol import shortened
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import ProgramEnd
 from midwatch.terms.agents import Outcome, RunEnded
 
@@ -24,7 +24,7 @@ REASONS = {
 }
 
 
-def judge(reader: ClaudeReader, brief: Brief, left: ProgramEnd) -> RunEnded:
+def judge(reader: ClaudeReader, brief: AgentBrief, left: ProgramEnd) -> RunEnded:
     """Say how the run ended."""
     result = reader.result
     if result is None:
@@ -51,7 +51,7 @@ def _without_a_word(reader: ClaudeReader, left: ProgramEnd) -> RunEnded:
     return RunEnded(outcome=Outcome.CRASHED, why=why, conversation=reader.conversation)
 
 
-def _judged(result: Mapping[str, Any], reader: ClaudeReader, brief: Brief) -> tuple[Outcome, str]:
+def _judged(result: Mapping[str, Any], reader: ClaudeReader, brief: AgentBrief) -> tuple[Outcome, str]:
     reason = str(result.get("terminal_reason") or "")
     said = _said(result)
     if reason in REASONS:

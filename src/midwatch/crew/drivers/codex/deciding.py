@@ -9,7 +9,7 @@ from midwatch.crew.drivers import rpc
 from midwatch.crew.drivers.codex.plain_reading import Call
 from midwatch.crew.drivers.codex.reading import CodexReader
 from midwatch.crew.drivers.line_protocol import ENOUGH, UNREADABLE, Questions, decided, noted
-from midwatch.ports.agent import Brief, Decide, Tell
+from midwatch.ports.agent import AgentBrief, Decide, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import Decision, ToolDecided
 
@@ -30,7 +30,7 @@ class CodexDeciding:
     """Takes its questions; each is answered in its own time."""
 
     def __init__(
-        self, talk: Talk, brief: Brief, decide: Decide, tell: Tell, reader: CodexReader, questions: Questions
+        self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell, reader: CodexReader, questions: Questions
     ) -> None:
         self._talk = talk
         self._brief = brief

@@ -9,7 +9,7 @@ from midwatch.crew.drivers.codex.outcome import judge
 from midwatch.crew.drivers.codex.reading import BEGIN, MORE, THREAD, TURN, CodexReader
 from midwatch.crew.drivers.line_protocol import Questions, owed
 from midwatch.crew.drivers.templates import shape
-from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
@@ -33,11 +33,11 @@ class CodexDriver:
     install = f"npm install -g @openai/codex@{TESTED[-1]}"
     takes_turns = True
 
-    def launch(self, brief: Brief, program: str) -> Launch:
+    def launch(self, brief: AgentBrief, program: str) -> Launch:
         """Say how to begin it."""
         return launch(brief, program)
 
-    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+    async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
         """Lead it to its end."""
         reader = CodexReader()
         try:
@@ -57,7 +57,7 @@ class CodexDriver:
         return ended
 
 
-async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: CodexReader, deciding: CodexDeciding) -> bool:
+async def _follow(talk: Talk, brief: AgentBrief, tell: Tell, reader: CodexReader, deciding: CodexDeciding) -> bool:
     """Read it to its last line, and say whether it was stopped for taking too many turns."""
     stopped, over = False, 0
     async for said in talk.lines():
@@ -81,7 +81,7 @@ async def _follow(talk: Talk, brief: Brief, tell: Tell, reader: CodexReader, dec
     return deciding.closed
 
 
-async def _turn_over(talk: Talk, brief: Brief, reader: CodexReader, number: int, *, well: bool) -> None:
+async def _turn_over(talk: Talk, brief: AgentBrief, reader: CodexReader, number: int, *, well: bool) -> None:
     """Tell it what it is owed, or let it go."""
     more = await owed(brief, number) if well else ""
     if not more:
@@ -92,7 +92,7 @@ async def _turn_over(talk: Talk, brief: Brief, reader: CodexReader, number: int,
         reader.result = None  # what it is told now must have an end of its own
 
 
-async def _count(talk: Talk, brief: Brief, reader: CodexReader, deciding: CodexDeciding) -> None:
+async def _count(talk: Talk, brief: AgentBrief, reader: CodexReader, deciding: CodexDeciding) -> None:
     """Interrupt it when it begins a turn more than it may."""
     if deciding.closed or not brief.max_turns or reader.latest < brief.max_turns:
         return
@@ -101,7 +101,7 @@ async def _count(talk: Talk, brief: Brief, reader: CodexReader, deciding: CodexD
     await rpc.once(talk, "midwatch-interrupt", rpc.request("interrupt", "turn/interrupt", given))
 
 
-def _begin(brief: Brief) -> bytes:
+def _begin(brief: AgentBrief) -> bytes:
     client = {"name": "midwatch", "title": "Midwatch", "version": VERSION}
     hello = rpc.request(BEGIN, "initialize", {"clientInfo": client, "capabilities": None})
     given = {
@@ -120,7 +120,7 @@ def _begin(brief: Brief) -> bytes:
     return hello + rpc.notification("initialized") + begin
 
 
-def _turn(brief: Brief, conversation: str, text: str, number: int | str) -> bytes:
+def _turn(brief: AgentBrief, conversation: str, text: str, number: int | str) -> bytes:
     given: dict[str, object] = {
         "threadId": conversation,
         "input": [{"type": "text", "text": text, "text_elements": []}],

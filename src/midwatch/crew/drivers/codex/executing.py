@@ -12,7 +12,7 @@ from midwatch.crew.drivers.codex.reading import CodexRun
 from midwatch.crew.drivers.line_protocol import parsed, shortened
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import PROMPT_FILE, in_home, shape
-from midwatch.ports.agent import Brief, Decide, Launch, Tell
+from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import (
     AgentEvent,
@@ -48,7 +48,7 @@ class CodexExecDriver:
     install = f"npm install -g @openai/codex@{TESTED[-1]}"
     takes_turns = False
 
-    def launch(self, brief: Brief, program: str) -> Launch:
+    def launch(self, brief: AgentBrief, program: str) -> Launch:
         """Say how to begin it."""
         files, environment = credentials(brief)
         sandbox = "read-only" if brief.errand is Errand.PLAN else "danger-full-access"
@@ -64,7 +64,7 @@ class CodexExecDriver:
             takes_input=False,
         )
 
-    async def drive(self, talk: Talk, brief: Brief, decide: Decide, tell: Tell) -> RunEnded:
+    async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
         """Listen to its end."""
         del decide
         reader = ExecReader(brief.model)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from midwatch.errors import Misuse
-from midwatch.ports.agent import Brief, Launch
+from midwatch.ports.agent import AgentBrief, Launch
 
 TESTED = ("0.166.0",)
 """Versions the whole matrix of tests was run with."""
@@ -36,13 +36,13 @@ ACCOUNT = "midwatch"
 NOBODY = "eyJhbGciOiJub25lIn0.{}.bm9uZQ"
 
 
-def launch(brief: Brief, program: str) -> Launch:
+def launch(brief: AgentBrief, program: str) -> Launch:
     """Say how to begin the app server for this brief."""
     files, environment = credentials(brief)
     return Launch(argv=(program, "app-server", *words(brief)), environment=environment, files=files)
 
 
-def interactive(brief: Brief, program: str) -> Launch:
+def interactive(brief: AgentBrief, program: str) -> Launch:
     """Say how to begin it for a person: its own screen and its own questions, our provider and no other."""
     files, environment = credentials(brief)
     # Its own sandbox cannot be built inside ours; whether to trust the folder it asks the person.
@@ -50,7 +50,7 @@ def interactive(brief: Brief, program: str) -> Launch:
     return Launch(argv=(program, *words(brief), *walled), environment=environment, files=files)
 
 
-def words(brief: Brief) -> tuple[str, ...]:
+def words(brief: AgentBrief) -> tuple[str, ...]:
     """Give the settings of a run as words of the command line, which win over every file."""
     if not brief.model:
         raise Misuse("Codex was given no model.", hint="Name one in the settings; its own default changes.")
@@ -62,7 +62,7 @@ def words(brief: Brief) -> tuple[str, ...]:
     return tuple(word for one in given for word in ("-c", one))
 
 
-def _provider(brief: Brief) -> str:
+def _provider(brief: AgentBrief) -> str:
     """Write our proxy as a provider; the built-in one would try WebSockets first."""
     retries = int(brief.extra.get("retries", "4"))
     fields: dict[str, str | int | bool] = {
@@ -78,7 +78,7 @@ def _provider(brief: Brief) -> str:
     return "{" + ",".join(f"{name}={json.dumps(value)}" for name, value in fields.items()) + "}"
 
 
-def credentials(brief: Brief) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def credentials(brief: AgentBrief) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Give the files and the environment that carry the placeholder: exactly one, of the real one's kind."""
     match brief.access.kind:
         case "api_key":

@@ -8,7 +8,7 @@ from midwatch.crew.drivers.codex.reading import CodexRun, status
 from midwatch.crew.drivers.line_protocol import shortened
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import shape
-from midwatch.ports.agent import Brief
+from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import ProgramEnd
 from midwatch.terms.agents import Outcome, RunEnded
 
@@ -44,7 +44,7 @@ WORDS = {
 _STATUS = re.compile(r"\b(?:status:?|status code:?)\s*([45]\d\d)\b")
 
 
-def judge(reader: CodexRun, brief: Brief, left: ProgramEnd, *, many_turns: bool = False) -> RunEnded:
+def judge(reader: CodexRun, brief: AgentBrief, left: ProgramEnd, *, many_turns: bool = False) -> RunEnded:
     """Say how the run ended."""
     structured = None
     if reader.result is None:

@@ -23,14 +23,14 @@ async def _asked(name: str) -> Finding:
     from midwatch.compose.forges import Token  # noqa: PLC0415  heavy
     from midwatch.engine.clocks import SystemClock  # noqa: PLC0415
     from midwatch.forges.github.addresses import API  # noqa: PLC0415
-    from midwatch.forges.github.asking import Desk  # noqa: PLC0415
+    from midwatch.forges.github.asking import GitHubClient  # noqa: PLC0415
     from midwatch.gateway.vault import Vault  # noqa: PLC0415
     from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
 
     settings = load_settings(client.home()).settings
     setup = settings.forges.by_name()[name]
     token = Token(Vault(secret_references(settings)), name, setup.secret)
-    desk = Desk(name, token, SystemClock(), setup.base_url or API)
+    desk = GitHubClient(name, token, SystemClock(), setup.base_url or API)
     try:
         answer = await desk.ask("GET", "/rate_limit")
     except MidwatchError as error:

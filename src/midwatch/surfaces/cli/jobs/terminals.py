@@ -19,7 +19,7 @@ from midwatch.surfaces.cli.shell import client
 from midwatch.terms.jobs import JobState
 from midwatch.views.pages.walls import WALLS
 from midwatch.workshop.holding.ending import Ending
-from midwatch.workshop.holding.held import Held
+from midwatch.workshop.holding.held import HeldProgram
 from midwatch.workshop.rooms import shells
 
 LEAVE = b"\x1d"
@@ -90,7 +90,7 @@ async def _open_shell(row: dict[str, Any], argv: tuple[str, ...]) -> None:
         await house.dispose()
 
 
-async def _stay(held: Held, number: int) -> None:
+async def _stay(held: HeldProgram, number: int) -> None:
     """Stay until the shell ends or the person leaves."""
     with raw():
         # Said only now: becoming raw throws away what was typed before it, and a raw screen wants its own return.
@@ -117,7 +117,7 @@ def raw() -> Iterator[None]:
         termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
 
 
-async def bridge(held: Held, keys: int, screen: int) -> Ending | None:
+async def bridge(held: HeldProgram, keys: int, screen: int) -> Ending | None:
     """Carry keys in and words out; None when the person left and it goes on."""
     loop, pressed, left = asyncio.get_running_loop(), asyncio.Queue[bytes](), asyncio.Event()
 
@@ -147,14 +147,14 @@ async def bridge(held: Held, keys: int, screen: int) -> Ending | None:
             loop.remove_signal_handler(signal.SIGWINCH)
 
 
-async def _show(held: Held, screen: int) -> None:
+async def _show(held: HeldProgram, screen: int) -> None:
     async for piece in held.follow(await asyncio.to_thread(shells.since, held)):
         data = piece.data
         while data:
             data = data[os.write(screen, data) :]
 
 
-async def _press(held: Held, pressed: "asyncio.Queue[bytes]") -> None:
+async def _press(held: HeldProgram, pressed: "asyncio.Queue[bytes]") -> None:
     while True:
         data = await pressed.get()
         with contextlib.suppress(MidwatchError):  # it ends just now; who shows its words learns of that

@@ -12,7 +12,7 @@ from typing import Final
 
 from midwatch.errors import Unavailable
 from midwatch.workshop.sandbox.walls import inside, seccomp
-from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, TREE_INSIDE, Limits, Walls
+from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, TREE_INSIDE, SandboxLimits, SandboxSpec
 
 CONTROL_FD, ARGS_FD, FILTER_FD, FIRST_FILE_FD = 19, 20, 21, 22
 INSIDE: Final = "/sbx/inside.py"
@@ -44,7 +44,7 @@ MASKED_FILES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BubblewrapPlan:
     """A command line for bwrap, and what it reads from which descriptor."""
 
     argv: tuple[str, ...]
@@ -69,7 +69,7 @@ def _can_disable_namespaces(bwrap: str) -> bool:
     return "--disable-userns" in said.stdout + said.stderr
 
 
-def plan(walls: Walls, argv: Sequence[str], *, machine: str, environment: dict[str, str]) -> Plan:
+def plan(walls: SandboxSpec, argv: Sequence[str], *, machine: str, environment: dict[str, str]) -> BubblewrapPlan:
     """Lay out the walls; host paths and the environment go through a descriptor, out of every process list."""
     bwrap = program()
     files = {FILTER_FD: seccomp.program(machine), FIRST_FILE_FD: Path(inside.__file__).read_bytes()}
@@ -91,7 +91,7 @@ def plan(walls: Walls, argv: Sequence[str], *, machine: str, environment: dict[s
     files[ARGS_FD] = b"".join(word.encode() + b"\0" for word in words)
     control = CONTROL_FD if walls.ports else -1
     first = [python, "-I", "-S", INSIDE, str(control), ",".join(map(str, walls.ports)), str(walls.limits.processes)]
-    return Plan(argv=(bwrap, "--args", str(ARGS_FD), "--", *first, "--", *argv), files=files)
+    return BubblewrapPlan(argv=(bwrap, "--args", str(ARGS_FD), "--", *first, "--", *argv), files=files)
 
 
 def _apart(bwrap: str, *, terminal: bool) -> tuple[str, ...]:
@@ -127,8 +127,8 @@ def _kernel_files() -> Iterator[str]:
             yield from ("--ro-bind", "/dev/null", f"/proc/{name}")
 
 
-def _rooms(walls: Walls) -> Iterator[str]:
-    limits: Limits = walls.limits
+def _rooms(walls: SandboxSpec) -> Iterator[str]:
+    limits: SandboxLimits = walls.limits
     for own, place, size in ((walls.tmp, "/tmp", limits.tmp_bytes), (walls.home, str(HOME_INSIDE), limits.home_bytes)):  # noqa: S108 - inside
         yield from ("--bind", str(own.resolve()), place) if own else ("--size", str(size), "--tmpfs", place)
     yield from ("--size", str(limits.shm_bytes), "--tmpfs", "/dev/shm")  # noqa: S108 - inside
@@ -142,7 +142,7 @@ def _etc() -> Iterator[str]:
         yield from ("--perms", "0444", "--ro-bind-data", str(FIRST_FILE_FD + 1 + number), name)
 
 
-def _lent(walls: Walls) -> Iterator[str]:
+def _lent(walls: SandboxSpec) -> Iterator[str]:
     for path, writing in walls.lent():
         if not path.is_relative_to("/usr"):
             yield from ("--bind" if writing else "--ro-bind", str(path.resolve()), str(path))

@@ -13,13 +13,13 @@ from typing import Any
 from midwatch.errors import Broken, Misuse
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import bubblewrap, seccomp, threshold
-from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, TREE_INSIDE, Walls
+from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, TREE_INSIDE, SandboxSpec
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PEOPLE = ("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf")
 
 
-def command(walls: Walls, argv: Sequence[str], *, isolation: Isolation, note: Path) -> list[str]:
+def command(walls: SandboxSpec, argv: Sequence[str], *, isolation: Isolation, note: Path) -> list[str]:
     """Check the walls, write them down in `note` (never inside them), and return the argv that enters them.
 
     It needs no descriptor, no environment and no hook of its starter: the leash can run it, and so can a detached
@@ -41,12 +41,12 @@ def command(walls: Walls, argv: Sequence[str], *, isolation: Isolation, note: Pa
     return [sys.executable, "-I", "-S", threshold.__file__, str(note)]
 
 
-def place_inside(walls: Walls, isolation: Isolation) -> Path:
+def place_inside(walls: SandboxSpec, isolation: Isolation) -> Path:
     """Tell what the tree is called by whoever is inside."""
     return TREE_INSIDE if isolation is Isolation.BUBBLEWRAP else walls.tree
 
 
-def _bubblewrapped(walls: Walls, argv: Sequence[str]) -> dict[str, Any]:
+def _bubblewrapped(walls: SandboxSpec, argv: Sequence[str]) -> dict[str, Any]:
     environment = _environment(walls, str(HOME_INSIDE), "/tmp")  # noqa: S108 - inside it is the agent's own
     plan = bubblewrap.plan(walls, argv, machine=platform.machine(), environment=environment)
     return {
@@ -62,7 +62,7 @@ def _bubblewrapped(walls: Walls, argv: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _bare(walls: Walls, argv: Sequence[str]) -> dict[str, Any]:
+def _bare(walls: SandboxSpec, argv: Sequence[str]) -> dict[str, Any]:
     if walls.home is None:
         raise Misuse("Without bubblewrap a command needs a home on disk.", hint="Give the job a folder as its home.")
     return {
@@ -77,7 +77,7 @@ def _bare(walls: Walls, argv: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _landlocked(walls: Walls, argv: Sequence[str]) -> dict[str, Any]:
+def _landlocked(walls: SandboxSpec, argv: Sequence[str]) -> dict[str, Any]:
     """Name the host's own files; `ports` are then the host's own ports, for there is only one network."""
     system = (*bubblewrap.SYSTEM, *bubblewrap.LINKS, *bubblewrap.ETC, *PEOPLE)
     lent = [str(path) for path, writing in walls.lent() if not writing]
@@ -94,12 +94,12 @@ def _landlocked(walls: Walls, argv: Sequence[str]) -> dict[str, Any]:
     return facts | {"landlock": plan}
 
 
-def _written(walls: Walls) -> list[Path]:
+def _written(walls: SandboxSpec) -> list[Path]:
     trees = [] if walls.tree_read_only else [walls.tree]
     return [*trees, *walls.writable, *(folder for folder in (walls.home, walls.tmp) if folder is not None)]
 
 
-def _environment(walls: Walls, home: str, tmp: str) -> dict[str, str]:
+def _environment(walls: SandboxSpec, home: str, tmp: str) -> dict[str, str]:
     usual = {"HOME": home, "PATH": PATH, "LANG": "C.UTF-8", "TMPDIR": tmp, "USER": "agent", "LOGNAME": "agent"}
     given = usual | dict(walls.environment)
     if any("\0" in word or "=" in key for key, value in given.items() for word in (key, value)):

@@ -11,7 +11,7 @@ from midwatch.errors import MidwatchError
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import landlock
 from midwatch.workshop.sandbox.walls.entry import command
-from midwatch.workshop.sandbox.walls.spec import Limits, Walls
+from midwatch.workshop.sandbox.walls.spec import SandboxLimits, SandboxSpec
 
 PATIENCE = 20.0
 TEST = "echo in > made && ! cat {outside}/secret 2>/dev/null && ! (echo out > {outside}/out) 2>/dev/null"
@@ -39,7 +39,7 @@ BY_SWITCH = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class IsolationFound:
     """Which walls there are, why not better ones, and what would make them better."""
 
     isolation: Isolation
@@ -47,10 +47,10 @@ class Standing:
     fix: str
 
 
-def probe(*, switches: Path = Path("/proc/sys")) -> Standing:
+def probe(*, switches: Path = Path("/proc/sys")) -> IsolationFound:
     """Build tiny walls, strongest first, and try to break out of them."""
     if not sys.platform.startswith("linux"):
-        return Standing(Isolation.NONE, f"There are no walls for {platform.system()} yet.", "Run on Linux.")
+        return IsolationFound(Isolation.NONE, f"There are no walls for {platform.system()} yet.", "Run on Linux.")
     with tempfile.TemporaryDirectory(prefix="midwatch-probe-") as name:
         folder = Path(name)
         complaint = _try(folder, Isolation.BUBBLEWRAP)
@@ -60,8 +60,8 @@ def probe(*, switches: Path = Path("/proc/sys")) -> Standing:
         weaker = _try(folder, Isolation.LANDLOCK) if landlock.version() else "the kernel has no Landlock"
     if weaker is None:
         said = f"Only Landlock (version {landlock.version()}) keeps agents in, because {why}."
-        return Standing(Isolation.LANDLOCK, said, fix)
-    return Standing(Isolation.NONE, f"Nothing keeps agents in, because {why}, and {weaker}.", fix)
+        return IsolationFound(Isolation.LANDLOCK, said, fix)
+    return IsolationFound(Isolation.NONE, f"Nothing keeps agents in, because {why}, and {weaker}.", fix)
 
 
 def diagnosis(complaint: str, switches: Path = Path("/proc/sys")) -> tuple[str, str]:
@@ -79,21 +79,21 @@ def diagnosis(complaint: str, switches: Path = Path("/proc/sys")) -> tuple[str, 
     return f"bubblewrap failed ({complaint})", fix
 
 
-def _strong(folder: Path) -> Standing:
-    few = Limits(processes=8)
+def _strong(folder: Path) -> IsolationFound:
+    few = SandboxLimits(processes=8)
     if _try(folder, Isolation.BUBBLEWRAP, FORKS, few) is None:
         why = "bubblewrap works, but the number of processes cannot be limited for root without a cgroup."
-        return Standing(Isolation.BUBBLEWRAP, why, "Run Midwatch as an ordinary user.")
-    return Standing(Isolation.BUBBLEWRAP, "bubblewrap works here.", "")
+        return IsolationFound(Isolation.BUBBLEWRAP, why, "Run Midwatch as an ordinary user.")
+    return IsolationFound(Isolation.BUBBLEWRAP, "bubblewrap works here.", "")
 
 
-def _try(folder: Path, isolation: Isolation, script: str = "", limits: Limits | None = None) -> str | None:
+def _try(folder: Path, isolation: Isolation, script: str = "", limits: SandboxLimits | None = None) -> str | None:
     """Run a script inside tiny walls; None when it went well, else what was said."""
     tree, home, outside = (folder / name for name in ("tree", "home", "outside"))
     for place in (tree, home, outside):
         place.mkdir(exist_ok=True)
     (outside / "secret").touch()
-    walls = Walls(tree=tree, home=home)
+    walls = SandboxSpec(tree=tree, home=home)
     walls = replace(walls, limits=limits) if limits else walls
     script = script or TEST.format(outside=outside)
     try:

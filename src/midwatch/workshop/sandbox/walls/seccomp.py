@@ -99,7 +99,7 @@ class Net(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Architecture:
     """How one kind of processor numbers its calls."""
 
     column: int
@@ -111,8 +111,8 @@ class Machine:
 
 
 MACHINES: Final = {
-    "x86_64": Machine(column=0, audit=0xC000003E, clone=56, clone3=435, ioctl=16, socket=41),
-    "aarch64": Machine(column=1, audit=0xC00000B7, clone=220, clone3=435, ioctl=29, socket=198),
+    "x86_64": Architecture(column=0, audit=0xC000003E, clone=56, clone3=435, ioctl=16, socket=41),
+    "aarch64": Architecture(column=1, audit=0xC00000B7, clone=220, clone3=435, ioctl=29, socket=198),
 }
 
 

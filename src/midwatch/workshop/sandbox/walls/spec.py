@@ -20,7 +20,7 @@ _SYSTEM: Final = Path("/usr")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SandboxLimits:
     """How much of the machine one command may use; sizes are in bytes."""
 
     processes: int = 512
@@ -38,7 +38,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Walls:
+class SandboxSpec:
     """One clone, what is lent to it, and the doors of it; everything not named here does not exist inside."""
 
     tree: Path
@@ -64,7 +64,7 @@ class Walls:
     """For planning: the agent looks and touches nothing."""
     terminal: bool = False
     """For an interactive job whose starter gives it a terminal of its own: it keeps it, and with it job control."""
-    limits: Limits = field(default_factory=Limits)
+    limits: SandboxLimits = field(default_factory=SandboxLimits)
 
     def lent(self) -> Iterator[tuple[Path, bool]]:
         """List what is mounted at its own path, and whether it may be written."""
