@@ -10,6 +10,7 @@ from typing import NoReturn
 import hypothesis
 import pytest
 
+from tests.databases import place_sqlite
 from tests.postgres_server import PostgresServer, PostgresUnavailable, throw_away_postgres
 
 ROOT = Path(__file__).parents[1]
@@ -42,21 +43,35 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
+def empty_sqlite_url(tmp_path: Path) -> str:
     """The URL of a SQLite file that does not exist yet."""
     return f"sqlite:///{tmp_path / 'midwatch.db'}"
 
 
 @pytest.fixture
-def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+def empty_postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
     """The URL of a new, empty PostgreSQL database."""
     with postgres_server.database() as url:
         yield url
 
 
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """The URL of a new SQLite database of today's shape."""
+    place_sqlite(tmp_path / "midwatch.db")
+    return f"sqlite:///{tmp_path / 'midwatch.db'}"
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """The URL of a new PostgreSQL database of today's shape."""
+    with postgres_server.database(shaped=True) as url:
+        yield url
+
+
 @pytest.fixture(params=[DATABASES[0], pytest.param(DATABASES[1], marks=pytest.mark.postgres)])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """The URL of a fresh, empty database; the test runs once on each kind."""
+    """The URL of a new database of today's shape; the test runs once on each kind."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     return url
 

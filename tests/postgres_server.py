@@ -24,6 +24,7 @@ import psutil
 import psycopg
 from psycopg import sql
 
+from midwatch.store.schema.migrate import migrate
 from tests.patience import PATIENCE
 
 OWNER = "postgres"
@@ -60,21 +61,34 @@ class PostgresUnavailable(Exception):
 
 @dataclass
 class PostgresServer:
-    """A running server that hands out empty databases."""
+    """A running server that hands out databases."""
 
     socket_folder: Path
     _made: int = field(default=0, init=False)
+    _shaped: str = field(default="template1", init=False)
 
     @contextlib.contextmanager
-    def database(self) -> Iterator[str]:
-        """Yield the URL of a new, empty database; it is gone afterwards, whoever is still connected."""
+    def database(self, *, shaped: bool = False) -> Iterator[str]:
+        """Yield the URL of a new database, empty or of today's shape; it is gone afterwards, connected or not."""
         self._made += 1
         name = f"test_{self._made}"
-        self._run(sql.SQL("create database {} strategy file_copy").format(sql.Identifier(name)))
+        self._create(name, self._template() if shaped else "template1")
         try:
             yield self.url(name)
         finally:
             self._run(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+    def _template(self) -> str:
+        """Migrate one database, once, to copy the others from."""
+        if self._shaped == "template1":
+            self._create("shaped", "template1")
+            migrate(self.url("shaped"))
+            self._shaped = "shaped"
+        return self._shaped
+
+    def _create(self, name: str, template: str) -> None:
+        words = sql.SQL("create database {} template {} strategy file_copy")
+        self._run(words.format(sql.Identifier(name), sql.Identifier(template)))
 
     def url(self, name: str) -> str:
         """Name a database the way Midwatch's settings do: without a driver."""

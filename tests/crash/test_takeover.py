@@ -19,7 +19,6 @@ from midwatch.evening import house as by_day
 from midwatch.evening import signing
 from midwatch.journal.events.jobs import JobClaimed
 from midwatch.store.schema.engines import open_for_engine
-from midwatch.store.schema.migrate import migrate
 from midwatch.surfaces.queries.audit import every_entry, violations
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, PullRequestRow, ReportRow
@@ -89,7 +88,6 @@ async def test_the_other_worker_takes_over_and_delivers_once(
     source = sample_repository(tmp_path / "sample")
     home = tmp_path / "home"
     home.mkdir()
-    migrate(postgres_url)
     with worker(home, postgres_url) as first, worker(home, postgres_url) as second:
         house = House(home, flags=FLAGS | {"database.url": postgres_url})
         house.journal.queue = DbosQueue(open_for_engine(house.url))

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 
 from midwatch.engine.lease import LOST_LEASE
 from midwatch.store.schema.engines import open_sync_writer
-from midwatch.store.schema.migrate import migrate
 from midwatch.store.schema.tables import leases
 from tests.engine.test_restart import JOBS, order
 from tests.engine.workers import Diary, stop_inside_record, work
@@ -39,7 +38,6 @@ def living(url: str) -> set[str]:
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
 def test_the_other_worker_takes_over(postgres_url: str, tmp_path: Path, blow: signal.Signals) -> None:
-    migrate(postgres_url)
     diary, victim = Diary(tmp_path), start_worker(postgres_url, tmp_path)
     asyncio.run(order(postgres_url))
     processes.wait_until(lambda: diary.jobs("began", victim.pid) == JOBS, "the victim began")
@@ -64,7 +62,6 @@ def test_a_worker_that_fell_asleep_in_the_middle_of_a_beat_leaves_when_it_wakes(
     postgres_url: str, tmp_path: Path
 ) -> None:
     """Its transaction is ended by the database meanwhile, so that the others may look after it."""
-    migrate(postgres_url)
     sleeper = processes.start(partial(work, naps_in_a_beat=True), postgres_url, tmp_path)
     processes.wait_until((tmp_path / f"ready-{sleeper.pid}").exists, "the sleeper is ready")
     heir = start_worker(postgres_url, tmp_path)
@@ -77,7 +74,6 @@ def test_a_worker_that_fell_asleep_in_the_middle_of_a_beat_leaves_when_it_wakes(
 
 
 def test_a_worker_hears_of_work_that_another_process_queued_without_a_poll(postgres_url: str, tmp_path: Path) -> None:
-    migrate(postgres_url)
     worker = processes.start(partial(work, poll_seconds=10 * PATIENCE), postgres_url, tmp_path)
     processes.wait_until((tmp_path / f"ready-{worker.pid}").exists, "the worker is ready")
     asyncio.run(order(postgres_url))
@@ -87,7 +83,6 @@ def test_a_worker_hears_of_work_that_another_process_queued_without_a_poll(postg
 
 
 async def test_a_writer_that_fell_asleep_does_not_hold_up_the_others(postgres_url: str) -> None:
-    migrate(postgres_url)
     sleeper = processes.start(stop_inside_record, postgres_url)
     assert sleeper.pid
     async with opened(postgres_url) as store:

@@ -7,7 +7,6 @@ import pytest
 
 from midwatch.engine.work_engine import DbosQueue
 from midwatch.store.schema.engines import open_for_engine
-from midwatch.store.schema.migrate import migrate
 from tests.engine.workers import Diary, work
 from tests.store import processes, scenes
 from tests.store.opened import opened
@@ -27,7 +26,6 @@ async def order(url: str) -> None:
 
 @pytest.mark.crash
 def test_the_next_start_carries_out_again_what_was_under_way(sqlite_url: str, tmp_path: Path) -> None:
-    migrate(sqlite_url)
     diary, first = Diary(tmp_path), processes.start(work, sqlite_url, tmp_path)
     processes.wait_until((tmp_path / f"ready-{first.pid}").exists, "the first worker is ready")
     asyncio.run(order(sqlite_url))
@@ -45,7 +43,6 @@ def test_the_next_start_carries_out_again_what_was_under_way(sqlite_url: str, tm
 
 @pytest.mark.crash
 def test_what_is_finished_is_not_carried_out_again(sqlite_url: str, tmp_path: Path) -> None:
-    migrate(sqlite_url)
     diary = Diary(tmp_path)
     diary.open_gate()
     for _ in range(2):

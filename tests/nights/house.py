@@ -17,6 +17,7 @@ from midwatch.terms.house import SessionState
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.records import NoticeRow, ProjectRow, SessionRow, TimerRow
 from midwatch.terms.trust import Level
+from tests.databases import place_for_home
 
 EVENING = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
 FAULTS = {
@@ -107,6 +108,7 @@ async def a_house(home: Path, url: str = "", *, begins: datetime = EVENING, **pa
     """Open a house on a folder of its own."""
     engine, clock = InlineEngine(), SteppedClock(begins)
     flags = {"database.url": url} if url else {}
+    place_for_home(home, url)
     async with open_house(home, flags=flags, parts=Parts(clock=clock, engine=engine, **parts)) as house:  # type: ignore[arg-type]
         yield TestHouse(house, engine, clock)
 

@@ -65,6 +65,16 @@ async def _remembers(url: str) -> bool:
         return [entry.event for entry in await store.journal.entries()] == [scenes.said("before")]
 
 
+@pytest.fixture
+def sqlite_url(empty_sqlite_url: str) -> str:
+    return empty_sqlite_url
+
+
+@pytest.fixture
+def postgres_url(empty_postgres_url: str) -> str:
+    return empty_postgres_url
+
+
 def test_a_fresh_database_gets_todays_shape_and_the_second_time_nothing_happens(database_url: str) -> None:
     assert migrate(database_url) == f"migrated from nothing to {HEAD}"
     before = shape(database_url)

@@ -6,7 +6,6 @@ import pytest
 import sqlalchemy as sa
 
 from midwatch.store.rebuild import fingerprint, rebuild, verify_chain
-from midwatch.store.schema.migrate import migrate
 from midwatch.store.schema.tables import PROJECTED, jobs
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import PullRequestRow
@@ -90,7 +89,6 @@ async def test_a_whole_night_rebuilds_to_the_same_records(tmp_path: Path, databa
 async def test_the_same_history_gives_the_same_hashes_on_both_databases(sqlite_url: str, postgres_url: str) -> None:
     found = []
     for url in (sqlite_url, postgres_url):
-        migrate(url)
         async with opened(url) as store:
             walk = Walk(store, seed=3)
             for _ in range(150):

@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.store.schema.engines import open_for_engine, open_sync_writer, write_turns
-from midwatch.store.schema.migrate import migrate
 from midwatch.store.schema.tables import leases
 from tests.store import processes, scenes
 from tests.store.opened import Store, opened
@@ -29,7 +28,6 @@ async def test_another_process_wrote_meanwhile(store: Store) -> None:
 
 async def test_a_lost_line_is_taken_up_again(postgres_url: str) -> None:
 
-    migrate(postgres_url)
     async with opened(postgres_url) as store:
         await store.journal.record(scenes.said("before"))
         with store.behind() as connection:
@@ -122,7 +120,6 @@ async def test_what_waits_together_is_committed_together_and_refused_alone(store
 
 
 def test_connections_of_one_process_write_in_the_order_they_came(sqlite_url: str) -> None:
-    migrate(sqlite_url)
     writers = [open_for_engine(sqlite_url), open_sync_writer(sqlite_url)]
     wrote: list[str] = []
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.databases import place_for_home
 from tests.nights.house import CHECK, sample_repository
 from tests.patience import PATIENCE
 from tests.surfaces.forked import typed
@@ -135,6 +136,7 @@ def a_person(*, up: bool = True) -> Iterator[Person]:
     try:
         person.settles()
         if up:
+            place_for_home(person.home)
             person.types("up", "--detach")
         yield person
     finally:

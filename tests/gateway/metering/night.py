@@ -105,11 +105,11 @@ async def spending_night(
 
     A blind ledger knows of no ceilings. A model that is elsewhere is not served here, nor can its scripts be laid down.
     """
-    migrate(url)
     file = folder / "secret"
     file.touch(0o600)
     file.write_text("sk-ant-api03-a-real-secret-of-the-house")
     vault = Vault({"model": SecretReference.read(f"file:{file}")})
+    migrate(url)
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(opened(url))
         model = Model(at.port) if at else await stack.enter_async_context(scripted_model())
