@@ -11,15 +11,18 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from midwatch.errors import Refused
+from midwatch.store.rebuild import rebuild, verify_chain
 from midwatch.store.schema import migrate as migrating
 from midwatch.store.schema.engines import is_sqlite, open_sync_writer, sqlite_path
 from midwatch.store.schema.migrate import VERSION_TABLE, current_revision, migrate
 from midwatch.store.schema.tables import meta
+from midwatch.terms.records import PullRequestRow
 from tests.store import processes, scenes, writers
 from tests.store.migrating import migrate_and_die, migrate_when_told, migrate_without_room, newer
 from tests.store.opened import opened
 from tests.store.processes import CONTEXT
 
+UPGRADES = Path(__file__).parent / "upgrades"
 HEAD = str(migrating._script().get_current_head())
 
 
@@ -186,3 +189,49 @@ async def test_the_copy_is_made_in_a_folder_with_an_odd_name(
     with sqlite3.connect(odd / f"midwatch.db.before-{HEAD}") as copy:
         assert copy.execute("select count(*) from journal").fetchone() == (1,)
     copy.close()
+
+
+def test_a_database_from_before_the_first_release_is_refused_and_left_alone(database_url: str) -> None:
+    migrate(database_url)
+    engine = open_sync_writer(database_url)
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"update {VERSION_TABLE} set version_num = '0012'"))  # noqa: S608
+    engine.dispose()
+    before = shape(database_url)
+    with pytest.raises(Refused, match=r"before the first release .*0012") as refused:
+        migrate(database_url)
+    assert "start with a new one" in refused.value.hint
+    assert shape(database_url) == before
+
+
+KEPT = sorted({file.name.split(".")[0] for file in UPGRADES.glob("*.sql")})
+
+
+def test_todays_shape_is_kept_for_later_versions() -> None:
+    assert HEAD in KEPT, "keep it: python -m tests.store.upgrades"
+
+
+@pytest.mark.parametrize("revision", KEPT)
+async def test_a_database_that_an_earlier_version_wrote_is_brought_forward_and_rebuilds_equal(
+    database_url: str, revision: str
+) -> None:
+    kind = "sqlite" if is_sqlite(database_url) else "postgresql"
+    engine = open_sync_writer(database_url)
+    with engine.begin() as connection:
+        for line in (UPGRADES / f"{revision}.{kind}.sql").read_text().split(";\n"):
+            if line:
+                connection.connection.cursor().execute(line)
+    engine.dispose()
+    assert shape(database_url)[0] == revision
+    assert migrate(database_url).startswith(f"migrated from {revision}" if revision != HEAD else "")
+    assert differences(database_url, ours_only=False) == []
+    async with opened(database_url) as store:
+        with store.behind() as connection:
+            head, broken = verify_chain(connection)
+        assert (head > 30, broken) == (True, "")
+        before = store.everything()
+        with store.behind() as connection:
+            rebuild(connection)
+        assert store.everything() == before
+        (request,) = await store.records.find(PullRequestRow)
+        assert request.number == 1

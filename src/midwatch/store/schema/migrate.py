@@ -15,6 +15,8 @@ from midwatch.store.schema.engines import is_sqlite, open_sync_writer, sqlite_pa
 
 MIGRATE_LOCK = 0x6D6967
 VERSION_TABLE = "midwatch_version"
+BEFORE_RELEASE = frozenset(f"{number:04}" for number in range(1, 13))
+"""The shapes of versions that were never released; the first migration of a release replaces them all."""
 HERE = Path(__file__).parent / "migrations"
 
 
@@ -41,7 +43,7 @@ def migrate(url: str) -> str:
             now = current_revision(connection)
             if now == wanted:
                 return ""
-            _refuse_newer(script, now)
+            _refuse_unknown(script, now)
             copy = _copy_first(url, now) if now and is_sqlite(url) else ""
             _upgrade(connection, script)
         return f"migrated from {now or 'nothing'} to {wanted}" + (f", copy kept at {copy}" if copy else "")
@@ -67,7 +69,12 @@ def bring_into_shape(url: str) -> None:
         raise Broken(f"The database cannot be opened: {said}.", hint="Check database.url: midwatch doctor") from error
 
 
-def _refuse_newer(script: ScriptDirectory, now: str | None) -> None:
+def _refuse_unknown(script: ScriptDirectory, now: str | None) -> None:
+    if now in BEFORE_RELEASE:
+        raise Refused(
+            f"The database was written before the first release of midwatch (its shape is {now}): no upgrade exists.",
+            hint="Move it away to start with a new one, or keep the version of midwatch that wrote it.",
+        )
     known = {revision.revision for revision in script.walk_revisions()}
     if now is not None and now not in known:
         raise Refused(

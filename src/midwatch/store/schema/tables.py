@@ -22,16 +22,6 @@ journal = sa.Table(
     sa.Column("chain", sa.Text, nullable=False),
 )
 
-snapshots = sa.Table(
-    "snapshots",
-    meta,
-    sa.Column("fold", sa.Text, primary_key=True),
-    sa.Column("version", sa.Integer, primary_key=True),
-    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("chain", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-)
-
 leases = sa.Table(
     "leases",
     meta,
