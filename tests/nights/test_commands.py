@@ -184,7 +184,7 @@ async def test_a_command_that_cannot_be_is_refused_in_one_sentence_and_leaves_no
             ({"sentence": " \n"}, Misuse, "The sentence is empty."),
             ({"sentence": "x" * 301}, Misuse, "That is longer than 300 characters."),
             ({"agent": "nobody"}, Misuse, "There is no agent 'nobody' here."),
-            ({"agent": "model"}, Refused, "Nothing on this machine isolates model, which a model drives."),
+            ({"agent": "model"}, Refused, "This machine has no sandbox for model, which uses a model."),
         ):
             with pytest.raises(error) as refused:
                 await code_command.command(night, TIDY.model_copy(update=changes), by="ann")

@@ -26,7 +26,7 @@ def test_whoever_works_for_a_job_that_is_over_is_named(state: JobState) -> None:
 
 def test_whoever_works_for_a_job_nobody_knows_is_named() -> None:
     (found,) = check_machine([], MachineSeen(living=(("job_9", 1),)))
-    assert found.text == "attempt 1 of job_9 is at work, and no job of that name is on the books"
+    assert found.text == "attempt 1 of job_9 is running, but there is no such job"
 
 
 def test_a_secret_that_was_written_is_named_and_not_repeated() -> None:

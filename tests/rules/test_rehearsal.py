@@ -72,6 +72,6 @@ def test_another_level_says_what_would_have_been_different_and_why() -> None:
     assert (told.more, told.less) == (1, 0)
     (row,) = told.changed
     assert (row.kind, row.project, row.level) == (ActKind.STOP, "p", Level.CAUTIOUS)
-    assert (row.then.outcome, row.then.reason) == (Outcome.ASK_FIRST, "At cautious, stop needs a yes first.")
+    assert (row.then.outcome, row.then.reason) == (Outcome.ASK_FIRST, "At cautious, stop needs your approval first.")
     assert (row.would.outcome, row.would.code) == (Outcome.EXECUTE, "gate.allowed")
     assert rehearse(night, Level.OBSERVE).less == 1

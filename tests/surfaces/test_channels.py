@@ -139,7 +139,7 @@ async def test_pages_and_api_say_how_a_channel_stands(house: TestHouse, sink: Si
         await raised(house, "PR ready: Fix it")
         assert [body["message"] for _, _, body in sink.got] == ["PR ready: Fix it"]
         shown = (await visitor.get("/tonight")).text
-        assert "took its last message" in shown
+        assert "accepted its last message" in shown
         assert "sent to phone <time" in (await visitor.get("/live")).text
         await raised(house, "routine", Tier.SUMMARY)
         assert "in the next batch to phone, at the latest <time" in (await visitor.get("/live")).text

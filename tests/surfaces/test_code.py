@@ -60,7 +60,7 @@ def test_left_in_the_middle_the_work_is_kept_and_goes_on_at_the_next_start() -> 
             os.kill(process.pid, signal.SIGINT)
             _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130, err
-        assert "goes on at the next start: midwatch up --detach" in err
+        assert "resumes at the next start: midwatch up --detach" in err
         person.types("up", "--detach")
         with person.watching() as watch:
             person.types("asks", "1", "approve")

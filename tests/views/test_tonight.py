@@ -152,7 +152,7 @@ def test_weak_walls_are_told_with_the_level_they_are_worth(isolation: Isolation,
 def test_the_estimate_tells_the_walls_of_this_machine() -> None:
     told = {one: estimate(weak(one))[-1].text for one in (Isolation.BUBBLEWRAP, Isolation.LANDLOCK, Isolation.NONE)}
     assert told[Isolation.BUBBLEWRAP].startswith("Walled (bubblewrap): a job sees its own checkout")
-    assert "holds for every agent" in told[Isolation.BUBBLEWRAP]
+    assert "applies to every agent" in told[Isolation.BUBBLEWRAP]
     assert "a model gets cautious at most" in told[Isolation.LANDLOCK]
     assert told[Isolation.NONE].startswith("None: a job can do on this machine whatever you can do")
     assert "a model gets observe at most" in told[Isolation.NONE]

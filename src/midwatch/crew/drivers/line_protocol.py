@@ -72,7 +72,7 @@ async def noted(brief: AgentBrief, call: str) -> str:
     try:
         return await brief.note(call) if brief.note is not None else ""
     except Exception:  # noqa: BLE001 - whatever it was, the call is answered
-        _log.exception("What there was to say beside a tool call could not be asked.")
+        _log.exception("What there was to say with a tool call could not be asked.")
         return ""
 
 

@@ -8,6 +8,7 @@ from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.gate.state import within
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.facts import Budget, Facts, RunningJob
+from midwatch.terms.money import dollars
 
 _MIB = 1024**2
 
@@ -108,7 +109,8 @@ def budget_usd(proposal: Proposal, facts: Facts) -> Finding | None:
     budget, need = facts.budgets.usd_micros, max(0, proposal.estimated_usd_micros)
     if not spends(proposal) or _free(proposal) or budget.room_for(need):
         return None
-    return refuse("gate.budget_usd", need=need, left=max(0, (budget.limit or 0) - budget.taken))
+    left = max(0, (budget.limit or 0) - budget.taken)
+    return refuse("gate.budget_usd", need=dollars(need), left=dollars(left))
 
 
 def budget_tokens(proposal: Proposal, facts: Facts) -> Finding | None:

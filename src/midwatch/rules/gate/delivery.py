@@ -17,7 +17,7 @@ def inside_the_orders(proposal: Proposal, _facts: Facts) -> Finding | None:
 
 
 def held_at_observe(_proposal: Proposal, facts: Facts) -> Finding | None:
-    """At observe nothing leaves the house that a person did not approve."""
+    """At observe nothing is delivered that a person did not approve."""
     return refuse("delivery.observe") if facts.level is Level.OBSERVE else None
 
 

@@ -28,7 +28,7 @@ def _recorded(jobs: Sequence[JobRow], seen: MachineSeen) -> tuple[Violation, ...
     for name, epoch in seen.living:
         job = by_id.get(name)
         if job is None:
-            found.append(f"attempt {epoch} of {name} is at work, and no job of that name is on the books")
+            found.append(f"attempt {epoch} of {name} is running, but there is no such job")
         elif job.state.over:
             found.append(f"attempt {epoch} of job {job.number} is at work, though the job is {job.state.value}")
     return tuple(Violation(rule="every_process_has_a_job", text=text) for text in found)

@@ -58,7 +58,7 @@ def channel_shown(name: str, pushes: Sequence[PushRow], rows: Iterable[DeliveryR
     last = over[-1]
     good = last.state is PushState.SENT
     why = f": {clean(last.error, 200)}" if last.error else "; whether it arrived is not known"
-    said = "took its last message" if good else f"did not take its last message{why}"
+    said = "accepted its last message" if good else f"refused its last message{why}"
     state: Literal["good", "bad"] = "good" if good else "bad"
     return ChannelShown(name=name, state=state, said=said, at=last.settled_at, waiting=waiting, failed=failed)
 
@@ -89,11 +89,11 @@ def _way(row: DeliveryRow) -> WayShown:
         case DeliveryState.FAILED:
             return WayShown(said=f"could not be sent to {channel}", at=row.settled_at, bad=True)
         case DeliveryState.LOGGED:
-            return WayShown(said=f"in the log; {channel} is gone")
+            return WayShown(said=f"in the log; {channel} was removed")
         case DeliveryState.SENDING:
             return WayShown(said=f"being sent to {channel}")
         case DeliveryState.WAITING if row.attempts:
-            return WayShown(said=f"{channel} did not take it; tried again", at=row.due_at, bad=True)
+            return WayShown(said=f"{channel} refused it; retrying", at=row.due_at, bad=True)
         case DeliveryState.WAITING:
             return WayShown(said=WAITS[row.delivery].format(channel=channel), at=row.due_at)
 

@@ -43,9 +43,9 @@ def _walls(facts: SheetFacts) -> str:
     name = f"{walls.mark.capitalize()} ({walls.kind})" if walls.state != "bad" else "None"
     each = f"{name}: a job {walls.does}."
     most = facts.most_by_walls
-    worth = "the level of this sheet holds for every agent" if most is Level.FULL else f"a model gets {most} at most"
+    worth = "the level of these orders applies to every agent" if most is Level.FULL else f"a model gets {most} at most"
     free = listed(facts.model_free)
-    exempt = "" if most is Level.FULL else f"; the {free} uses none and keeps the level of this sheet"
+    exempt = "" if most is Level.FULL else f"; the {free} uses none and keeps the level of these orders"
     return f"{each} So {worth}{exempt}."
 
 
@@ -74,4 +74,4 @@ def _money(facts: SheetFacts) -> str:
     if not facts.orders.work:
         return f"{most}; how much is unknown until work is named."
     free = listed(tuple(sorted({work.agent for work in facts.orders.work})))
-    return f"Nothing: the {free} uses no model, and our own rules do the thinking. {most} all the same."
+    return f"Nothing: the {free} uses no model, and the rules brain uses none. The limit is {most}."

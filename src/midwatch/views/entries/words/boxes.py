@@ -13,9 +13,9 @@ def told(event: BoxEvent, names: Names) -> str:
     name = called[0].upper() + called[1:]
     match event:
         case JobBoxOpened(number=number):
-            text = f"{name} is in its time box {number}"
+            text = f"{name}: time box {number} began"
         case JobWarned(minutes=minutes):
-            text = f"{name} has been at work for {minutes:g} minutes and is warned that its time is nearly over"
+            text = f"{name} has worked for {minutes:g} minutes and is warned that its time is nearly over"
         case JobBoxed():
             text = f"{name} is asked to stop: {clean(event.why)}"
         case _:

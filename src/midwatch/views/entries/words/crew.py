@@ -31,7 +31,7 @@ def told(event: CrewEvent, names: Names) -> str:
             return f"{name} {_decided(event)}"
         case AgentLimited():
             until = f" until {event.resets_at:%H:%M} UTC" if event.resets_at else ""
-            return f"{name} met the {clean(event.limit)} limit of {clean(event.provider)} and waits{until}"
+            return f"{name} reached the {clean(event.limit)} limit of {clean(event.provider)} and waits{until}"
         case AgentEnded():
             return f"{name}: its agent ended ({event.outcome.value.replace('_', ' ')}). {clean(event.why)}".rstrip()
     assert_never(event)

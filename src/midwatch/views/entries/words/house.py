@@ -31,17 +31,17 @@ def told(event: ProjectEvent, names: Names) -> str:
 def _books(event: Books, names: Names) -> str:
     match event:
         case ProjectAdded(project=project):
-            text = f"Project {clean(project.name)} is on the books: {clean(project.path)} ({clean(project.branch)})"
+            text = f"Project {clean(project.name)} was added: {clean(project.path)} ({clean(project.branch)})"
         case ProjectChanged():
             text = f"Project {names.of(event.project, 'settings')} changed: {_changes(event)}"
         case ProjectRemoved(project=name):
-            text = f"Project {names.of(name, 'of ours')} was taken off the books"
+            text = f"Project {names.of(name, 'of ours')} was removed"
         case GoalSet():
             text = f"Goal for {names.project(event.project)} ({event.horizon.value}): {clean(event.statement)}"
         case GoalClosed(status=status):
-            text = "A goal is reached" if status == "reached" else "A goal was given up"
+            text = "A goal is reached" if status == "reached" else "A goal was dropped"
         case WorkAdded():
-            text = f"Work for {names.project(event.project)} was written down: {clean(event.title)}"
+            text = f"Work for {names.project(event.project)} was added: {clean(event.title)}"
         case WorkChanged():
             text = _work(event, names)
         case _:
@@ -54,14 +54,16 @@ def _standing(event: Standing) -> str:
         case SettingsProposed(changes=changes):
             text = f"New settings are proposed: {listed(tuple(changes)) or 'none'}"
         case SettingsApplied():
-            text = "The proposed settings are in force"
+            text = "The proposed settings were applied"
         case SettingsDiscarded():
-            text = "The proposed settings were thrown away"
+            text = "The proposed settings were discarded"
         case LevelChanged():
             forced = " (forced)" if event.forced else ""
             why = f": {clean(event.reason)}" if event.reason else ""
             same = event.level is event.previous
-            moved = f"stays {event.level.value}" if same else f"goes from {event.previous.value} to {event.level.value}"
+            moved = (
+                f"stays {event.level.value}" if same else f"changed from {event.previous.value} to {event.level.value}"
+            )
             text = f"The level {moved}{forced}{why}"
         case _:
             assert_never(event)

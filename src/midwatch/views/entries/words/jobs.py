@@ -79,12 +79,12 @@ def _setting(event: Setting, names: Names) -> str:
             text = f"{_name(event.job, names)}{again} goes to {clean(event.agent)} in {where}: {clean(event.title)}"
         case JobClaimed():
             tries = f", try {event.attempt}" if event.attempt > 1 else ""
-            text = f"{_name(event.job, names)} is taken up at {event.stage.said}{tries}"
+            text = f"{_name(event.job, names)} started {event.stage.said}{tries}"
         case JobMirrored(repository=facts):
             dirty = f"; {counted(len(facts.dirty), 'uncommitted file')} left alone" if facts.dirty else ""
-            text = f"{_name(event.job, names)} stands on {clean(facts.branch)} at {clean(facts.head)[:12]}{dirty}"
+            text = f"{_name(event.job, names)} is based on {clean(facts.branch)} at {clean(facts.head)[:12]}{dirty}"
         case JobPrepared():
-            text = f"{_name(event.job, names)} has everything an agent needs"
+            text = f"{_name(event.job, names)} is ready for its agent"
         case _:
             assert_never(event)
     return text
@@ -94,16 +94,14 @@ def _held_up(event: Holding, names: Names) -> str:
     match event:
         case JobStumbled():
             name = _name(event.job, names)
-            text = (
-                f"{name} stumbled at {event.stage.said} ({spaced(event.cause)}) and tries again: {clean(event.error)}"
-            )
+            text = f"{name} failed at {event.stage.said} ({spaced(event.cause)}) and is retried: {clean(event.error)}"
         case JobWaits():
             text = f"{_name(event.job, names)} waits at {event.stage.said}: {clean(event.why)}"
         case JobWoken(by=by):
-            text = f"{_name(event.job, names)} goes on at {event.stage.said} ({clean(by)})"
+            text = f"{_name(event.job, names)} resumes at {event.stage.said} ({clean(by)})"
         case JobGranted(by=by):
             more = f"{event.usd_micros / 1_000_000:.2f} USD, {event.tokens:,} tokens and {event.requests:,} requests"
-            text = f"{clean(by)} lets {_name(event.job, names)} spend {more} more"
+            text = f"{clean(by)} raised the budget of {_name(event.job, names)} by {more}"
         case _:
             assert_never(event)
     return text
@@ -121,7 +119,7 @@ def _making(event: Making, name: str) -> str:
         case JobExecuted(done=done):
             text = f"{name} says it is done: {_done(done)}"
         case JobRepaired(done=done):
-            text = f"{name} was mended, round {event.round}: {_done(done)}"
+            text = f"{name} was repaired, round {event.round}: {_done(done)}"
         case _:
             assert_never(event)
     return text
@@ -130,15 +128,15 @@ def _making(event: Making, name: str) -> str:
 def _proving(event: Proving, name: str) -> str:
     match event:
         case JobBundled(bundle=bundle):
-            text = f"{name} was packed at {clean(bundle.head)[:12]}: {size(bundle.bytes)}"
+            text = f"{name} was bundled at {clean(bundle.head)[:12]}: {size(bundle.bytes)}"
         case JobQuarantined(change=change):
             text = f"{name} passed quarantine: {_change(change)}"
         case JobVerified(proof=proof, repair=repair):
             text = f"{name} was checked: {PROVEN.get(proof.verdict, spaced(proof.verdict))}"
             text += "".join(f". {clean(doubt.text).removesuffix('.')}" for doubt in proof.grave[:2])
-            text += "; it goes back for repair" if repair else ""
+            text += "; it is repaired next" if repair else ""
         case JobDelivered(branch=branch):
-            text = f"{name} lies on {clean(branch)} at {clean(event.head)[:12]}"
+            text = f"{name} was pushed to {clean(branch)} at {clean(event.head)[:12]}"
         case _:
             assert_never(event)
     return text
@@ -158,7 +156,7 @@ def _closing(event: Closing, names: Names) -> str:
                 f"{name} is {'only a draft' if event.draft else 'ready'} on {clean(event.branch)}: {clean(event.title)}"
             )
         case PullRequestReworded():
-            text = f"{_pull_request(event.pull_request, names)} says how its counterparts stand"
+            text = f"{_pull_request(event.pull_request, names)} has updated links to its counterparts"
         case PullRequestMerged(by=by, sha=sha):
             text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
         case PullRequestChanged(checks=checks):
@@ -182,6 +180,6 @@ def _done(done: Done) -> str:
 
 
 def _change(change: Change) -> str:
-    twice = f"; look twice at {clean(', '.join(change.flagged), 80)}" if change.flagged else ""
+    twice = f"; review carefully: {clean(', '.join(change.flagged), 80)}" if change.flagged else ""
     extent = f"{counted(len(change.files), 'file')}, +{change.insertions} -{change.deletions}"
     return f"{counted(len(change.commits), 'commit')}, {extent}{twice}"

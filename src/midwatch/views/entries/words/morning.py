@@ -60,7 +60,7 @@ def _reviewing(event: Reviewing, names: Names) -> str:
         case ReviewSubmitted(review=review):
             text = f"{clean(event.by)} reviewed the night: {_review(review)}"
         case ReviewTimedOut():
-            text = "No review came in time; the night counts for nothing"
+            text = "The review was not given in time; the night is not scored"
         case _:
             assert_never(event)
     return text

@@ -12,7 +12,7 @@ WAITS = {
     Delivery.AFTER_QUIET: "A notice waits for the end of quiet hours, then goes to {channel}",
     Delivery.BATCH: "A notice goes to {channel} with the next batch",
     Delivery.DIGEST: "A notice goes to {channel} with the digest",
-    Delivery.LOG: "A notice stays in the log: {channel} is gone",
+    Delivery.LOG: "A notice stays in the log: {channel} was removed",
 }
 
 
@@ -25,7 +25,7 @@ def told(event: NoticeEvent, names: Names) -> str:
             return f"A message with {counted(len(notices), 'notice')} goes to {clean(channel)}"
         case PushFailed(channel=channel, error=error, given_up=given_up):
             end = f" {counted(len(given_up), 'notice')} will not be tried again." if given_up else ""
-            return f"{clean(channel)} did not take a message: {clean(error)}{end}"
+            return f"{clean(channel)} refused a message: {clean(error)}{end}"
         case AskPostponed(ask=ask, due_at=due_at, why=why):
             called = names.of(ask, "an ask")
             meant = "waits for you" if due_at is None else "is due later"

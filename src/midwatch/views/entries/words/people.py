@@ -33,11 +33,11 @@ def told(event: PeopleEvent) -> str:
 def _listed(event: Listed) -> str:
     match event:
         case PersonAdded():
-            text = f"{clean(event.name)} may enter as {event.role}"
+            text = f"{clean(event.name)} was added as {event.role}"
         case PersonChanged():
-            text = f"A person is {event.role} from now on"
+            text = f"A person's role is now {event.role}"
         case PersonRemoved():
-            text = "A person may enter no more"
+            text = "A person's access was removed"
         case TokenIssued():
             text = f"A token was made: {clean(event.name, 60)} ({', '.join(event.scopes)})"
         case TokenRevoked():
@@ -50,15 +50,15 @@ def _listed(event: Listed) -> str:
 def _passing(event: Passing) -> str:
     match event:
         case PersonInvited(person=""):
-            text = f"A one-time link for somebody new, as {event.role}, was made"
+            text = f"A one-time link for a new {event.role} was made"
         case PersonInvited():
             text = "A one-time link for a new password was made"
         case PersonEntered():
-            text = f"A person signed in by {event.way}"
+            text = f"A person logged in by {event.way}"
         case PersonLeft():
-            text = "A person signed out everywhere" if event.everywhere else "A person signed out"
+            text = "A person logged out everywhere" if event.everywhere else "A person logged out"
         case PersonRefused():
-            text = f"{clean(event.name, 60) or 'Somebody'} was turned away at the door: {WHY[event.why]}"
+            text = f"{clean(event.name, 60) or 'Unknown'} could not log in: {WHY[event.why]}"
         case _:
             assert_never(event)
     return text

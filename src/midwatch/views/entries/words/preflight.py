@@ -14,11 +14,11 @@ def told(event: PreflightEvent) -> str:
     match event:
         case PreflightBegun(plan=plan):
             projects = listed(tuple(one.name for one in plan.projects)) or "the machine"
-            text = f"A preflight looks at {projects}"
+            text = f"A preflight of {projects} began"
         case PreflightChecked(subject=subject, text=said, state=state):
             text = f"Preflight, {MARKS[state]}: {clean(subject)}: {clean(said, 360)}"
         case PreflightEnded(error=error):
-            text = f"The preflight broke off: {clean(error)}" if error else "The preflight is over"
+            text = f"The preflight failed: {clean(error)}" if error else "The preflight ended"
         case _:
             assert_never(event)
     return text

@@ -146,7 +146,7 @@ def _asking(event: Asking, names: Names) -> str:
         case AskExpired(meant=meant):
             text = f"{name} was not answered in time. {without_answer(meant)}"
         case AskWithdrawn(why=why):
-            text = f"{name} is not needed any more: {clean(why)}"
+            text = f"{name} is no longer needed: {clean(why)}"
         case _:
             assert_never(event)
     return text
@@ -157,7 +157,7 @@ def _reaching(event: Reaching, names: Names) -> str:
         case NoticeRaised(tier=tier, text=said):
             text = f"{LOUDNESS[tier]}: {clean(said, 360)}"
         case NoticeSent(channel=channel, push=push):
-            text = f"A notice was sent to {clean(channel)}" if push else f"A notice went out by {clean(channel)}"
+            text = f"A notice was sent to {clean(channel)}" if push else f"A notice was sent by {clean(channel)}"
         case ToolCalled(tool=tool):
             text = f"{clean(tool)} begins for {names.of(event.job, 'the house')}"
         case ToolFinished(status=status):

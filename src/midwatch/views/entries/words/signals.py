@@ -8,7 +8,7 @@ from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean
 
 SAYS = {SignalKind.NEEDS_INPUT: "asks", SignalKind.ERROR: "has trouble", SignalKind.COMPLETED: "says it is done"}
-PASSED = {"turn": "in its next turn", "file": "in a file", "prompt": "in its prompt", "call": "beside a tool call"}
+PASSED = {"turn": "in its next turn", "file": "in a file", "prompt": "in its prompt", "call": "with a tool call"}
 
 
 def told(event: SignalEvent, names: Names) -> str:
@@ -26,7 +26,7 @@ def told(event: SignalEvent, names: Names) -> str:
         case SignalPassed(signals=()):
             return f"{name} was told {PASSED[event.how]}: {clean(event.text)}"
         case SignalPassed():
-            return f"{name} was told the answer {PASSED[event.how]}"
+            return f"{name} got the answer {PASSED[event.how]}"
         case MilestoneReached():
             return f"{name}: {clean(event.text, 360)}"
     assert_never(event)

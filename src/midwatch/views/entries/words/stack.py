@@ -22,7 +22,7 @@ def told(event: StackEvent, names: Names) -> str:
     match event:
         case StackBegun():
             where = f"in {names.project(event.project)} into {clean(event.into)}"
-            return f"{clean(event.by)} wants to know which branches go together {where}"
+            return f"{clean(event.by)} started a merge check {where}"
         case StackMade():
             return _made(event, names)
         case StackMerged():
@@ -30,7 +30,7 @@ def told(event: StackEvent, names: Names) -> str:
         case StackCommented():
             return f"{clean(event.by)} had {called} told at {some(len(event.pull_requests), 'pull request')}"
         case StackUndone():
-            return f"{clean(event.by)} took {called} back; {some(len(event.pull_requests), 'pull request')} open again"
+            return f"{clean(event.by)} undid {called}; {some(len(event.pull_requests), 'pull request')} open again"
     assert_never(event)
 
 

@@ -23,14 +23,14 @@ def told(event: WorkshopEvent, names: Names) -> str:
         case ConnectionSeen():
             return f"{name} {_reached(event)}"
         case SetupFinished(reused=True):
-            return f"{name} uses what the setup of {names.project(event.project)} made before."
+            return f"{name} reuses the setup of {names.project(event.project)}."
         case SetupFinished():
             return f"{name} had {names.project(event.project)} set up in {event.seconds:.0f} s: {clean(event.command)}"
         case ProcessOrphaned():
             end = "It was ended." if event.ended else "It could not be ended; look at the machine."
-            return f"Something of {called} was still at work: {clean(event.why)} {end}"
+            return f"A process of {called} was still running: {clean(event.why)} {end}"
         case CheckoutRemoved():
-            return f"The checkouts of {called} are gone, {_size(event.freed_bytes)} freed: {clean(event.why)}"
+            return f"The checkouts of {called} were removed, {_size(event.freed_bytes)} freed: {clean(event.why)}"
     assert_never(event)
 
 
