@@ -124,7 +124,7 @@ async def test_limits_the_provider_tells_of_are_told_on(asking: Asking) -> None:
         ),
         (Fault(400, "max_tokens or model output limit was reached."), HelloOutcome.ANSWERS, "answers in"),
         (Fault(429, headers={"retry-after": "90"}), HelloOutcome.LIMIT, "usage limit is reached until"),
-        (Fault(529), HelloOutcome.TROUBLE, "has trouble of its own (529)"),
+        (Fault(529), HelloOutcome.TROUBLE, "reports an error (529)"),
         (Fault(302, headers={"location": "http://192.0.2.1/"}), HelloOutcome.GARBAGE, "is no model: 302"),
         (usage_limit(SOON), HelloOutcome.LIMIT, "usage limit is reached until"),
         (Garbage(), HelloOutcome.GARBAGE, "is no model: 200"),

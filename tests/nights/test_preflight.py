@@ -380,7 +380,7 @@ async def test_a_check_that_never_ends_is_cut_off_and_worth_a_look(tmp_path: Pat
     async with prepared(tmp_path, more="[preflight]\nmax_minutes = 0.02\n") as house:
         await by_day.change_project(house.house.evening, "sample", by="ann", checks=("sleep 600",))
         line = (await looked(house))[What.CHECKS, "sample"]
-        assert (line.state, "had not ended after 0.02 min" in line.text) == (LOOK, True)
+        assert (line.state, "did not finish in 0.02 min" in line.text) == (LOOK, True)
 
 
 async def test_a_line_that_never_comes_is_bad_after_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

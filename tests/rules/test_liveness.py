@@ -42,8 +42,8 @@ def said(job: JobRow, *rows: AskRow | TimerRow) -> str:
 @pytest.mark.parametrize(
     ("job", "rows", "sentence"),
     [
-        ({"worker": "host-1-a", "started_at": NOW}, (), "live: at work at execute since 02:00"),
-        ({"worker": ""}, (), "stranded: at work at execute"),
+        ({"worker": "host-1-a", "started_at": NOW}, (), "live: running execute since 02:00"),
+        ({"worker": ""}, (), "stranded: running execute"),
         ({"state": JobState.QUEUED, "epoch": 2}, (), "queued: waits for its turn"),
         ({"state": JobState.STOPPING}, (), "live: is stopping"),
         (
@@ -69,7 +69,7 @@ def said(job: JobRow, *rows: AskRow | TimerRow) -> str:
         (
             {"state": JobState.WAITING, "cause": "budget", "waits_for": "It is spent."},
             (an_ask(state=AskState.ANSWERED), timer("job_2"), timer(kind="box")),
-            "stranded: waits, and nobody is asked: It is spent.",
+            "stranded: waits: It is spent.",
         ),
         ({"state": JobState.DONE}, (), "over: done"),
     ],

@@ -21,7 +21,7 @@ def test_a_machine_at_rest_breaks_nothing() -> None:
 def test_whoever_works_for_a_job_that_is_over_is_named(state: JobState) -> None:
     (found,) = check_machine([job(state)], MachineSeen(living=(("job_1", 3),)))
     assert found.rule == "every_process_has_a_job"
-    assert found.text == f"attempt 3 of job 1 is at work, though the job is {state.value}"
+    assert found.text == f"attempt 3 of job 1 is running, but the job is {state.value}"
 
 
 def test_whoever_works_for_a_job_nobody_knows_is_named() -> None:
@@ -31,4 +31,4 @@ def test_whoever_works_for_a_job_nobody_knows_is_named() -> None:
 
 def test_a_secret_that_was_written_is_named_and_not_repeated() -> None:
     (found,) = check_machine([], MachineSeen(leaks=(("team", "entry 7"),)))
-    assert (found.rule, found.text) == ("no_secret_is_written", "the value of the secret team stands in entry 7")
+    assert (found.rule, found.text) == ("no_secret_is_written", "the value of the secret team is in entry 7")

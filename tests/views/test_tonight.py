@@ -75,7 +75,7 @@ def test_what_a_level_means_agrees_with_the_table(level: Level) -> None:
     means = LEVEL_MEANS[level]
     assert ("starts nothing" in means) == (MATRIX[ActKind.START, level] is Outcome.SAY_ONLY)
     assert ("asks before it stops or restarts" in means) == (MATRIX[ActKind.STOP, level] is Outcome.ASK_FIRST)
-    assert ("tells you when it stops" in means) == (MATRIX[ActKind.STOP, level] is Outcome.EXECUTE_AND_TELL)
+    assert ("reports when it stops" in means) == (MATRIX[ActKind.STOP, level] is Outcome.EXECUTE_AND_TELL)
     minutes, _ = draft_terms(AskKind.APPROVE_PLAN, level, inside_scopes=True)
     assert ("do not wait" in means) == (minutes == 0)
 
@@ -90,7 +90,7 @@ def test_silence_is_told_as_the_rule_has_it() -> None:
 
 def test_limits_end_the_night_and_an_empty_purse_is_no_end() -> None:
     limits = Limits(usd=0, tokens=2_000_000, minutes=90, rounds=1)
-    assert will_not(at(Level.CAUTIOUS, limits=limits))[-1] == "Go on after 1 h 30 min, 1 round or 2,000,000 tokens."
+    assert will_not(at(Level.CAUTIOUS, limits=limits))[-1] == "Continue after 1 h 30 min, 1 round or 2,000,000 tokens."
 
 
 def test_paths_tools_and_domains_bind() -> None:
@@ -102,7 +102,7 @@ def test_paths_tools_and_domains_bind() -> None:
     said = will_not(at(Level.CAUTIOUS, permissions=reading))
     assert "Look anything up on the web beyond docs.example." in said
     assert "Write to a repository: the orders do not name repo_write_pr." in said
-    assert "Reach outside this house at all." in said
+    assert "Act outside this machine at all." in said
     assert not any("files or" in one for one in said)
     nowhere = Permissions(tools=("web_research",))
     assert "Look anything up on the web." in will_not(at(Level.CAUTIOUS, permissions=nowhere))
@@ -127,7 +127,7 @@ def test_everything_worth_reading_first_is_said() -> None:
         "Night 3 is not reviewed yet; signing closes its review.",
         "The level rises from observe to cautious by your signature.",
         "shop has 2 uncommitted files; the night will not see them.",
-        "bare has no checks by your own word, so nothing proves its work.",
+        "bare has no checks, as you chose; nothing will verify its work.",
         "Checks run as programs of yours on this machine; nothing isolates them.",
     )
 
@@ -154,7 +154,9 @@ def test_the_estimate_tells_the_walls_of_this_machine() -> None:
     assert told[Isolation.BUBBLEWRAP].startswith("Walled (bubblewrap): a job sees its own checkout")
     assert "applies to every agent" in told[Isolation.BUBBLEWRAP]
     assert "a model gets cautious at most" in told[Isolation.LANDLOCK]
-    assert told[Isolation.NONE].startswith("None: a job can do on this machine whatever you can do")
+    assert told[Isolation.NONE].startswith(
+        "None: a job has no sandbox: it can do everything you can do on this machine"
+    )
     assert "a model gets observe at most" in told[Isolation.NONE]
 
 

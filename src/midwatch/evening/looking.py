@@ -210,7 +210,7 @@ async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str) -> N
             return judge.look("It has no checks, so nothing proves its work.", fix)
         return judge.checks_told(results, project, turn.minutes)
 
-    late = f"The checks had not ended after {turn.minutes:g} min, so nobody knows whether {project.branch} is green."
+    late = f"The checks did not finish in {turn.minutes:g} min, so it is unknown whether {project.branch} is green."
     await turn.line(What.CHECKS, project.name, checked, seconds=wall.total_seconds() + MARGIN, late=late)
 
 

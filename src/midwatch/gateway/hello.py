@@ -99,7 +99,7 @@ async def _secret(access: ModelAccess, vault: SecretSource) -> str:
         return ""
     value = (await vault.secret(access.secret)).reveal()
     if not (value.isascii() and value.isprintable()) or " " in value:
-        raise Misuse(f"The credential {access.secret} has odd characters.", hint="Store it anew, by itself.")
+        raise Misuse(f"The credential {access.secret} has odd characters.", hint="Store it again, alone.")
     return value
 
 

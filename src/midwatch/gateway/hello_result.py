@@ -191,9 +191,7 @@ _SENTENCES: Final[Mapping[HelloOutcome, Callable[[HelloAnswer, datetime | None],
     ),
     HelloOutcome.UNPAID: lambda answer, _: f"{answer.access.provider} wants to be paid first ({answer.status}).",
     HelloOutcome.DECLINED: lambda answer, _: f"{answer.access.provider} declines the request ({answer.status}).",
-    HelloOutcome.TROUBLE: lambda answer, _: (
-        f"{answer.access.provider} has trouble of its own ({answer.status}); try later."
-    ),
+    HelloOutcome.TROUBLE: lambda answer, _: f"{answer.access.provider} reports an error ({answer.status}); try later.",
 }
 _IS_ANSWER: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
     "messages": lambda told: told.get("type") == "message",

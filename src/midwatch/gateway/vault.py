@@ -144,7 +144,7 @@ def _from_file(name: str, path: str) -> bytes:
             raise Refused(f"The secret {name} is refused: {path} is no ordinary file.", hint="Name a file.")
         if facts.st_uid != os.geteuid():
             raise Refused(
-                f"The secret {name} is refused: {path} belongs to somebody else.", hint=f"chown {os.geteuid()} {path}"
+                f"The secret {name} is refused: {path} belongs to another user.", hint=f"chown {os.geteuid()} {path}"
             )
         if stat.S_IMODE(facts.st_mode) & 0o177:
             raise Refused(f"The secret {name} is refused: others may read {path}.", hint=f"chmod 600 {path}")

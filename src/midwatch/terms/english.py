@@ -50,7 +50,7 @@ TEXT: Final[dict[str, str]] = {
     "call.run_never": "{what} is never run by an agent. Continue without it, or say so in your summary.",
     "call.run_nothing": "The command does nothing.",
     "call.run_too_long": "A command may have {most} characters at most. Put long text into a file first.",
-    "call.run_unclear": "The text of the command does not tell what would run: {why}. Write it plainly.",
+    "call.run_unclear": "It is not clear what the command would run: {why}. Write it plainly.",
     "call.run_unlisted": "The job's list of tools does not name the command: {command}.",
     "call.run_variable": "Setting {name} changes what would run. Run the command without it.",
     "call.tainted": "This run has read untrusted text, so no questions are asked.",

@@ -22,8 +22,8 @@ class Level(StrEnum):
 
 LEVEL_MEANS: Final[dict[Level, str]] = {
     Level.OBSERVE: "It looks and suggests. It starts nothing and writes nothing.",
-    Level.CAUTIOUS: "It starts ordered work and tells you; it asks before it stops or restarts a job.",
-    Level.MODERATE: "It starts and restarts ordered work by itself, and tells you when it stops a job.",
+    Level.CAUTIOUS: "It starts ordered work and reports it; it asks before it stops or restarts a job.",
+    Level.MODERATE: "It starts and restarts ordered work by itself, and reports when it stops a job.",
     Level.FULL: "It does all that the orders allow by itself; plans inside them do not wait for you.",
 }
 

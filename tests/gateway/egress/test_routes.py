@@ -38,7 +38,7 @@ async def test_the_credential_is_added_outside_and_the_jobs_own_is_left_behind(a
         ]
         record = await job.record()
         assert (record.host, record.verdict) == (NAME, "allowed")
-        assert record.why == "pip.midwatch.internal stands for files.example, which the house has named."
+        assert record.why == "pip.midwatch.internal is files.example, by the settings."
         assert "s3cret" not in repr(job.records)
 
 

@@ -95,7 +95,7 @@ async def _final_head(reader: asyncio.StreamReader) -> tuple[int, MessageHead]:
             break
         if status >= 200:
             return status, head
-    raise EgressRefused("The far end never came to its answer.", "failed", 502)
+    raise EgressRefused("The server did not answer.", "failed", 502)
 
 
 def _answer_fields(head: MessageHead, route: RegistryRoute | None) -> tuple[int | None, Fields]:

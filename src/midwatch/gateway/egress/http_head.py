@@ -80,7 +80,7 @@ def read_request(raw: bytes) -> ProxyRequest:
     length, chunked = _framing(head, version)
     if method == "CONNECT":
         if chunked or length is not None:
-            raise _odd("a tunnel has no body of its own")
+            raise _odd("a tunnel request has no body")
         host, port = _authority(target, None)
         return ProxyRequest(method, host, port, "", version, head)
     host, port, path = _absolute(target)

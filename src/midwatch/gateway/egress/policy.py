@@ -81,7 +81,7 @@ class RegistryRoute:
         if self.name == self.host and self.secure:
             raise Misuse(
                 f"The route {self.name} would have to open TLS, which is never done.",
-                hint=f"Give the route a name of its own that ends in {INSIDE}.",
+                hint=f"Give the route its own name that ends in {INSIDE}.",
             )
 
     @property

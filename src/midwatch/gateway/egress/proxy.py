@@ -124,13 +124,13 @@ class EgressProxy:
             visit.host, visit.rule = route.name, f"{route.name} for {route.host}"
             visit.begin()
             await self._forward(visit, request, job, route)
-            return f"{route.name} stands for {route.host}, which the house has named."
+            return f"{route.name} is {route.host}, by the settings."
         reach = may_reach(request.host, request.port, self._policy.rules)
         if not reach.allowed:
             raise EgressRefused(reach.why)
         visit.host, visit.rule = reach.name, reach.rule
         if request.method != "CONNECT" and request.port == 443:
-            raise EgressRefused(f"Port 443 of {reach.name} speaks TLS only; a plain request was refused.")
+            raise EgressRefused(f"Port 443 of {reach.name} accepts TLS only; a plain request was refused.")
         visit.begin()
         if request.method == "CONNECT":
             await self._tunnel(visit, job)

@@ -51,7 +51,7 @@ def _objections(shape: Shape, said: Said) -> Iterator[str]:
         if not _ours_to_run(shape, tool):
             yield f"The tool {_named(tool)} is run by the provider itself, which is not carried from here."
     if any(_far(part) for part in parts):
-        yield "The provider would fetch an address named in the content, so send what is there instead."
+        yield "The provider would fetch an address named in the content, so send its content instead."
 
 
 def _reaching(shape: Shape, said: Said) -> Iterator[str]:

@@ -211,7 +211,7 @@ def _check(heard: RequestHead) -> None:
     if len(heard.fields) > MOST_FIELDS or size > LARGEST_HEAD:
         raise RequestDeclined(431, "The head of the request is too large.")
     if heard.values("upgrade"):
-        raise RequestDeclined(426, "Only plain HTTP/1.1 is spoken here, no other protocol.")
+        raise RequestDeclined(426, "Only plain HTTP/1.1 is supported here.")
     if heard.values("content-length") and heard.values("transfer-encoding"):
         raise RequestDeclined(400, "The request gives its length in two ways.")
     hosts = heard.values("host")

@@ -93,7 +93,7 @@ class Exchange:
             if isinstance(answer, Reservation):
                 await self._books.ledger.release(answer)
         except Exception:
-            log.exception("What was set aside for a request that was cut off comes back when the house opens again.")
+            log.exception("The reservation of an interrupted request is released at the next start.")
 
     async def _out_and_back(self, inside: ClientConnection, trip: ExchangeState) -> None:
         try:

@@ -52,5 +52,5 @@ async def recorded(record: Awaitable[T]) -> T:
         return await record
     except Exception as problem:
         raise RecordingFailed(
-            "What a model was asked could not be written down, so no more is asked.", hint="Look at the database."
+            "A model request could not be recorded, so no more are sent.", hint="Look at the database."
         ) from problem

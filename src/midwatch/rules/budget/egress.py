@@ -79,7 +79,7 @@ class HostRule:
         under = host.startswith("*.")
         name = host.removeprefix("*.")
         if fault := fault_in(name) or ("its port is not a number from 1 to 65535" if colon and not port else ""):
-            raise Misuse(f"{shown(text)} cannot stand on the list of hosts: {fault}.", hint=hint)
+            raise Misuse(f"{shown(text)} is not a valid host: {fault}.", hint=hint)
         return cls(canonical(name), under, port)
 
     @property

@@ -99,5 +99,5 @@ def doubts_about_tests(
     shown = any(one.green and one.command in earlier for one in runs[1])
     code = any(file.kind is FileKind.CODE and language_of(file.path) for file in files)
     if said == "none" and code and not shown and claims_a_fix(claims):
-        return (Doubt(kind="no_new_test", text="No new test: nothing shows what it mended.", grave=False),)
+        return (Doubt(kind="no_new_test", text="No new test shows what was fixed.", grave=False),)
     return ()

@@ -48,7 +48,7 @@ _LEAVES = re.compile(r"\bos\._exit\(|\bos\.kill\(os\.getpid\(\)|\batexit\.regist
 
 _CHECKS, _ANY = ("config", "test"), ("config", "test", "snapshot", "code")
 _MARKS = (
-    _Mark("cannot_fail", _SWALLOWS, "It lets {path} pass whatever the tests say.", ("config",)),
+    _Mark("cannot_fail", _SWALLOWS, "It makes {path} pass whatever the tests report.", ("config",)),
     _Mark("narrowed", _NARROWS, "It makes {path} leave tests out.", _CHECKS, always=False),
     _Mark("steers_runner", _STEERS, "It changes in {path} how the test tool judges.", _ANY),
     _Mark("knows_runner", _RECOGNISES, "It lets {path} find out whether tests are running.", ("code", "config")),
@@ -76,7 +76,7 @@ def find(path: str, kind: str, texts: tuple[str | None, str | None], *, allowed:
     if texts[0] is None and _BEFORE_ALL.search(path):
         yield Doubt(kind="steers_runner", text=f"It adds {path}, which runs before every test.", path=path)
     if texts[0] is None and _SHADOWS.search(path):
-        yield Doubt(kind="shadows_runner", text=f"It adds {path}, which stands in for the test tool.", path=path)
+        yield Doubt(kind="shadows_runner", text=f"It adds {path}, which replaces the test tool.", path=path)
     for mark in _MARKS:
         # A script that no check calls may have its reasons; it is told all the same.
         aside = mark.pattern is _SWALLOWS and kind == "code" and _SHELL.search(path) is not None

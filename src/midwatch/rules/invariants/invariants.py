@@ -80,7 +80,7 @@ def one_effect(entries: Sequence[Entry], records: RecordsSeen) -> Found:
             yield f"the key {entry.key} was used twice", entry.seq
         keys.add(entry.key)
     jobs = Counter(row.job for row in records.pull_requests)
-    yield from ((f"{many} pull requests stand for {job}", 0) for job, many in jobs.items() if many > 1)
+    yield from ((f"{many} pull requests exist for {job}", 0) for job, many in jobs.items() if many > 1)
 
 
 def _repeated(entries: Sequence[Entry], once: dict[str, str]) -> Found:
@@ -251,7 +251,7 @@ def boxes_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
         if runs and job.id not in woken:
             yield f"the time box of job {job.number} runs and nothing will end it", 0
         if job.state.over and job.id in woken:
-            yield f"job {job.number} is over and its time box would still wake somebody", 0
+            yield f"job {job.number} is over but its time box is still open", 0
 
 
 def deadlines_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:

@@ -30,12 +30,12 @@ def _recorded(jobs: Sequence[JobRow], seen: MachineSeen) -> tuple[Violation, ...
         if job is None:
             found.append(f"attempt {epoch} of {name} is running, but there is no such job")
         elif job.state.over:
-            found.append(f"attempt {epoch} of job {job.number} is at work, though the job is {job.state.value}")
+            found.append(f"attempt {epoch} of job {job.number} is running, but the job is {job.state.value}")
     return tuple(Violation(rule="every_process_has_a_job", text=text) for text in found)
 
 
 def _hidden(seen: MachineSeen) -> tuple[Violation, ...]:
     return tuple(
-        Violation(rule="no_secret_is_written", text=f"the value of the secret {name} stands in {place}")
+        Violation(rule="no_secret_is_written", text=f"the value of the secret {name} is in {place}")
         for name, place in seen.leaks
     )

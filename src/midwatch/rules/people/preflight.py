@@ -66,13 +66,13 @@ def checks_told(results: Sequence[CheckResult], project: ProjectTried, minutes: 
         return bad(f"`{one.command}` cannot run: {tool} is not there.", _how_to_get(tool, one.tail, project.name))
     late = [one for one in results if one.exit_code == WALL]
     if late:
-        text = f"`{late[0].command}` had not ended after {minutes:g} min, so nobody knows whether {branch} is green."
+        text = f"`{late[0].command}` did not finish in {minutes:g} min, so it is unknown whether {branch} is green."
         return look(text, "Give it longer: midwatch settings propose preflight.max_minutes=60")
     seconds = sum(one.seconds for one in results)
     red = [one for one in results if not one.green]
     if red:
         text = f"{_named(red)} red on {branch} already; the night will be judged against that."
-        return look(text, "Mend it first, or order its mending.")
+        return look(text, "Fix it first, or order the fix.")
     named = "`" + results[0].command + "` is" if len(results) == 1 else f"{len(results)} checks are"
     return ok(f"{named} green on {branch} ({seconds:.0f} s).")
 

@@ -62,8 +62,8 @@ def standing_of(job: JobRow, asks: Iterable[AskRow], timers: Iterable[TimerRow])
 def _at_work(job: JobRow, asks: Iterable[AskRow]) -> tuple[str, datetime | None, datetime | None]:
     held = next((ask for ask in asks if ask.subject == job.id and ask.state is AskState.OPEN), None)
     if held is not None:
-        return f"at work, and asks you: ask {held.number}", held.due_at, None
-    return f"at work at {job.stage.said}", None, job.agent_began_at or job.started_at
+        return f"running, and asks you: ask {held.number}", held.due_at, None
+    return f"running {job.stage.said}", None, job.agent_began_at or job.started_at
 
 
 def _waits(job: JobRow, asks: Iterable[AskRow], timers: Iterable[TimerRow]) -> Standing:
@@ -72,7 +72,7 @@ def _waits(job: JobRow, asks: Iterable[AskRow], timers: Iterable[TimerRow]) -> S
         return Standing(Path.WAITS, f"waits for you: ask {ask.number}", until=ask.due_at)
     woken = next((one.due_at for one in timers if one.kind == "job" and one.subject == job.id), None)
     if woken is None:
-        return Standing(Path.STRANDED, f"waits, and nobody is asked: {job.waits_for or job.stage.said}")
+        return Standing(Path.STRANDED, f"waits: {job.waits_for or job.stage.said}")
     if remedy_of(job.cause).act is NextAct.BACK_OFF and job.cause != LIMIT:
         return Standing(Path.RECOVERS, f"backs off, because {remedy_of(job.cause).words},", until=woken)
     named = "waits for the provider's limit" if job.cause == LIMIT else "waits"

@@ -108,7 +108,7 @@ def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator
     if not argv or _moves_to(command, line, case):
         return
     if _means_other_words(command):
-        yield _ask("call.run_unclear", why="a wildcard could stand for a program, a verb or an option")
+        yield _ask("call.run_unclear", why="a wildcard could become a program, a verb or an option")
     yield from _judge_words(argv, case)
     yield from _judge_match(argv, case)
 

@@ -155,7 +155,7 @@ class _Reader:
             return
         # Braces nest, so whatever stands between them says nothing about whether they stand for words.
         if "{" in self.bare and ("," in self.bare or ".." in self.bare):
-            raise Unclear("braces stand for several words")
+            raise Unclear("braces expand to several words")
         names = not _GLOB.isdisjoint(self.bare) or self.bare.startswith("~")
         # Only bare letters name a variable: 'x=/../y' in quotes is a program.
         kind = "assignment" if _NAME.match(self.lead) else "names" if names else "word"
@@ -182,7 +182,7 @@ def split_commands(text: str) -> tuple[Simple, ...]:
             commands.append(_simple(part, before, word))
             part, before = [], word
         elif word != "\n":
-            raise Unclear("an operator stands where a command should be")
+            raise Unclear("an operator is where a command should be")
     return tuple(commands)
 
 
@@ -216,5 +216,5 @@ def _simple(part: list[tuple[str, str]], before: str, after: str) -> Simple:
 def _redirection(operator: str, target: str, what: str) -> Redirection:
     # Only a home is known by its text; a wildcard becomes the one file it fits, git's own included.
     if what != "word" and not _GLOB.isdisjoint(target):
-        raise Unclear("a wildcard stands where a redirection needs one file")
+        raise Unclear("a wildcard is used where a redirection needs one file")
     return Redirection(operator, target)

@@ -23,7 +23,7 @@ PHASES: Final[dict[Stage, str]] = {
     Stage.REPAIR: "repairing",
     Stage.DELIVER: "its branch is being pushed",
     Stage.PULL_REQUEST: "its pull request is opened",
-    Stage.NOTICE: "you are told",
+    Stage.NOTICE: "notice",
 }
 
 

@@ -20,7 +20,7 @@ ENDED: Final = {
     "max_turns": "took too many turns",
     "budget": "spent all it may",
     "limit": "met the provider's limit",
-    "auth": "was not let in by the provider",
+    "auth": "could not authenticate with the provider",
     "network": "could not reach the provider",
     "cancelled": "was stopped",
     "crashed": "broke off",

@@ -106,7 +106,7 @@ def night_shown(session: SessionRow | None, *, headline: str = "", authority: st
     if session is None:
         return NightShown(
             title="No night is under way.",
-            told="Write down what is to be done tonight, sign it, and this page follows along.",
+            told="Write and sign tonight's orders, and follow the night here.",
             next_page="/tonight",
             next_words="Prepare tonight",
         )
@@ -149,7 +149,7 @@ def _under_way(session: SessionRow, authority: str) -> NightShown:
 
 
 def _sentence(words: str) -> str:
-    said = clean(words, 300) or "Nobody said why."
+    said = clean(words, 300) or "No reason was given."
     return said[:1].upper() + said[1:]
 
 

@@ -85,7 +85,7 @@ def _line(row: PreflightLineRow) -> LineShown:
 
 def _said(row: PreflightRow, told: int) -> str:
     if row.state is PreflightState.RUNNING:
-        return f"Looking: {told} of {max(row.plan.lines, told)} told so far."
+        return f"Looking: {told} of {max(row.plan.lines, told)} checked so far."
     if row.error:
         return f"The look broke off: {clean(row.error)}"
     if row.state is PreflightState.REPLACED:

@@ -11,10 +11,10 @@ from midwatch.views.text.plain import clean
 ENDED: Final = {
     "running": "under way",
     "done": "done",
-    "stumbled": "stumbled, and is tried again",
+    "stumbled": "failed, retried",
     "waits": "waits",
     "returned": "sent back",
-    "lost": "cut off, and taken up again",
+    "lost": "interrupted, resumed",
     "failed": "failed",
     "stopped": "stopped",
     "declined": "turned down",

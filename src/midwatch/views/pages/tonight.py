@@ -27,7 +27,7 @@ DOING: Final[dict[ActKind, str]] = {
 
 ALLOWING: Final[dict[str, str]] = {
     "repo_read": "read the repositories",
-    WRITING: "write on branches of its own",
+    WRITING: "write to its own branches",
     RESEARCH: "look things up on the web",
     "pull_request": "open pull requests",
 }
@@ -45,7 +45,7 @@ def will_not(facts: SheetFacts) -> tuple[str, ...]:
         "Work in a project this sheet does not name.",
         *_held_by_paths(facts),
         *(f"Act on {clean(one.name)}: it is {_flags(one)}." for one in facts.projects if one.flags),
-        f"Go on after {_end(facts.orders)}.",
+        f"Continue after {_end(facts.orders)}.",
     )
     return tuple(sentence for sentence in said if sentence)
 
@@ -80,9 +80,9 @@ def _held_by_permissions(facts: SheetFacts) -> tuple[str, ...]:
         web = f"Look anything up on the web beyond {listed(permitted.domains, 10)}."
     writes = WRITING in permitted.tools
     return (
-        f"Reach outside this house{outside}.",
+        f"Act outside this machine{outside}.",
         web,
-        "Hand work to other agents or make appointments: the orders name nobody for it.",
+        "Delegate work or make appointments: the orders name no peer or calendar.",
         "" if writes else f"Write to a repository: the orders do not name {WRITING}.",
         f"Change more than {counted(facts.files_per_job, 'file')} or {counted(facts.lines_per_job, 'line')} in one job."
         if writes
@@ -128,8 +128,8 @@ def silence_on_plans(facts: SheetFacts) -> str:
     if facts.plan_minutes == 0:
         return f"At {facts.orders.level} a plan inside this sheet is carried out without waiting for you."
     return (
-        f"A plan nobody answers within {span(facts.plan_minutes)} counts as approved, "
-        "if it stays inside this sheet. One that does not waits for you."
+        f"A plan without an answer within {span(facts.plan_minutes)} counts as approved, "
+        "if it stays inside these orders. Any other plan waits for you."
     )
 
 
@@ -153,7 +153,7 @@ def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
             if one.uncommitted
         ),
         *(
-            f"{clean(one.name)} has no checks by your own word, so nothing proves its work."
+            f"{clean(one.name)} has no checks, as you chose; nothing will verify its work."
             for one in facts.projects
             if not one.has_checks and any(work.project == one.name and not work.checks for work in orders.pieces())
         ),
@@ -174,7 +174,7 @@ def _held_by_walls(facts: SheetFacts) -> tuple[str, ...]:
     if not agents or most.rank >= level.rank:
         return ()
     walls = "no walls" if facts.isolation is Isolation.NONE else f"only half walls ({facts.isolation.value})"
-    return (f"This machine has {walls}, so {listed(tuple(agents))} gets {most} at most, whatever this sheet says.",)
+    return (f"This machine has {walls}, so {listed(tuple(agents))} gets {most} at most, whatever these orders say.",)
 
 
 def _flags(project: ProjectSeen) -> str:

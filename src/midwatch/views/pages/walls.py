@@ -54,7 +54,7 @@ WALLS: Final[dict[Isolation, Walls]] = {
         kind="none",
         mark=MARKS["none"],
         state="bad",
-        does="can do on this machine whatever you can do: nothing keeps it apart",
+        does="has no sandbox: it can do everything you can do on this machine",
     ),
 }
 

@@ -19,7 +19,7 @@ def allows(contract: RunContract, projects: Sequence[str], level: Level, *, by_h
     named = listed(tuple(clean(name, 63) for name in projects), 5)
     return (
         f"This lets {clean(contract.agent, 63)} change files in {named}{inside}, spend at most {most}{jobs}, "
-        f"and hand its work over on a branch of its own with a pull request; {plan}. Nothing is merged."
+        f"and deliver its work on its own branch with a pull request; {plan}. Nothing is merged."
     )
 
 

@@ -28,7 +28,8 @@ def told(event: StackEvent, names: Names) -> str:
         case StackMerged():
             return f"{clean(event.by)} merged {called} as {clean(event.sha[:12])}"
         case StackCommented():
-            return f"{clean(event.by)} had {called} told at {some(len(event.pull_requests), 'pull request')}"
+            pulls = some(len(event.pull_requests), "pull request")
+            return f"{clean(event.by)} posted the merge order of {called} on {pulls}"
         case StackUndone():
             return f"{clean(event.by)} undid {called}; {some(len(event.pull_requests), 'pull request')} open again"
     assert_never(event)
