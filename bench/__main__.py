@@ -15,6 +15,7 @@ from bench import (
     record,
     redaction,
     sense,
+    sentence,
     startup,
     status,
     viewers,
@@ -22,6 +23,7 @@ from bench import (
 from bench.figure import Figure
 
 BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
+    "sentence": sentence.run,
     "record": record.run,
     "sense": sense.run,
     "status": status.run,

@@ -17,7 +17,8 @@ CHUNK = 64 * 1024
 MEGABYTES = 4
 SECRETS = 20
 ROUNDS = 5
-BAR = 11.0
+SHARE, DENSE_SHARE = 0.25, 0.04
+"""Of the pace of one bare expression over the same log: an ordinary one, and one that is secrets throughout."""
 MOST_WRONG = 3.0
 BARE = re.compile(rb"[A-Z0-9]{20}|password|secret|token|ghp_|sk-|-----BEGIN")
 """About the least a look for secrets could cost: one expression, each byte once."""
@@ -37,14 +38,14 @@ async def run() -> list[Figure]:
     letters = string.ascii_letters + string.digits
     known = {f"secret-{number}": "".join(source.choices(letters, k=40)) for number in range(SECRETS)}
     log = _log(source, list(known.values()))
-    ordinary = _measured(f"redaction, ordinary log, {SECRETS} secrets", Redactor(known), log, bar=BAR)
+    ordinary = _measured(f"redaction, ordinary log, {SECRETS} secrets", Redactor(known), log, SHARE)
     clean = Redactor(known).redact_bytes(log)
     assert not [value for value in known.values() if value.encode() in clean]
     dense = CORPUS * (MEGABYTES * 1_000_000 // 4 // len(CORPUS))
-    return [ordinary, _measured("redaction, nothing but secrets", Redactor(KNOWN), dense), _mistaken()]
+    return [ordinary, _measured("redaction, nothing but secrets", Redactor(KNOWN), dense, DENSE_SHARE), _mistaken()]
 
 
-def _measured(name: str, redactor: Redactor, log: bytes, bar: float = 0.0) -> Figure:
+def _measured(name: str, redactor: Redactor, log: bytes, share: float) -> Figure:
     chunks = [log[at : at + CHUNK] for at in range(0, len(log), CHUNK)]
     ours, bare, copied, clean = [], [], [], b""
     for _ in range(ROUNDS):
@@ -58,8 +59,8 @@ def _measured(name: str, redactor: Redactor, log: bytes, bar: float = 0.0) -> Fi
         name + (f", {found} LEAKS" if found else ""),
         f"{median([pace.wall for pace in ours]):.1f} MB/s, CPU {processor:.1f} MB/s",
         f"{median(bare):.0f} MB/s for one bare expression, {median(copied):.0f} copied",
-        f"≥ {bar:.0f} MB/s of CPU, no leak" if bar else "stated, no leak",
-        processor >= bar and not found,
+        f"≥ {share} of a bare expression, no leak",
+        processor >= share * median(bare) and not found,
     )
 
 

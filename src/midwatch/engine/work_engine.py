@@ -17,7 +17,7 @@ QUEUE = "work"
 AT_ONCE = 200
 """More than the settings let jobs run at once (100): a round never waits behind stages, which run for minutes."""
 UNUSED_POLL_SECONDS = 60.0
-"""How often DBOS looks for its own schedules; we have none."""
+"""How often DBOS looks for its own schedules and its own queue; we use neither."""
 MESSAGE_POLL_SECONDS = 0.5
 """How often DBOS looks for messages between workflows. We send none, and looking costs nothing then; but its thread
 sleeps that long before it notices that we are leaving, and holds everybody up for ten seconds if it sleeps longer."""
@@ -86,7 +86,8 @@ class WorkEngine:
             "notification_listener_polling_interval_sec": MESSAGE_POLL_SECONDS,
             "scheduler_polling_interval_sec": UNUSED_POLL_SECONDS,
         }
-        DBOS(config=config)
+        dbos = DBOS(config=config)
+        dbos._registry.get_internal_queue()._polling_interval_sec = UNUSED_POLL_SECONDS  # noqa: SLF001  not settable
         DBOS.launch()
         queue = await DBOS.register_queue_async(
             QUEUE, worker_concurrency=AT_ONCE, polling_interval_sec=self._poll, on_conflict="always_update"
