@@ -193,7 +193,7 @@ async def test_a_pause_of_the_person_s_own_is_not_ended_by_a_credential(tmp_path
         await night.order()
         await night.house.settle()
         (session,) = await night.house.house.records.find(SessionRow)
-        await steering.pause(night.house.house.night, session, by="ann", why="I look at something")
+        await steering.pause(night.house.house.night.journal, session, by="ann", why="I look at something")
         ask = await only_ask(night, AskKind.APPROVE_PLAN)
         await settlement.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
         await night.house.settle()

@@ -63,7 +63,7 @@ async def test_a_pause_in_the_middle_of_a_round_loses_no_work(tmp_path: Path) ->
         await house.pass_time(minutes=30)
         held = await newest(house)
         assert (held.state, held.paused) == (SessionState.AUTONOMOUS, True)
-        await steering.resume(house.house.night, held, by="ann")
+        await steering.resume(house.house.night.journal, house.house.night.records, held, by="ann")
         await house.to_the_brief()
         assert len(await house.house.records.find(PullRequestRow)) == 1
         await all_is_well(house)

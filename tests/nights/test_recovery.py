@@ -119,7 +119,7 @@ async def test_a_person_who_resumes_the_night_has_answered_what_it_was_paused_fo
         await begun(house, tmp_path)
         ask = await until_asked(house)
         (paused,) = await house.house.records.find(SessionRow)
-        await steering.resume(house.house.night, paused, by="ann")
+        await steering.resume(house.house.night.journal, house.house.night.records, paused, by="ann")
         answered = await house.house.records.get(AskRow, ask.id)
         assert (answered.state, answered.answer, answered.answered_by) == (AskState.ANSWERED, "go on", "ann")
         session = await house.to_the_brief()

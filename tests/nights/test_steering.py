@@ -89,7 +89,7 @@ async def test_a_message_pauses_and_nothing_starts_until_the_person_says_so(tmp_
         paused = await newest(house)
         assert paused.paused
         assert paused.rounds == 1
-        await steering.resume(house.house.night, paused, by="ann")
+        await steering.resume(house.house.night.journal, house.house.night.records, paused, by="ann")
         await house.to_the_brief()
         assert (await newest(house)).rounds > 1
         await all_is_well(house)
@@ -100,12 +100,12 @@ async def test_pause_holds_the_loop_and_resume_thinks_at_once(tmp_path: Path) ->
     async with a_house(tmp_path / "home") as house:
         session = await begun(house, source)
         night = house.house.night
-        await steering.pause(night, session, by="ann", why="dinner")
+        await steering.pause(night.journal, session, by="ann", why="dinner")
         with pytest.raises(Refused, match="paused already: dinner"):
-            await steering.pause(night, await newest(house), by="ann", why="again")
+            await steering.pause(night.journal, await newest(house), by="ann", why="again")
         with pytest.raises(Refused, match="paused"):
-            await steering.think(night, await newest(house), by="ann")
-        await steering.resume(night, await newest(house), by="ann")
+            await steering.think(night.journal, night.records, await newest(house), by="ann")
+        await steering.resume(night.journal, night.records, await newest(house), by="ann")
         before = len(await house.house.records.find(RoundRow))
         await house.settle()
         assert len(await house.house.records.find(RoundRow)) == before + 1

@@ -147,4 +147,4 @@ class Comments:
 
     async def comment(self, pull_request: PullRequestRow, text: str) -> None:
         """Leave a comment where the pull request is kept."""
-        await self.forges.named(pull_request.forge).comment(await place_of(self.night, pull_request), text)
+        await self.forges.named(pull_request.forge).comment(await place_of(self.night.records, pull_request), text)

@@ -137,7 +137,7 @@ class Performer:
         if name == "stage":
             await attempt.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
         elif name == "wake":
-            await waits.wake(night, args["job"], by="the patrol, because nothing else did")
+            await waits.wake(night.journal, night.records, args["job"], by="the patrol, because nothing else did")
         elif name == "ask":
             await planning.ask_anew(night, args["job"])
         else:
@@ -150,7 +150,7 @@ class Performer:
         if name == "preflight":
             await self._evening.give_up(self._night.journal, args["preflight"], str(error))
         if name == "stack":
-            await cleanup.give_up_stack(self._night, args["stack"], str(error))
+            await cleanup.give_up_stack(self._night.journal, self._night.records, args["stack"], str(error))
         if name == "round":
             session = await self._night.records.get(SessionRow, args["session"])
             if session.round_active and session.rounds == int(args["number"]):

@@ -103,7 +103,7 @@ async def _judge(night: Night, session_id: str, number: int, proposed: Proposed)
     ]
     if verdict.outcome is Outcome.REFUSE:
         events.append(ActEnded(act=proposed.act, end="refused", text=verdict.first.text))
-        events += acts.pause_on_spin(night, world, verdict)
+        events += acts.pause_on_spin(night.ids, world, verdict)
     if verdict.outcome is Outcome.SAY_ONLY:
         words = acts.in_words(proposal, world.name_of(proposal.project))
         events.append(ActEnded(act=proposed.act, end="said", text=f"Would {words}: {verdict.first.text}"))
@@ -124,7 +124,11 @@ async def _finish(night: Night, session_id: str, plan: RoundPlanned) -> None:
     world = await look(night, await night.records.get(SessionRow, session_id))
     next_at = night.clock.now() + timedelta(seconds=plan.next_in_seconds)
     ended = RoundEnded(session=session_id, number=plan.number, next_at=next_at)
-    events = (*await check_ins.check_in(night, world), ended, *check_ins.debrief_if_over(night, world))
+    events = (
+        *await check_ins.check_in(night.ids, night.records, world),
+        ended,
+        *check_ins.debrief_if_over(night.ids, world),
+    )
     try:
         await night.journal.record(*events, key=f"round:{session_id}:{plan.number}:ended")
     except Stale:

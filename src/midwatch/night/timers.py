@@ -13,6 +13,7 @@ from midwatch.night.context import Night
 from midwatch.night.jobs import time_box
 from midwatch.night.notify import outbox
 from midwatch.night.recovery import cleanup, waits
+from midwatch.ports.journal import Journal, Records
 from midwatch.terms.house import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
 
@@ -63,29 +64,31 @@ class TimerLoop:
             await SERVED[row.kind](self._night, row)
 
 
-async def call_round(night: Night, session_id: str, why: str) -> None:
+async def call_round(journal: Journal, records: Records, session_id: str, why: str) -> None:
     """Call the next round of a session."""
-    session = await night.records.get(SessionRow, session_id)
+    session = await records.get(SessionRow, session_id)
     number = session.rounds + 1
     called = RoundCalled(session=session.id, number=number, why=why)
-    await night.journal.record(called, key=f"round:{session.id}:{number}:called")
+    await journal.record(called, key=f"round:{session.id}:{number}:called")
 
 
-async def _review_over(night: Night, session_id: str) -> None:
-    session = await night.records.get(SessionRow, session_id)
+async def _review_over(journal: Journal, records: Records, session_id: str) -> None:
+    session = await records.get(SessionRow, session_id)
     ended = SessionEnded(session=session_id, reason="the review was not given in time")
     events = (ReviewTimedOut(session=session_id), *((ended,) if session.state is SessionState.DEBRIEF else ()))
-    await night.journal.record(*events, key=f"review:{session_id}:over")
+    await journal.record(*events, key=f"review:{session_id}:over")
 
 
 SERVED: dict[str, Callable[[Night, TimerRow], Awaitable[None]]] = {
-    "round": lambda night, row: call_round(night, row.subject, "timer"),
-    "ask": lambda night, row: settlement.expire(night, row.subject, row.due_at),
+    "round": lambda night, row: call_round(night.journal, night.records, row.subject, "timer"),
+    "ask": lambda night, row: settlement.expire(night.journal, night.records, row.subject, row.due_at),
     "session_limit": lambda night, row: settlement.debrief(night, row.subject, "the night's time is used up"),
-    "job": lambda night, row: waits.wake(night, row.subject, by="its time is due"),
+    "job": lambda night, row: waits.wake(night.journal, night.records, row.subject, by="its time is due"),
     "box": lambda night, row: time_box.box_due(night, row.subject, row.due_at),
     "channel": lambda night, row: outbox.dispatch(night, row.subject),
-    "stack": lambda night, row: cleanup.give_up_stack(night, row.subject, "It took longer than stack.max_minutes."),
-    "review": lambda night, row: _review_over(night, row.subject),
+    "stack": lambda night, row: cleanup.give_up_stack(
+        night.journal, night.records, row.subject, "It took longer than stack.max_minutes."
+    ),
+    "review": lambda night, row: _review_over(night.journal, night.records, row.subject),
 }
 """What each kind of wait comes to when its time has come."""

@@ -11,6 +11,8 @@ from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import contract_of, scope_of
 from midwatch.night.jobs.resume import followed
 from midwatch.ports.agent import Agent, Task
+from midwatch.ports.clock import Clock
+from midwatch.ports.journal import Records
 from midwatch.ports.network import NetworkReach, RoomNetwork
 from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.gate.levels import no_way_to_model
@@ -29,7 +31,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
     if agent is None:
         known = ", ".join(sorted(night.agents))
         raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
-    contract = await contract_of(night, job)
+    contract = await contract_of(night.records, job)
     scope_of(contract)  # refuses where nothing may be written
     settings = night.settings()
     purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}.{job.waits}"
@@ -45,10 +47,10 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         reads_only=job.stage is Stage.PLAN,
         setup_key=job.setup_key,
         takes_over=await _taken_over(night, job),
-        wall=_time_left(night, job, contract),
+        wall=_time_left(night.clock, job, contract),
         idle=timedelta(minutes=settings.execution.idle_minutes),
         grace=grace(night),
-        night_left=await _night_left(night, job),
+        night_left=await _night_left(night.clock, night.records, job),
         network=night.networks.for_room(reach),
         stop=night.wake_ups.of(job.id),
         room_bytes=settings.sandbox.room_mib * MIB,
@@ -120,15 +122,17 @@ async def _taken_over(night: Night, job: JobRow) -> str:
         return ""
     if job.stage is Stage.EXECUTE:
         for former in await followed(night.records, job):
-            if await last_head(night, former):  # one that ended before it entered a room left the work with another
+            if await last_head(
+                night.rooms, former
+            ):  # one that ended before it entered a room left the work with another
                 return former.id
     # Nothing was wrong with the work; and an agent that remembers what it did must find it done.
     return job.id if job.waits or (job.conversation and job.attempt > 1) else ""
 
 
-def _time_left(night: Night, job: JobRow, contract: RunContract) -> timedelta:
+def _time_left(clock: Clock, job: JobRow, contract: RunContract) -> timedelta:
     """What an agent has left of the job's time: resumed and restarted work is counted once (X1)."""
-    left = wall_of(contract) - timedelta(seconds=night.clock.real_seconds(job.ran_seconds))
+    left = wall_of(contract) - timedelta(seconds=clock.real_seconds(job.ran_seconds))
     if left < LEAST_TIME:
         raise Exhausted(
             f"Its {contract.constraints.max_runtime_minutes} minutes are used up.",
@@ -137,9 +141,9 @@ def _time_left(night: Night, job: JobRow, contract: RunContract) -> timedelta:
     return left
 
 
-async def _night_left(night: Night, job: JobRow) -> timedelta | None:
-    session = await night.records.get(SessionRow, job.session)
+async def _night_left(clock: Clock, records: Records, job: JobRow) -> timedelta | None:
+    session = await records.get(SessionRow, job.session)
     if session.ends_at is None:
         return None
-    left = (session.ends_at - night.clock.now()).total_seconds()
-    return timedelta(seconds=night.clock.real_seconds(max(0.0, left)))
+    left = (session.ends_at - clock.now()).total_seconds()
+    return timedelta(seconds=clock.real_seconds(max(0.0, left)))

@@ -4,7 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from midwatch.night.context import Night
+from midwatch.ports.journal import Blobs
+from midwatch.ports.workspace import Rooms
 from midwatch.terms.records import JobRow
 from midwatch.views.text.plain import harmless
 
@@ -12,20 +13,20 @@ MOST_BYTES: Final = 8_000
 MOST_LINES: Final = 60
 
 
-async def last_words(night: Night, job: JobRow) -> str:
+async def last_words(rooms: Rooms, job: JobRow) -> str:
     """Read the end of a job's log; nothing, where nobody said anything."""
-    return await asyncio.to_thread(_tail, night.rooms.log(job.id, "agent"))
+    return await asyncio.to_thread(_tail, rooms.log(job.id, "agent"))
 
 
-async def kept(night: Night, words: str) -> str:
+async def kept(blobs: Blobs, words: str) -> str:
     """Keep words as a blob; nothing is kept of nothing."""
-    return await night.blobs.keep(words.encode(errors="replace")) if words else ""
+    return await blobs.keep(words.encode(errors="replace")) if words else ""
 
 
-async def last_head(night: Night, job: JobRow) -> str:
+async def last_head(rooms: Rooms, job: JobRow) -> str:
     """Tell the commit of the checkout that was worked in last; nothing, where there is none."""
     for epoch in dict.fromkeys((*range(job.epoch, 0, -1), job.work_epoch)):
-        if found := await night.rooms.head_so_far(job.id, epoch):
+        if found := await rooms.head_so_far(job.id, epoch):
             return found
     return ""
 

@@ -55,7 +55,7 @@ class Listener:
     async def owed_from_before(self) -> tuple[Event, ...]:
         """Where another agent's question is open in a room that nobody has entered yet, the job waits for it."""
         rows = [one for one in await self._rows(SignalState.OPEN) if one.room != self._room.epoch]
-        return (agent_questions.waits(self._night, self._job, rows[0].text, answered=False),) if rows else ()
+        return (agent_questions.waits(self._night.clock, self._job, rows[0].text, answered=False),) if rows else ()
 
     async def owed_at_its_end(self) -> tuple[Event, ...]:
         """Where an agent ended without the answer to what it asked, the job waits, and goes on with it."""
@@ -67,7 +67,7 @@ class Listener:
         if not left or await self._stops():
             return ()
         answered = all(one.state is SignalState.ANSWERED for one in left)
-        return (agent_questions.waits(self._night, self._job, left[0].text, answered=answered),)
+        return (agent_questions.waits(self._night.clock, self._job, left[0].text, answered=answered),)
 
     async def hear(self, turn: int) -> str:
         """Wait for what the agent is owed after a turn, and give it; the same turn after a restart gets the same.
@@ -230,7 +230,7 @@ class Listener:
             while not stop.is_set():
                 ask = await self._night.records.get(AskRow, name)
                 if ask.state is not AskState.OPEN:
-                    return await agent_questions.settled(self._night, ask)
+                    return await agent_questions.settled(self._night.journal, self._night.records, ask)
                 await first_of(bell, stop)
         finally:
             self._night.wake_ups.put_away(name, bell)

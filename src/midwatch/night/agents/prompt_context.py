@@ -4,6 +4,7 @@ from midwatch.night.context import Night
 from midwatch.night.delivery.siblings import heard, siblings
 from midwatch.night.jobs.job_limits import scope_of
 from midwatch.ports.agent import TaskFacts, TaskLimits, TaskProject
+from midwatch.ports.journal import Records
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.retries import failures_of
@@ -42,25 +43,25 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
             scope.max_files_changed or 0, scope.max_diff_lines or 0, contract.constraints.max_runtime_minutes
         ),
         project=TaskProject(project.name, project.purpose, project.branch, commit, project.setup),
-        answers=() if plans else await _answers(night, job),
-        signals=await _signals(night, job),
-        priorities=await _priorities(night, job),
-        together=tuple(heard(one) for one in await siblings(night, job)),
+        answers=() if plans else await _answers(night.records, job),
+        signals=await _signals(night.records, job),
+        priorities=await _priorities(night.records, job),
+        together=tuple(heard(one) for one in await siblings(night.records, job)),
         commits=await night.mirrors.last_subjects(job.project, commit, COMMITS),
         former_plan=job.plan if plans and job.plan_wish else None,
         wish=job.plan_wish if plans else "",
-        rejected=await _rejected(night, job) if plans else (),
-        interrupted=await _interrupted(night, job),
+        rejected=await _rejected(night.records, job) if plans else (),
+        interrupted=await _interrupted(night.records, job),
         former=await _former(night, job),
         pieces=execution.commit_strategy == "incremental",
     )
 
 
-async def _interrupted(night: Night, job: JobRow) -> bool:
+async def _interrupted(records: Records, job: JobRow) -> bool:
     """Whether it finds its own work in the checkout: after a wait, or where a time box ended."""
     if job.stage is Stage.PLAN:
         return False
-    former = await night.records.get(JobRow, job.retry_of) if job.retry_of else None
+    former = await records.get(JobRow, job.retry_of) if job.retry_of else None
     goes_on = former is not None and boxed(former) and former.plan_hash == job.plan_hash
     return goes_on or bool(job.waits or (job.conversation and job.attempt > 1))
 
@@ -86,41 +87,41 @@ async def _former(night: Night, job: JobRow) -> FormerTry | None:
     )
 
 
-async def _signals(night: Night, job: JobRow) -> tuple[str, ...]:
+async def _signals(records: Records, job: JobRow) -> tuple[str, ...]:
     """What became of the last jobs in this project, newest first."""
-    others = [one for one in await night.records.find(JobRow, project=job.project) if one.id != job.id]
+    others = [one for one in await records.find(JobRow, project=job.project) if one.id != job.id]
     over = [one for one in others if one.state.over][-SIGNALS:]
     ended = [f"Job {one.number}, {one.title}: {one.state.value}. {one.why}".strip() for one in reversed(over)]
-    return *await _written(night, job), *ended
+    return *await _written(records, job), *ended
 
 
-async def _written(night: Night, job: JobRow) -> tuple[str, ...]:
+async def _written(records: Records, job: JobRow) -> tuple[str, ...]:
     """What agents themselves last told in this project, newest first: this job's own before the others'."""
-    rows = await night.records.find(SignalRow, project=job.project, state=SignalState.KEPT, refused="")
+    rows = await records.find(SignalRow, project=job.project, state=SignalState.KEPT, refused="")
     last = sorted(rows, key=lambda one: (one.job == job.id, one.created_at), reverse=True)[:SIGNALS]
     said = {SignalKind.ERROR: "trouble", SignalKind.COMPLETED: "done"}
     mine = {True: "You said", False: "An earlier job said"}
     return tuple(f"{mine[one.job == job.id]} ({said[one.says]}): {one.text} {one.detail}".strip() for one in last)
 
 
-async def _answers(night: Night, job: JobRow) -> tuple[tuple[str, str], ...]:
+async def _answers(records: Records, job: JobRow) -> tuple[tuple[str, str], ...]:
     """What the job asked so far, and what it was told."""
-    rows = await night.records.find(SignalRow, job=job.id, says=SignalKind.NEEDS_INPUT)
+    rows = await records.find(SignalRow, job=job.id, says=SignalKind.NEEDS_INPUT)
     asked = sorted((one for one in rows if one.answer and not one.refused), key=lambda one: one.number)
     return tuple((one.text, f"{one.answer} ({one.answered_by})") for one in asked)
 
 
-async def _rejected(night: Night, job: JobRow) -> tuple[str, ...]:
+async def _rejected(records: Records, job: JobRow) -> tuple[str, ...]:
     """What people said to plans for the same work that they turned down, the last word last."""
-    others = [one.id for one in await night.records.find(JobRow, project=job.project) if one.title == job.title]
-    turned_down = await night.records.find(PlanRow, job=tuple(others), fate="rejected") if others else ()
+    others = [one.id for one in await records.find(JobRow, project=job.project) if one.title == job.title]
+    turned_down = await records.find(PlanRow, job=tuple(others), fate="rejected") if others else ()
     return tuple(one.said for one in turned_down[-SIGNALS:])
 
 
-async def _priorities(night: Night, job: JobRow) -> tuple[str, ...]:
+async def _priorities(records: Records, job: JobRow) -> tuple[str, ...]:
     """The project's goals and what else is to be done there, the most pressing first."""
-    goals = await night.records.find(GoalRow, project=job.project, current=True, status="open")
-    items = await night.records.find(WorkRow, project=job.project, status=OPEN)
+    goals = await records.find(GoalRow, project=job.project, current=True, status="open")
+    items = await records.find(WorkRow, project=job.project, status=OPEN)
     said = [(one.priority, f"Goal: {one.statement}") for one in goals]
     said += [(one.priority, f"To do: {one.title}") for one in items if one.id != job.work_item]
     return tuple(text for _, text in sorted(said, key=lambda each: -each[0])[:PRIORITIES])

@@ -75,7 +75,7 @@ class Decider:
             allowed_tools=settings.execution.allowed_tools,
             allowed_domains=(*settings.sandbox.domains, *domains),
             scratch=("/tmp", self._signals),  # noqa: S108 - inside, it is the job's own
-            tainted=await tainted(self._night, self._job),
+            tainted=await tainted(self._night.journal, self._night.records, self._job),
         )
 
     async def _record(

@@ -12,6 +12,8 @@ from midwatch.night.asks.held_calls import withdraw
 from midwatch.night.context import Night
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import look
+from midwatch.ports.clock import Clock, Ids
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.people.asks import SILENCE, deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -34,22 +36,20 @@ NOBODY = "No answer will come. Take the smaller step, and explain it in your sum
 async def ask_or_answer(night: Night, job: JobRow, signal: str, said: Signal) -> tuple[str, tuple[Event, ...]]:
     """Say what a question leads to: the ask it becomes, or the answer that stood somewhere already."""
     session = await night.records.get(SessionRow, job.session)
-    known = known_answer(said.text, said.options, session.orders.notes, await _earlier(night, job))
+    known = known_answer(said.text, said.options, session.orders.notes, await _earlier(night.records, job))
     verdict = None if known is None else await _judged(night, job, session, known, signal)
     if known is not None and verdict is not None and verdict.outcome.acts:
-        return "", _resolved(night, job, signal, known, verdict)
+        return "", _resolved(night.ids, job, signal, known, verdict)
     opened = _ask(night, job, said, known)
     text = f"Job {job.number} ({job.title}) asks: {said.text}"
     kind = NoticeKind.NEEDS_INPUT
-    return opened.ask, (opened, _notice(night, job, tier_of(kind), text, subject=opened.ask))
+    return opened.ask, (opened, _notice(night.ids, job, tier_of(kind), text, subject=opened.ask))
 
 
-async def _earlier(night: Night, job: JobRow) -> tuple[Earlier, ...]:
+async def _earlier(records: Records, job: JobRow) -> tuple[Earlier, ...]:
     """What persons answered to jobs of this project; silence and our own answers are none of theirs."""
-    asks = {
-        one.id: one for one in await night.records.find(AskRow, project=job.project, kind=KIND, state=AskState.ANSWERED)
-    }
-    rows = await night.records.find(SignalRow, project=job.project)
+    asks = {one.id: one for one in await records.find(AskRow, project=job.project, kind=KIND, state=AskState.ANSWERED)}
+    rows = await records.find(SignalRow, project=job.project)
     return tuple(
         Earlier(row.text, said_by(asks[row.ask]), f"ask {asks[row.ask].number}") for row in rows if row.ask in asks
     )
@@ -75,14 +75,14 @@ async def _judged(night: Night, job: JobRow, session: SessionRow, known: Known, 
     return judge(proposal, facts.model_copy(update={"same_project_at": None}))
 
 
-def _resolved(night: Night, job: JobRow, signal: str, known: Known, verdict: Verdict) -> tuple[Event, ...]:
+def _resolved(ids: Ids, job: JobRow, signal: str, known: Known, verdict: Verdict) -> tuple[Event, ...]:
     answered = SignalAnswered(
         signal=signal, job=job.id, answer=known.answer, by="midwatch", why=known.where, code=verdict.first.code
     )
     if verdict.outcome is not Outcome.EXECUTE_AND_TELL:
         return (answered,)
     text = f"Job {job.number} asked; {known.where} has the answer: {known.answer}"
-    return answered, _notice(night, job, tier_of(NoticeKind.ACT_TOLD), text)
+    return answered, _notice(ids, job, tier_of(NoticeKind.ACT_TOLD), text)
 
 
 def _ask(night: Night, job: JobRow, said: Signal, known: Known | None) -> AskOpened:
@@ -106,15 +106,15 @@ def _ask(night: Night, job: JobRow, said: Signal, known: Known | None) -> AskOpe
     return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
 
 
-async def is_question(night: Night, ask: AskRow) -> bool:
+async def is_question(records: Records, ask: AskRow) -> bool:
     """Tell whether an agent's own question stands behind an ask; guidance is asked for other reasons too."""
-    return ask.kind is KIND and bool(await night.records.find(SignalRow, ask=ask.id))
+    return ask.kind is KIND and bool(await records.find(SignalRow, ask=ask.id))
 
 
-async def settled(night: Night, ask: AskRow) -> None:
+async def settled(journal: Journal, records: Records, ask: AskRow) -> None:
     """Carry out what a settled ask about a job's question means; done already, it changes nothing."""
-    rows = await night.records.find(SignalRow, ask=ask.id, state=SignalState.OPEN)
-    job = await night.records.get(JobRow, ask.subject)
+    rows = await records.find(SignalRow, ask=ask.id, state=SignalState.OPEN)
+    job = await records.get(JobRow, ask.subject)
     if ask.state is AskState.OPEN or job.state.over:
         return
     events: list[Event] = []
@@ -125,48 +125,46 @@ async def settled(night: Night, ask: AskRow) -> None:
         answer = said_by(ask) if ask.state is AskState.ANSWERED else NOBODY
         by = ask.answered_by or "nobody"
         events.append(SignalAnswered(signal=row.id, job=job.id, answer=answer, by=by))
-    await _once(night, *events, key=f"settle:{ask.id}")
-    await wake(night, job.id, by=ask.answered_by or "midwatch")
+    await _once(journal, *events, key=f"settle:{ask.id}")
+    await wake(journal, records, job.id, by=ask.answered_by or "midwatch")
 
 
-async def wake(night: Night, job_id: str, *, by: str) -> None:
+async def wake(journal: Journal, records: Records, job_id: str, *, by: str) -> None:
     """Let a job go on that waited for an answer, once none of its questions is open."""
-    job = await night.records.get(JobRow, job_id)
-    if job.state is not JobState.WAITING or job.cause != QUESTION or await open_questions(night, job.id):
+    job = await records.get(JobRow, job_id)
+    if job.state is not JobState.WAITING or job.cause != QUESTION or await open_questions(records, job.id):
         return
     woken = JobWoken(job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, by=by)
-    await _once(night, woken, key=f"woken:{job.id}:{job.epoch}:{job.waits}")
+    await _once(journal, woken, key=f"woken:{job.id}:{job.epoch}:{job.waits}")
 
 
-async def open_questions(night: Night, job: str) -> tuple[SignalRow, ...]:
+async def open_questions(records: Records, job: str) -> tuple[SignalRow, ...]:
     """Find what a job asked and nobody has answered."""
-    return await night.records.find(SignalRow, job=job, state=SignalState.OPEN)
+    return await records.find(SignalRow, job=job, state=SignalState.OPEN)
 
 
-def waits(night: Night, job: JobRow, question: str, *, answered: bool) -> JobWaits:
+def waits(clock: Clock, job: JobRow, question: str, *, answered: bool) -> JobWaits:
     """Say that a job whose agent has ended waits for an answer, or goes on at once with the one that is there."""
     why = f"It asked a question and exited before the answer: {question}"
-    until = night.clock.now() if answered else None
+    until = clock.now() if answered else None
     return JobWaits(
         job=job.id, epoch=job.epoch, stage=job.stage, attempt=job.attempt, cause=QUESTION, why=why, until=until
     )
 
 
-async def let_go(night: Night, job_id: str) -> None:
+async def let_go(journal: Journal, records: Records, job_id: str) -> None:
     """Take back what a job asked that is over: nobody waits for the answers."""
-    for ask in await night.records.find(AskRow, subject=job_id, kind=KIND, state=AskState.OPEN):
-        if await is_question(night, ask):
-            await withdraw(night, ask, "the job is over")
+    for ask in await records.find(AskRow, subject=job_id, kind=KIND, state=AskState.OPEN):
+        if await is_question(records, ask):
+            await withdraw(journal, ask, "the job is over")
 
 
-async def _once(night: Night, *events: Event, key: str) -> None:
-    if events and await night.journal.known(key) is None:
+async def _once(journal: Journal, *events: Event, key: str) -> None:
+    if events and await journal.known(key) is None:
         with contextlib.suppress(Stale, Refused):  # stopped, replaced or settled by another in the same moment
-            await night.journal.record(*events, key=key)
+            await journal.record(*events, key=key)
 
 
-def _notice(night: Night, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
+def _notice(ids: Ids, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
     short = text if len(text) <= LONGEST_NOTICE else f"{text[:LONGEST_NOTICE]}…"
-    return NoticeRaised(
-        notice=night.ids.new("ntc"), session=job.session, tier=tier, text=short, subject=subject or job.id
-    )
+    return NoticeRaised(notice=ids.new("ntc"), session=job.session, tier=tier, text=short, subject=subject or job.id)

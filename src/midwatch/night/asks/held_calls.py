@@ -9,6 +9,7 @@ from midwatch.errors import Refused, Stale, Unknown
 from midwatch.journal.entry import digest
 from midwatch.journal.events.session import AskOpened, AskWithdrawn, NoticeRaised
 from midwatch.night.context import Night
+from midwatch.ports.journal import Journal, Records
 from midwatch.ports.room import Room
 from midwatch.rules.people.asks import agrees, deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -123,21 +124,21 @@ class Asking:
             if row.state is not AskState.OPEN:
                 return SILENT if row.state is AskState.EXPIRED else STOPPED
             if stop.is_set():
-                await withdraw(self._night, row, "the job was stopped")
+                await withdraw(self._night.journal, row, "the job was stopped")
                 continue
             await first_of(bell, stop)
 
 
-async def withdraw(night: Night, ask: AskRow, why: str) -> None:
+async def withdraw(journal: Journal, ask: AskRow, why: str) -> None:
     """Take a question back, unless it was settled in the same moment."""
     with contextlib.suppress(Stale, Refused):
-        await night.journal.record(AskWithdrawn(ask=ask.id, why=why), key=f"ask:{ask.id}:withdrawn")
+        await journal.record(AskWithdrawn(ask=ask.id, why=why), key=f"ask:{ask.id}:withdrawn")
 
 
-async def withdraw_calls(night: Night, job: str) -> None:
+async def withdraw_calls(journal: Journal, records: Records, job: str) -> None:
     """Take back what was asked about calls of an attempt that is over: nobody waits for the answers."""
-    for ask in await night.records.find(AskRow, subject=job, kind=AskKind.CONFIRM_ACT, state=AskState.OPEN):
-        await withdraw(night, ask, "the agent no longer waits for it")
+    for ask in await records.find(AskRow, subject=job, kind=AskKind.CONFIRM_ACT, state=AskState.OPEN):
+        await withdraw(journal, ask, "the agent no longer waits for it")
 
 
 def _agreed(row: AskRow) -> bool:

@@ -13,6 +13,7 @@ from midwatch.night.jobs.job_limits import tainted
 from midwatch.night.recovery import waits
 from midwatch.night.rounds import acts
 from midwatch.night.rounds.debrief import debrief_events
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.asks import NO, YES, agrees
 from midwatch.terms.asks import EDIT, AskKind, AskState, Silence
 from midwatch.terms.house import SessionState
@@ -32,7 +33,7 @@ async def answer(night: Night, name: str, said: str, *, by: str, text: str = "",
             f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}"
         )
     closed = ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING}
-    if closed and said.lower() not in YES | NO and not await agent_questions.is_question(night, ask):
+    if closed and said.lower() not in YES | NO and not await agent_questions.is_question(night.records, ask):
         _check_edit(ask, said, text)
     await night.journal.record(AskAnswered(ask=ask.id, answer=said, by=by, text=text), actor=by)
     return await night.records.get(AskRow, ask.id)
@@ -49,28 +50,28 @@ def _check_edit(ask: AskRow, said: str, text: str) -> None:
         )
 
 
-async def expire(night: Night, ask_id: str, due_at: datetime) -> None:
+async def expire(journal: Journal, records: Records, ask_id: str, due_at: datetime) -> None:
     """Nobody answered in time: what silence meant happens."""
-    ask = await night.records.get(AskRow, ask_id)
+    ask = await records.get(AskRow, ask_id)
     if ask.state is not AskState.OPEN or ask.due_at != due_at:
         return
-    if await night.records.find(NoticeRow, subject=ask.id, sent_by=""):
+    if await records.find(NoticeRow, subject=ask.id, sent_by=""):
         return  # nobody was told of it yet: its clock starts when somebody is (RULES 2)
-    why = await _not_by_silence(night, ask)
+    why = await _not_by_silence(journal, records, ask)
     event = AskPostponed(ask=ask.id, due_at=None, why=why) if why else AskExpired(ask=ask.id, meant=ask.silence)
     try:
-        await night.journal.record(event, key=f"ask:{ask.id}:{'waits' if why else 'expired'}")
+        await journal.record(event, key=f"ask:{ask.id}:{'waits' if why else 'expired'}")
     except (Refused, Stale):
         return  # answered in the same moment; the answer wins
 
 
-async def _not_by_silence(night: Night, ask: AskRow) -> str:
+async def _not_by_silence(journal: Journal, records: Records, ask: AskRow) -> str:
     """What silence means was fixed when the ask was opened; tell why it may not approve any more, if so (RULES 2)."""
     if ask.silence is not Silence.APPROVED:
         return ""
-    if (await night.records.get(SessionRow, ask.session)).level is Level.OBSERVE:
+    if (await records.get(SessionRow, ask.session)).level is Level.OBSERVE:
         return "the level was lowered to observe, so silence does not approve it"
-    if ask.subject.startswith("job_") and await tainted(night, await night.records.get(JobRow, ask.subject)):
+    if ask.subject.startswith("job_") and await tainted(journal, records, await records.get(JobRow, ask.subject)):
         return "the run read untrusted text, so silence does not approve it"
     return ""
 
@@ -80,26 +81,26 @@ async def settle(night: Night, ask_id: str) -> None:
     ask = await night.records.get(AskRow, ask_id)
     agreed = agrees(ask.answer) or ask.answer == Silence.APPROVED.value
     if ask.kind is AskKind.APPROVE_PLAN:
-        await _settle_plan(night, ask, agreed=agreed)
+        await _settle_plan(night.journal, night.records, ask, agreed=agreed)
     elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith("job_"):  # a held tool call looks itself
         await _settle_act(night, ask, agreed=agreed)
-    elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night, ask.session):
+    elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night.records, ask.session):
         await debrief(night, ask.session, "a critical error got no answer")
-    elif await agent_questions.is_question(night, ask):
-        await agent_questions.settled(night, ask)
+    elif await agent_questions.is_question(night.records, ask):
+        await agent_questions.settled(night.journal, night.records, ask)
     elif ask.kind in ABOUT_WAITING and ask.subject.startswith("job_"):
         events = await waits.answered(night, ask, agreed=agreed)
         if events:
-            await _once(night, *events, key=f"settle:{ask.id}")
+            await _once(night.journal, *events, key=f"settle:{ask.id}")
 
 
-async def _under_way(night: Night, session: str) -> bool:
+async def _under_way(records: Records, session: str) -> bool:
     """A job that a person resumed after its night has no night to stop."""
-    return (await night.records.get(SessionRow, session)).state is SessionState.AUTONOMOUS
+    return (await records.get(SessionRow, session)).state is SessionState.AUTONOMOUS
 
 
-async def _settle_plan(night: Night, ask: AskRow, *, agreed: bool) -> None:
-    job = await night.records.get(JobRow, ask.subject)
+async def _settle_plan(journal: Journal, records: Records, ask: AskRow, *, agreed: bool) -> None:
+    job = await records.get(JobRow, ask.subject)
     if job.state.over or job.state is JobState.STOPPING:
         return  # what stops it ends it
     by = ask.answered_by or "silence"
@@ -111,7 +112,7 @@ async def _settle_plan(night: Night, ask: AskRow, *, agreed: bool) -> None:
     else:
         why = f"The plan was rejected by {by}. {ask.answer_text}".strip()
         events = JobEnded(job=job.id, epoch=job.epoch, state="declined", why=why)
-    await _once(night, events, key=f"settle:{ask.id}")
+    await _once(journal, events, key=f"settle:{ask.id}")
 
 
 async def _settle_act(night: Night, ask: AskRow, *, agreed: bool) -> None:
@@ -119,13 +120,15 @@ async def _settle_act(night: Night, ask: AskRow, *, agreed: bool) -> None:
         await acts.carry_out(night, ask.subject, confirmed=True)
         return
     said = "nobody answered" if ask.state is AskState.EXPIRED else f"{ask.answered_by} said {ask.answer}"
-    await _once(night, ActEnded(act=ask.subject, end="dropped", text=f"Not done: {said}."), key=f"settle:{ask.id}")
+    await _once(
+        night.journal, ActEnded(act=ask.subject, end="dropped", text=f"Not done: {said}."), key=f"settle:{ask.id}"
+    )
 
 
-async def _once(night: Night, *events: Event, key: str) -> None:
-    if await night.journal.known(key) is None:
+async def _once(journal: Journal, *events: Event, key: str) -> None:
+    if await journal.known(key) is None:
         try:
-            await night.journal.record(*events, key=key)
+            await journal.record(*events, key=key)
         except Stale:
             return  # stopped or replaced meanwhile
 
@@ -138,7 +141,7 @@ async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "m
             raise Refused(f"{session.called} is not running (it is in {session.state.value}).")
         jobs = await night.records.find(JobRow, session=session.id)
         asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
-        events = debrief_events(night, session, reason, jobs=jobs, asks=asks, by=actor)
+        events = debrief_events(night.ids, session, reason, jobs=jobs, asks=asks, by=actor)
         try:
             await night.journal.record(*events, actor=actor)
         except (Stale, Refused):

@@ -24,6 +24,8 @@ from midwatch.night.commands.job_start import Begun, job_events, run_events
 from midwatch.night.context import Night
 from midwatch.night.rounds.contracts import contract_for
 from midwatch.night.rounds.world import World, look
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Records
 from midwatch.rules.gate.contract import WRITE
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.gate.levels import HOUSEKEEPER
@@ -58,9 +60,9 @@ class Commanded(Term):
 
 async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, ...]:
     """Begin at once what a person wants, or say in one sentence why not."""
-    projects = await _projects(night, wanted)
+    projects = await _projects(night.records, wanted)
     orders = _orders(night, wanted, await _level(night, wanted))
-    items, added = _items(night, orders, projects)
+    items, added = _items(night.ids, orders, projects)
     repositories = tuple([await night.mirrors.inspect(row.path) for row in projects])
     session = _provisional(night, orders, items, by).model_copy(update={"repositories": repositories})
     world = await look(night, session)
@@ -72,13 +74,13 @@ async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, 
         SessionOpened(session=session.id, orders=orders, source=SOURCE, ad_hoc=True),
         OrdersSigned(session=session.id, orders_hash=digest(canonical(orders.model_dump(mode="json"))), by=by),
         SessionStarted(session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories),
-        *_work(night, world, list(zip(proposals, verdicts, strict=True)), by_hand=wanted.by_hand),
+        *_work(night.ids, world, list(zip(proposals, verdicts, strict=True)), by_hand=wanted.by_hand),
     ]
     await night.journal.record(*events, actor=by)
     return await night.records.find(JobRow, session=session.id)
 
 
-async def _projects(night: Night, wanted: Commanded) -> tuple[ProjectRow, ...]:
+async def _projects(records: Records, wanted: Commanded) -> tuple[ProjectRow, ...]:
     """Look everything over that the command names."""
     if not wanted.sentence.strip():
         raise Misuse("The sentence is empty.", hint='For example: midwatch code "fix the flaky test"')
@@ -93,7 +95,7 @@ async def _projects(night: Night, wanted: Commanded) -> tuple[ProjectRow, ...]:
     found = []
     for name in wanted.projects:
         try:
-            found.append(await night.records.get(ProjectRow, name))
+            found.append(await records.get(ProjectRow, name))
         except Unknown as unknown:
             hint = "List them: midwatch project; add one: midwatch project add PATH"
             raise Unknown(f"There is no project {name!r}.", hint=hint) from unknown
@@ -101,13 +103,13 @@ async def _projects(night: Night, wanted: Commanded) -> tuple[ProjectRow, ...]:
         raise Misuse("A project is named twice.", hint="Name each one once.")
     if wanted.by_hand and len(found) > 1:
         raise Misuse("Only one interactive project at a time.", hint="Name one project.")
-    await _free(night, found)
+    await _free(records, found)
     return tuple(found)
 
 
-async def _free(night: Night, projects: list[ProjectRow]) -> None:
+async def _free(records: Records, projects: list[ProjectRow]) -> None:
     """Tell which job is in the way, before the gate would say only that one is."""
-    running = [job for row in projects for job in await night.records.find(JobRow, project=row.id)]
+    running = [job for row in projects for job in await records.find(JobRow, project=row.id)]
     if busy := next((job for job in running if not job.state.over), None):
         name = next(row.name for row in projects if row.id == busy.project)
         raise Refused(
@@ -156,11 +158,9 @@ def _orders(night: Night, wanted: Commanded, level: Level) -> Orders:
     return Orders(level=level, goals=(sentence,), work=(work,), limits=limits)
 
 
-def _items(
-    night: Night, orders: Orders, projects: tuple[ProjectRow, ...]
-) -> tuple[tuple[OrderedItem, ...], list[Event]]:
+def _items(ids: Ids, orders: Orders, projects: tuple[ProjectRow, ...]) -> tuple[tuple[OrderedItem, ...], list[Event]]:
     title = orders.work[0].title
-    items = tuple(OrderedItem(work_item=night.ids.new("work"), project=row.id, title=title) for row in projects)
+    items = tuple(OrderedItem(work_item=ids.new("work"), project=row.id, title=title) for row in projects)
     added: list[Event] = [
         WorkAdded(item=item.work_item, project=item.project, title=title, next_step="commanded") for item in items
     ]
@@ -226,14 +226,14 @@ def _judged(world: World, proposal: Proposal) -> Verdict:
     return verdict
 
 
-def _work(night: Night, world: World, judged: list[tuple[Proposal, Verdict]], *, by_hand: bool) -> list[Event]:
+def _work(ids: Ids, world: World, judged: list[tuple[Proposal, Verdict]], *, by_hand: bool) -> list[Event]:
     """One run, a job for each repository, and each of them an act that was judged and done."""
-    session, run, mission = world.session, night.ids.new("run"), night.ids.new("mis")
+    session, run, mission = world.session, ids.new("run"), ids.new("mis")
     begun: list[Event] = []
     ends: list[Event] = []
     acts: list[Event] = []
     for proposal, verdict in judged:
-        act, job = night.ids.new("act"), night.ids.new("job")
+        act, job = ids.new("act"), ids.new("job")
         facts = world.facts_for(proposal)
         contract = contract_for(session, proposal, world.projects, world.settings, mission)
         if contract is None:

@@ -6,9 +6,10 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobCreated, MissionCreated, RunStarted
 from midwatch.journal.events.projects import WorkChanged
-from midwatch.night.context import Night
 from midwatch.night.rounds.contracts import company_of, contract_for, joint_contract
 from midwatch.night.rounds.world import World
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Records
 from midwatch.terms.acts import Proposal
 from midwatch.terms.contract import RunContract
 from midwatch.terms.house import WorkStatus
@@ -25,23 +26,25 @@ class Begun:
     by_hand: bool = False
 
 
-async def start_events(night: Night, world: World, proposal: Proposal, act: str) -> tuple[list[Event], str]:
+async def start_events(
+    ids: Ids, records: Records, world: World, proposal: Proposal, act: str
+) -> tuple[list[Event], str]:
     """Give the events that begin a job for one ordered item, and the job's name."""
-    mission, job = night.ids.new("mis"), night.ids.new("job")
+    mission, job = ids.new("mis"), ids.new("job")
     contract = contract_for(world.session, proposal, world.projects, world.settings, mission)
     if contract is None:
         raise Stale("This is no longer ordered.")
-    run = await _joined(night, world, proposal.target)
+    run = await _joined(records, world, proposal.target)
     events: list[Event] = []
     if not run:
-        run = night.ids.new("run")
+        run = ids.new("run")
         events = run_events(world, proposal, contract, run)
     return [*events, *job_events(world, proposal, contract, Begun(run, job, act))], job
 
 
-async def _joined(night: Night, world: World, work_item: str) -> str:
+async def _joined(records: Records, world: World, work_item: str) -> str:
     """Find the run that waits for this part: begun by a sibling, and with no job for it yet."""
-    runs = await night.records.find(RunRow, session=world.session.id, status="running")
+    runs = await records.find(RunRow, session=world.session.id, status="running")
     for run in runs:
         begun = {job.work_item for job in world.jobs if job.run == run.id}
         if work_item in {part.work_item for part in run.contract.parts} - begun:

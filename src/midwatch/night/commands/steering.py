@@ -15,6 +15,7 @@ from midwatch.night.jobs.resume import goes_on_at, take_up
 from midwatch.night.recovery.waits import held_by_us
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.timers import call_round
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.asks import GO_ON
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.forges import bearer_of
@@ -23,30 +24,30 @@ from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, SessionRow
 
 
-async def pause(night: Night, session: SessionRow, *, by: str, why: str) -> None:
+async def pause(journal: Journal, session: SessionRow, *, by: str, why: str) -> None:
     """Hold the loop."""
     if session.paused:
         raise Refused(f"Night {session.number} is paused already: {session.why_paused}.", hint="midwatch resume")
-    await night.journal.record(SessionPaused(session=session.id, why=why), actor=by)
+    await journal.record(SessionPaused(session=session.id, why=why), actor=by)
 
 
-async def resume(night: Night, session: SessionRow, *, by: str) -> None:
+async def resume(journal: Journal, records: Records, session: SessionRow, *, by: str) -> None:
     """Let the loop go on; what we paused it to ask about is answered by that."""
     if not session.paused:
         raise Refused(f"Night {session.number} is not paused.")
     asked = {"session": session.id, "kind": AskKind.GUIDANCE_ERROR, "state": AskState.OPEN}
-    asks = await night.records.find(AskRow, **asked) if held_by_us(session) else ()
+    asks = await records.find(AskRow, **asked) if held_by_us(session) else ()
     answers = [AskAnswered(ask=ask.id, answer=GO_ON, by=by) for ask in asks]
-    await night.journal.record(SessionResumed(session=session.id), *answers, actor=by)
+    await journal.record(SessionResumed(session=session.id), *answers, actor=by)
 
 
-async def think(night: Night, session: SessionRow, *, by: str) -> None:
+async def think(journal: Journal, records: Records, session: SessionRow, *, by: str) -> None:
     """Call a round now."""
     if session.paused:
         raise Refused(f"Night {session.number} is paused.", hint="midwatch resume")
     if session.round_active:
         raise Refused("A round is already running.")
-    await call_round(night, session.id, f"asked by {by}")
+    await call_round(journal, records, session.id, f"asked by {by}")
 
 
 async def say(night: Night, session: SessionRow, text: str, *, by: str) -> None:
@@ -90,7 +91,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             f"{session.called} is over, and job {job.number} had no approved plan yet.",
             hint="Order the work again for the next night.",
         )
-    created, new = await take_up(night, job, stage)
+    created, new = await take_up(night.ids, night.records, job, stage)
     await night.journal.record(
         *created,
         WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
@@ -112,8 +113,8 @@ async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:
 
 async def close(night: Night, job: JobRow, *, by: str, why: str) -> PullRequestRow:
     """Close a job's pull request without merging, here and on its forge; its branch stays until it is deleted."""
-    row = await _open_pull_request(night, job)
-    await night.forges.named(row.forge).close(await place_of(night, row))
+    row = await _open_pull_request(night.records, job)
+    await night.forges.named(row.forge).close(await place_of(night.records, row))
     await night.journal.record(
         PullRequestClosed(pull_request=row.id, by=by, why=why),
         WorkChanged(item=job.work_item, status=WorkStatus.BACKLOG, next_step=why, owner="human", why=f"closed by {by}"),
@@ -123,8 +124,8 @@ async def close(night: Night, job: JobRow, *, by: str, why: str) -> PullRequestR
     return await night.records.get(PullRequestRow, row.id)
 
 
-async def _open_pull_request(night: Night, job: JobRow) -> PullRequestRow:
-    opened = [row for row in await night.records.find(PullRequestRow, job=job.id) if row.state == "open"]
+async def _open_pull_request(records: Records, job: JobRow) -> PullRequestRow:
+    opened = [row for row in await records.find(PullRequestRow, job=job.id) if row.state == "open"]
     if not opened:
         raise Unknown(f"Job {job.number} has no open pull request.", hint="See: midwatch job list")
     return opened[-1]
@@ -132,7 +133,7 @@ async def _open_pull_request(night: Night, job: JobRow) -> PullRequestRow:
 
 async def merge(night: Night, job: JobRow, *, by: str) -> PullRequestRow:
     """Merge a job's pull request, on a person's word only."""
-    row = await _open_pull_request(night, job)
+    row = await _open_pull_request(night.records, job)
     project = await night.records.get(ProjectRow, row.project)
     forge = night.forges.named(row.forge)
     merged = await forge.merge(row.project, project.path, bearer_of(row.branch), row.head, row.into, row.title)

@@ -13,6 +13,7 @@ from midwatch.night.delivery.wording import ready_text, stayed_red
 from midwatch.night.jobs.resume import followed
 from midwatch.night.rounds.world import look
 from midwatch.ports.door import Effect
+from midwatch.ports.journal import Records
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
 from midwatch.rules.gate.contract import WRITE
 from midwatch.rules.gate.delivery import judge_delivery
@@ -78,7 +79,7 @@ async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Ask for the branch to be looked at and merged, where its project's forge keeps such questions."""
     change, project = _delivered(job), await night.records.get(ProjectRow, job.project)
     title, body = pull_request_text(job, project, night.settings().execution.commit_strategy)
-    body = worded(body, await siblings(night, job))
+    body = worded(body, await siblings(night.records, job))
     place = PullRequestPlace(
         source=project.path, project=project.id, job=job.id, branch=job.branch, head=change.head, into=project.branch
     )
@@ -102,7 +103,7 @@ async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
         url=seen.url,
         there=seen.number,
         checks=seen.checks,
-        remarks=(*await left_behind(night, job), *seen.remarks),
+        remarks=(*await left_behind(night.records, job), *seen.remarks),
     )
     return (opened,)
 
@@ -219,7 +220,7 @@ def _in_the_way(there: BranchSeen, ours: set[str]) -> str:
     return there.in_the_way
 
 
-async def left_behind(night: Night, job: JobRow) -> tuple[str, ...]:
+async def left_behind(records: Records, job: JobRow) -> tuple[str, ...]:
     """Recall what was said about a branch that was not gone on with, for the remarks on the new one."""
-    passed = await night.records.find(InvocationRow, job=job.id, tool=WRITE, status="ok")
+    passed = await records.find(InvocationRow, job=job.id, tool=WRITE, status="ok")
     return tuple(dict.fromkeys(str(one.result[LEFT]) for one in passed if LEFT in one.result))

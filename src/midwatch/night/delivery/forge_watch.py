@@ -9,6 +9,7 @@ from midwatch.errors import Limited, MidwatchError, Stale
 from midwatch.journal.events.jobs import PullRequestChanged, PullRequestClosed, PullRequestMerged
 from midwatch.journal.events.projects import WorkChanged
 from midwatch.night.context import Night
+from midwatch.ports.journal import Journal, Records
 from midwatch.terms.forges import LOCAL, PullRequestPlace, PullRequestSeen
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
@@ -22,9 +23,9 @@ LONGEST_SECONDS = 30.0
 """A new pull request may have been opened meanwhile: see whether there is one at least this often."""
 
 
-async def place_of(night: Night, row: PullRequestRow) -> PullRequestPlace:
+async def place_of(records: Records, row: PullRequestRow) -> PullRequestPlace:
     """Tell where a pull request is, as every forge can find it."""
-    project = await night.records.get(ProjectRow, row.project)
+    project = await records.get(ProjectRow, row.project)
     return PullRequestPlace(
         source=project.path,
         project=row.project,
@@ -38,16 +39,16 @@ async def place_of(night: Night, row: PullRequestRow) -> PullRequestPlace:
 
 async def read_back(night: Night, row: PullRequestRow) -> PullRequestSeen:
     """Look at an open pull request, and write down what is another thing than before."""
-    seen = await night.forges.named(row.forge).look(await place_of(night, row))
+    seen = await night.forges.named(row.forge).look(await place_of(night.records, row))
     with contextlib.suppress(Stale):  # somebody merged or closed it here in the same moment
         if seen.state == "open":
-            await _changed(night, row, seen)
+            await _changed(night.journal, row, seen)
         else:
-            await _over(night, row, seen)
+            await _over(night.journal, night.records, row, seen)
     return seen
 
 
-async def _changed(night: Night, row: PullRequestRow, seen: PullRequestSeen) -> None:
+async def _changed(journal: Journal, row: PullRequestRow, seen: PullRequestSeen) -> None:
     if (seen.url, seen.number, seen.draft, seen.checks) == (row.url, row.there, row.draft, row.checks):
         return
     changed = PullRequestChanged(
@@ -59,15 +60,15 @@ async def _changed(night: Night, row: PullRequestRow, seen: PullRequestSeen) -> 
         checks=seen.checks,
     )
     since = row.seen_at or row.created_at
-    await night.journal.record(changed, actor=row.forge, key=f"changed:{row.id}:{since.isoformat()}")
+    await journal.record(changed, actor=row.forge, key=f"changed:{row.id}:{since.isoformat()}")
 
 
-async def _over(night: Night, row: PullRequestRow, seen: PullRequestSeen) -> None:
+async def _over(journal: Journal, records: Records, row: PullRequestRow, seen: PullRequestSeen) -> None:
     """Merged or closed there is the same to the work as merged or closed here."""
-    job = await night.records.get(JobRow, row.job)
+    job = await records.get(JobRow, row.job)
     who = f"{seen.by} on {row.forge}" if seen.by else row.forge
     if seen.state == "merged":
-        await night.journal.record(
+        await journal.record(
             PullRequestMerged(pull_request=row.id, sha=seen.merged_sha, by=row.forge),
             WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {who}"),
             actor=row.forge,
@@ -75,7 +76,7 @@ async def _over(night: Night, row: PullRequestRow, seen: PullRequestSeen) -> Non
         )
         return
     why = f"closed on {row.forge}"
-    await night.journal.record(
+    await journal.record(
         PullRequestClosed(pull_request=row.id, by=row.forge, why=why),
         WorkChanged(
             item=job.work_item, status=WorkStatus.BACKLOG, next_step=why, owner="human", why=f"closed by {who}"

@@ -19,7 +19,7 @@ log = logging.getLogger("midwatch.retelling")
 async def retell(night: Night, job_id: str) -> None:
     """A job is over: write the texts of its siblings' open pull requests anew, and its own."""
     job = await night.records.get(JobRow, job_id)
-    for sibling in await siblings(night, job):
+    for sibling in await siblings(night.records, job):
         if sibling.pull_request is not None:
             await _try(night, sibling.pull_request)
     for opened in await night.records.find(PullRequestRow, job=job.id):
@@ -48,7 +48,7 @@ async def _try(night: Night, opened: PullRequestRow) -> None:
 
 async def _reword(night: Night, opened: PullRequestRow) -> None:
     job = await night.records.get(JobRow, opened.job)
-    body = worded(opened.body, await siblings(night, job))
+    body = worded(opened.body, await siblings(night.records, job))
     if opened.state != "open" or body == opened.body:
         return
     if opened.forge != LOCAL:

@@ -6,8 +6,8 @@ nothing, the text of those that are open is written anew: whoever merges one kno
 
 from dataclasses import dataclass
 
-from midwatch.night.context import Night
 from midwatch.night.rounds.contracts import company_of
+from midwatch.ports.journal import Records
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.views.text.markdown_safe import tamed
@@ -27,18 +27,18 @@ class Sibling:
     pull_request: PullRequestRow | None
 
 
-async def siblings(night: Night, job: JobRow) -> tuple[Sibling, ...]:
+async def siblings(records: Records, job: JobRow) -> tuple[Sibling, ...]:
     """Find the other parts of the same ordered work, each by its newest job."""
-    session = await night.records.get(SessionRow, job.session)
+    session = await records.get(SessionRow, job.session)
     if not any(item["work_item"] == job.work_item for item in session.items):
         return ()
     found = []
     for item in company_of(session, job.work_item):
         if item["work_item"] == job.work_item:
             continue
-        project = await night.records.get(ProjectRow, item["project"])
-        jobs = await night.records.find(JobRow, session=session.id, work_item=item["work_item"])
-        opened = await night.records.find(PullRequestRow, job=tuple(one.id for one in jobs)) if jobs else ()
+        project = await records.get(ProjectRow, item["project"])
+        jobs = await records.find(JobRow, session=session.id, work_item=item["work_item"])
+        opened = await records.find(PullRequestRow, job=tuple(one.id for one in jobs)) if jobs else ()
         found.append(Sibling(project.name, jobs[-1] if jobs else None, opened[-1] if opened else None))
     return tuple(found)
 

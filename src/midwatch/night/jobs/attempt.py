@@ -58,11 +58,11 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         if hung:
             night.wake_ups.put_away(job.id, bell)
     if await _written_down(night, job, events, met, stopped=stopped):
-        await withdraw_calls(night, job.id)
+        await withdraw_calls(night.journal, night.records, job.id)
         if (await night.records.get(JobRow, job.id)).state.over:
-            await agent_questions.let_go(night, job.id)
+            await agent_questions.let_go(night.journal, night.records, job.id)
         else:  # the answer may have come while it was written down that the job waits for it
-            await agent_questions.wake(night, job.id, by="midwatch")
+            await agent_questions.wake(night.journal, night.records, job.id, by="midwatch")
         # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
         await night.rooms.put_away(job.id)
 
@@ -160,7 +160,7 @@ async def halt(night: Night, job_id: str) -> None:
     if job.state is not JobState.STOPPING or not (job.stage is Stage.APPROVE or job.waits_for):
         return
     for ask in await night.records.find(AskRow, subject=job.id, state=AskState.OPEN):
-        await withdraw(night, ask, "the job was stopped")
+        await withdraw(night.journal, ask, "the job was stopped")
     with contextlib.suppress(Stale):
         await night.journal.record(*await stopped_well(night, job), key=f"halted:{job.id}:{job.epoch}")
     await waits.ask_again(night, job.session)

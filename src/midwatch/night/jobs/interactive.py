@@ -11,6 +11,7 @@ from midwatch.night.agents.assignment import assign, base_of
 from midwatch.night.asks.held_calls import Asking
 from midwatch.night.context import Night
 from midwatch.ports.agent import InteractiveAgent
+from midwatch.ports.journal import Records
 from midwatch.terms.jobs import Done, Plan
 from midwatch.terms.records import JobRow, SessionRow
 
@@ -19,9 +20,9 @@ PLAIN = {"PS1": "$PWD $ "}
 WHY = "Undelivered work stays in its checkout."
 
 
-async def planned(night: Night, job: JobRow) -> tuple[Event, ...]:
+async def planned(records: Records, job: JobRow) -> tuple[Event, ...]:
     """Nobody plans what a person types; whoever gave the command has approved it."""
-    session = await night.records.get(SessionRow, job.session)
+    session = await records.get(SessionRow, job.session)
     plan = Plan(summary=f"{session.signed_by} types into {job.agent}.", undo="Delete the checkout.")
     named = digest(canonical(plan.model_dump(mode="json")))
     drafted = JobPlanned(job=job.id, epoch=job.epoch, version=job.plan_version + 1, plan=plan, plan_hash=named)

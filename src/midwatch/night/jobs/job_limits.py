@@ -1,15 +1,15 @@
 """What a job is bound by: its run's contract, and how far its work may reach."""
 
 from midwatch.errors import Refused
-from midwatch.night.context import Night
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.gate.contract import WRITE, part_of
 from midwatch.terms.contract import RunContract, ToolScope
 from midwatch.terms.records import JobRow, RunRow
 
 
-async def contract_of(night: Night, job: JobRow) -> RunContract:
+async def contract_of(records: Records, job: JobRow) -> RunContract:
     """Read what the run promised to keep to where this job works."""
-    return part_of((await night.records.get(RunRow, job.run)).contract, job.project)
+    return part_of((await records.get(RunRow, job.run)).contract, job.project)
 
 
 def scope_of(contract: RunContract) -> ToolScope:
@@ -25,12 +25,12 @@ def taint_of(job: str) -> str:
     return f"tainted:{job}"
 
 
-async def tainted(night: Night, job: JobRow) -> bool:
+async def tainted(journal: Journal, records: Records, job: JobRow) -> bool:
     """Tell whether a job, or one it takes over from, has: what was read then lies in its checkout and conversation."""
     former = {job.id}
-    while await night.journal.known(taint_of(job.id)) is None:
+    while await journal.known(taint_of(job.id)) is None:
         if not job.retry_of or job.retry_of in former:
             return False
         former.add(job.retry_of)
-        job = await night.records.get(JobRow, job.retry_of)
+        job = await records.get(JobRow, job.retry_of)
     return True

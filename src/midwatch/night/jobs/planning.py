@@ -11,6 +11,7 @@ from midwatch.night.context import Night
 from midwatch.night.delivery.wording import plan_question
 from midwatch.night.jobs import interactive, milestones
 from midwatch.night.jobs.job_limits import contract_of, tainted
+from midwatch.ports.journal import Records
 from midwatch.rules.gate.plans import faults
 from midwatch.rules.people.asks import draft_terms
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -27,8 +28,8 @@ ORDERS = "the orders"
 async def plan(night: Night, job: JobRow) -> Events:
     """Let the agent look, read-only, and ask the person about what it would do."""
     if job.by_hand:
-        return await interactive.planned(night, job)
-    contract = await contract_of(night, job)
+        return await interactive.planned(night.records, job)
+    contract = await contract_of(night.records, job)
     agent, assignment = await assign(night, job, base_of(job))
     drafted = await agent.plan(assignment)
     planned = JobPlanned(
@@ -41,7 +42,7 @@ async def plan(night: Night, job: JobRow) -> Events:
     if not drafted.files:
         return planned, JobEnded(job=job.id, epoch=job.epoch, state="done", why=drafted.summary)
     wrong = faults(drafted, contract)
-    if wrong and agent.amends and not await _was_returned(night, job):
+    if wrong and agent.amends and not await _was_returned(night.records, job):
         wish = " ".join(("Stay inside the orders.", *wrong))
         return planned, PlanReturned(job=job.id, by=ORDERS, plan_hash=planned.plan_hash, wish=wish)
     return planned, *await _ask(night, job, contract, planned, wrong)
@@ -54,15 +55,15 @@ async def ask_anew(night: Night, job_id: str) -> None:
         return
     if await night.records.find(AskRow, subject=job.id, kind=AskKind.APPROVE_PLAN, state=AskState.OPEN):
         return
-    contract, version = await contract_of(night, job), job.plan_version
+    contract, version = await contract_of(night.records, job), job.plan_version
     planned = JobPlanned(job=job.id, epoch=job.epoch, version=version, plan=job.plan, plan_hash=job.plan_hash)
     before = job.model_copy(update={"plan_version": version - 1})  # it is asked in the words of the first time
     await night.journal.record(*await _ask(night, before, contract, planned, faults(job.plan, contract)))
 
 
-async def _was_returned(night: Night, job: JobRow) -> bool:
+async def _was_returned(records: Records, job: JobRow) -> bool:
     """Once is a slip; an agent that leaves the orders again has its plan shown with what is wrong with it."""
-    return bool(await night.records.find(PlanRow, job=job.id, fate="returned", by=ORDERS))
+    return bool(await records.find(PlanRow, job=job.id, fate="returned", by=ORDERS))
 
 
 async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPlanned, wrong: tuple[str, ...]) -> Events:
@@ -71,7 +72,7 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
         AskKind.APPROVE_PLAN,
         session.level,
         inside_scopes=not wrong,
-        tainted=await tainted(night, job),
+        tainted=await tainted(night.journal, night.records, job),
         silence_approves=contract.silence_approves,
     )
     if minutes == 0:

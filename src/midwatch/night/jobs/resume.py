@@ -2,17 +2,19 @@
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobCreated, RunStarted
-from midwatch.night.context import Night
+from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Records
 from midwatch.rules.gate.contract import part_of
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow, PlanRow, RunRow
 
 
-async def take_up(night: Night, former: JobRow, stage: Stage, *, act: str = "") -> tuple[tuple[Event, ...], str]:
+async def take_up(
+    ids: Ids, records: Records, former: JobRow, stage: Stage, *, act: str = ""
+) -> tuple[tuple[Event, ...], str]:
     """Give the events that begin a run and a job which go on for another, and the new job's name."""
-    before = await night.records.get(RunRow, former.run)
-    run, job = night.ids.new("run"), night.ids.new("job")
+    before = await records.get(RunRow, former.run)
+    run, job = ids.new("run"), ids.new("job")
     started = RunStarted(
         run=run,
         session=former.session,

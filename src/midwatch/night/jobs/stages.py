@@ -24,7 +24,7 @@ from midwatch.night.jobs.job_limits import contract_of, scope_of
 from midwatch.night.jobs.planning import plan
 from midwatch.night.jobs.resume import followed
 from midwatch.night.jobs.verifying import failure_text, verified
-from midwatch.ports.workspace import JobPlace
+from midwatch.ports.workspace import JobPlace, Rooms
 from midwatch.rules.gate.levels import effective_level
 from midwatch.terms.jobs import Done, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
@@ -91,18 +91,18 @@ async def execute(night: Night, job: JobRow) -> Events:
         if held := await listener.owed_at_its_end():
             return held
     where = assignment.room.epoch
-    await _commit_leftovers(night, job, where, done)
+    await _commit_leftovers(night.rooms, job, where, done)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
     if not done.commits and await night.rooms.head_so_far(job.id, where) == base_of(job):
         return executed, JobEnded(job=job.id, epoch=job.epoch, state="done", why=done.summary)
     return (executed,)
 
 
-async def _commit_leftovers(night: Night, job: JobRow, where: int, done: Done) -> None:
+async def _commit_leftovers(rooms: Rooms, job: JobRow, where: int, done: Done) -> None:
     """An agent that names its commits has made them; whatever another left lying is committed for it."""
     if not done.commits:
         text = f"{job.title}\n\n{job.agent} left this uncommitted; Midwatch committed it."
-        await night.rooms.commit_leftovers(job.id, where, text)
+        await rooms.commit_leftovers(job.id, where, text)
 
 
 async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
@@ -138,7 +138,7 @@ def _workplace(job: JobRow) -> JobPlace:
 
 async def quarantine(night: Night, job: JobRow) -> Events:
     """Look at what really arrived before anybody believes it."""
-    contract, place, base = await contract_of(night, job), _workplace(job), base_of(job)
+    contract, place, base = await contract_of(night.records, job), _workplace(job), base_of(job)
     packed = job.bundle or await night.quarantine.bundle(place, base)
     change = await night.quarantine.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
     diff = await night.mirrors.diff(job.project, change.base, change.head)
@@ -164,7 +164,7 @@ async def repair(night: Night, job: JobRow) -> Events:
         if held := await listener.owed_at_its_end():
             return held
     where = assignment.room.epoch
-    await _commit_leftovers(night, job, where, done)
+    await _commit_leftovers(night.rooms, job, where, done)
     head = await night.rooms.head_so_far(job.id, where)
     if not done.commits and head == job.change.base:
         why = "Every change made the checks worse, so nothing is delivered."

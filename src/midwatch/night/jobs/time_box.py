@@ -7,6 +7,7 @@ from midwatch.journal.events.jobs import JobBoxed, JobBoxOpened, JobEnded, JobWa
 from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.context import Night
 from midwatch.night.recovery.failures import notice
+from midwatch.ports.journal import Records
 from midwatch.rules.budget.time_boxes import AT_WORK, due_at, used
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings.zone import local_time
@@ -24,22 +25,22 @@ async def box_opened(night: Night, job: JobRow, epoch: int) -> tuple[Event, ...]
     execution = night.settings().execution
     if job.stage not in AT_WORK or job.box_began_at is not None or job.state is JobState.STOPPING:
         return ()
-    if not await _by_a_brain(night, job):
+    if not await _by_a_brain(night.records, job):
         return ()
     box, extra = (timedelta(minutes=one) for one in (execution.soft_box_minutes, execution.soft_box_extra_minutes))
-    number = job.boxes or await _boxes_before(night, job) + 1
+    number = job.boxes or await _boxes_before(night.records, job) + 1
     at = due_at(job, night.clock.now(), box, extra)
     return (JobBoxOpened(job=job.id, epoch=epoch, number=number, due_at=at),)
 
 
-async def _by_a_brain(night: Night, job: JobRow) -> bool:
-    acts = await night.records.find(ActRow, id=job.act) if job.act else ()
+async def _by_a_brain(records: Records, job: JobRow) -> bool:
+    acts = await records.find(ActRow, id=job.act) if job.act else ()
     return any(act.proposal.by is Proposer.BRAIN for act in acts)
 
 
-async def _boxes_before(night: Night, job: JobRow) -> int:
+async def _boxes_before(records: Records, job: JobRow) -> int:
     """Count the boxes of those it goes on from; one that failed and was begun anew starts afresh."""
-    former = await night.records.get(JobRow, job.retry_of) if job.retry_of else None
+    former = await records.get(JobRow, job.retry_of) if job.retry_of else None
     return former.boxes if former is not None and former.boxed_at is not None else 0
 
 
@@ -63,26 +64,26 @@ async def _warn(night: Night, job: JobRow, minutes: float, stop_at: datetime) ->
     text = f"Job {job.number} ({job.title}) has worked for {minutes:g} minutes; it stops at {at}."
     await night.journal.record(
         JobWarned(job=job.id, epoch=job.epoch, minutes=minutes, stop_at=stop_at),
-        notice(night, job, tier_of(NoticeKind.TIME_OUT), text),
+        notice(night.ids, job, tier_of(NoticeKind.TIME_OUT), text),
         key=f"warned:{job.id}",
     )
 
 
 async def stopped_well(night: Night, job: JobRow) -> tuple[Event, ...]:
     """End a stopped job with its last words and its last commit; one whose time was over is told about."""
-    words = await last_words(night, job)
+    words = await last_words(night.rooms, job)
     ended = JobEnded(
         job=job.id,
         epoch=job.epoch,
         state="stopped",
         why=job.why or "stopped; the work is kept",
         cause=BOXED if job.boxed_at is not None else "",
-        output_blob=await kept(night, words),
-        head=await last_head(night, job),
+        output_blob=await kept(night.blobs, words),
+        head=await last_head(night.rooms, job),
     )
     if job.boxed_at is None:
         return (ended,)
     said = " ".join(words.split())[-LONGEST_TOLD:]
     last = f" Last words: {said}" if said else ""
     text = f"Job {job.number} ({job.title}) used up its time box at {job.stage.said}; its work is kept.{last}"
-    return ended, notice(night, job, tier_of(NoticeKind.TIME_OUT), text)
+    return ended, notice(night.ids, job, tier_of(NoticeKind.TIME_OUT), text)

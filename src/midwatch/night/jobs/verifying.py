@@ -18,7 +18,7 @@ async def verified(night: Night, job: JobRow) -> JobVerified:
         raise Stale("There is nothing to check.")
     if job.proof is not None and job.proof.head == job.change.head:
         return JobVerified(job=job.id, epoch=job.epoch, proof=job.proof, repair=False)  # the repair changed nothing
-    contract = await contract_of(night, job)
+    contract = await contract_of(night.records, job)
     execution = night.settings().execution
     request = ProofRequest(
         place=JobPlace(project=job.project, job=job.id, epoch=job.epoch),

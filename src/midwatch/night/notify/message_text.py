@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from midwatch.night.context import Night
+from midwatch.ports.journal import Records
 from midwatch.rules.morning.brief import push_form
 from midwatch.rules.people.notices import batch_text
 from midwatch.terms.asks import Tier
@@ -17,7 +18,7 @@ LONGEST_LISTED = 200
 async def compose(night: Night, rows: Sequence[DeliveryRow], note: str) -> tuple[str, str]:
     """Write the title and the text of one message."""
     told = {one.id: one for one in await night.records.find(NoticeRow, id=tuple(row.notice for row in rows))}
-    reports = await _reports(night, tuple(told.values()))
+    reports = await _reports(night.records, tuple(told.values()))
     ordered = sorted(rows, key=lambda row: (row.tier, row.created_at, row.notice))
     small = [row for row in ordered if told[row.notice].subject not in reports and _listed(row)]
     full = [row for row in ordered if row not in small]
@@ -33,25 +34,25 @@ async def compose(night: Night, rows: Sequence[DeliveryRow], note: str) -> tuple
         texts.append(batch_text(listed[:MOST_LISTED]) + _left_out(len(listed)))
     urgent = any(row.tier == Tier.URGENT for row in full)
     # Agents' and repositories' words are in nearly all of them; only where the forge keeps the work is a link.
-    links = await _links(night, tuple(told.values()))
+    links = await _links(night.records, tuple(told.values()))
     said = [unlinked(text, links) for text in texts]
     return ("Midwatch: urgent" if urgent else "Midwatch"), "\n\n".join([*said, *([note] if note else [])])
 
 
-async def _links(night: Night, told: Sequence[NoticeRow]) -> tuple[str, ...]:
+async def _links(records: Records, told: Sequence[NoticeRow]) -> tuple[str, ...]:
     subjects = tuple(one.subject for one in told if one.subject)
     if not subjects:
         return ()
     rows = (
-        *await night.records.find(PullRequestRow, job=subjects),
-        *await night.records.find(PullRequestRow, id=subjects),
+        *await records.find(PullRequestRow, job=subjects),
+        *await records.find(PullRequestRow, id=subjects),
     )
     return tuple(row.url for row in rows)
 
 
-async def _reports(night: Night, told: Sequence[NoticeRow]) -> dict[str, ReportRow]:
+async def _reports(records: Records, told: Sequence[NoticeRow]) -> dict[str, ReportRow]:
     subjects = tuple(one.subject for one in told if one.subject)
-    return {row.id: row for row in await night.records.find(ReportRow, id=subjects)} if subjects else {}
+    return {row.id: row for row in await records.find(ReportRow, id=subjects)} if subjects else {}
 
 
 def _listed(row: DeliveryRow) -> bool:

@@ -11,6 +11,8 @@ from midwatch.journal.events.notices import AskPostponed, NoticeRouted, PushBegu
 from midwatch.journal.events.session import NoticeSent
 from midwatch.night.context import Night
 from midwatch.night.notify.message_text import compose
+from midwatch.ports.clock import Clock
+from midwatch.ports.journal import Records
 from midwatch.rules.people.outbox import Hours, Purse, first_place, next_pause, sort_out
 from midwatch.settings import Settings, digest_time, quiet_hours
 from midwatch.settings.named_tables import ChannelSetup
@@ -43,7 +45,11 @@ async def tell(night: Night, notice_id: str) -> None:
         return
     await night.channel.send(notice)
     logged = NoticeSent(notice=notice.id, channel=night.channel.name)
-    events: tuple[Event, ...] = (logged, *await _routes(night, notice), *await _clock_starts(night, notice))
+    events: tuple[Event, ...] = (
+        logged,
+        *await _routes(night, notice),
+        *await _clock_starts(night.clock, night.records, notice),
+    )
     with contextlib.suppress(Stale):  # somebody else was as fast, and decided the same
         await night.journal.record(*events, key=f"notice:{notice.id}:sent")
 
@@ -61,10 +67,10 @@ async def _routes(night: Night, notice: NoticeRow) -> list[NoticeRouted]:
     return found
 
 
-async def _clock_starts(night: Night, notice: NoticeRow) -> tuple[AskPostponed, ...]:
+async def _clock_starts(clock: Clock, records: Records, notice: NoticeRow) -> tuple[AskPostponed, ...]:
     """An ask nobody could be told of, since nothing ran here, gets its whole time from now on (RULES 2)."""
-    late = night.clock.now() - notice.created_at
-    asks = await night.records.find(AskRow, id=notice.subject, state=AskState.OPEN) if late > LATE else ()
+    late = clock.now() - notice.created_at
+    asks = await records.find(AskRow, id=notice.subject, state=AskState.OPEN) if late > LATE else ()
     why = "its notice was late"
     return tuple(AskPostponed(ask=ask.id, due_at=ask.due_at + late, why=why) for ask in asks if ask.due_at is not None)
 
@@ -131,21 +137,21 @@ async def hand_over(night: Night, push_id: str) -> None:
     try:
         await night.outlet.push(message.channel, title, text)
     except MidwatchError as error:
-        done: tuple[Event, ...] = (_failed(night, message, rows, error),)
+        done: tuple[Event, ...] = (_failed(night.clock, message, rows, error),)
     else:
         done = tuple(NoticeSent(notice=row.notice, channel=row.channel, push=message.id) for row in rows)
     with contextlib.suppress(Stale):  # it took so long that somebody else sent it as well
         await night.journal.record(*done, key=f"push:{message.id}:over")
 
 
-def _failed(night: Night, message: PushRow, rows: Sequence[DeliveryRow], error: MidwatchError) -> PushFailed:
+def _failed(clock: Clock, message: PushRow, rows: Sequence[DeliveryRow], error: MidwatchError) -> PushFailed:
     pauses = {row.notice: next_pause(row.attempts + 1) for row in rows}
     again = [pause for pause in pauses.values() if pause is not None]
     return PushFailed(
         push=message.id,
         channel=message.channel,
         error=error.message[:LONGEST_ERROR],
-        again_at=night.clock.now() + min(again, default=timedelta(0)),
+        again_at=clock.now() + min(again, default=timedelta(0)),
         given_up=tuple(notice for notice, pause in pauses.items() if pause is None),
     )
 

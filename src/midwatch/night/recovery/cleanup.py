@@ -9,6 +9,8 @@ from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned
 from midwatch.night.agents.assignment import grace
 from midwatch.night.context import Night
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.jobs import JobState
 from midwatch.terms.preflight import PreflightState
@@ -28,7 +30,7 @@ async def end_orphans(night: Night) -> int:
         gone = await night.rooms.clear_out(job_id, grace(night))
         log.warning("job %s, attempt %s was still running: %s", job_id, epoch, why)
         found = ProcessOrphaned(job=job_id, epoch=epoch, why=why, ended=gone)
-        told = (_notice(night, job, why),) if job is not None else ()
+        told = (_notice(night.ids, job, why),) if job is not None else ()
         await night.journal.record(found, *told, key=f"orphan:{job_id}:{epoch}")
         ended += 1
     return ended
@@ -47,9 +49,9 @@ async def _why_orphaned(night: Night, job_id: str) -> tuple[str, JobRow | None]:
     return "", job
 
 
-def _notice(night: Night, job: JobRow, why: str) -> NoticeRaised:
+def _notice(ids: Ids, job: JobRow, why: str) -> NoticeRaised:
     return NoticeRaised(
-        notice=night.ids.new("ntc"),
+        notice=ids.new("ntc"),
         session=job.session,
         tier=tier_of(NoticeKind.ERROR),
         text=f"A process of job {job.number} was still running and was ended: {why}",
@@ -74,13 +76,13 @@ async def collect_checkouts(night: Night) -> int:
     return len(removed)
 
 
-async def give_up_stack(night: Night, stack_id: str, why: str) -> None:
+async def give_up_stack(journal: Journal, records: Records, stack_id: str, why: str) -> None:
     """Write down that a stack could not be made; one that was made meanwhile stays."""
-    row = await night.records.get(StackRow, stack_id)
+    row = await records.get(StackRow, stack_id)
     if row.state is not StackState.MAKING:
         return
     made = StackMade(stack=row.id, session=row.session, project=row.project, verdict=StackVerdict.FAILED, why=why)
     try:
-        await night.journal.record(made, key=f"stack:{row.id}:made")
+        await journal.record(made, key=f"stack:{row.id}:made")
     except Stale:
         return  # it was made in the same moment

@@ -10,6 +10,7 @@ from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.asks.escalation import guidance
 from midwatch.night.context import Night
+from midwatch.ports.clock import Ids
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
 from midwatch.rules.recovery.retries import errors_in_a_row, failures_of, forgiven_at, tries_of
@@ -40,7 +41,7 @@ class FoundFailure:
 
 async def find_out(night: Night, job: JobRow, error: MidwatchError) -> FoundFailure:
     """Name the cause: by what we know ourselves, by what was said, and only then by the end of the log."""
-    words = await last_words(night, job)
+    words = await last_words(night.rooms, job)
     said = classify("\n".join((*error.because, error.message)))
     cause = _known(job, error, said) or said
     if cause is Cause.UNKNOWN and words and job.stage in AT_WORK:
@@ -72,7 +73,7 @@ async def after_failure(night: Night, job: JobRow, error: MidwatchError, found: 
         until = night.clock.now() + back_off(found.tries)
         return (waits(job, error.message, found.cause.value, until=until, attempt=job.attempt + 1),)
     if found.act is NextAct.AGAIN:
-        blob = await kept(night, found.words)
+        blob = await kept(night.blobs, found.words)
         cause = found.cause.value
         stumbled = {"stage": job.stage, "attempt": job.attempt, "cause": cause, "error": why, "output_blob": blob}
         return (JobStumbled.model_validate({"job": job.id, "epoch": job.epoch, **stumbled}),)
@@ -89,8 +90,8 @@ async def failed(
         state="failed",
         why=why,
         cause=cause,
-        output_blob=await kept(night, words),
-        head=await last_head(night, job),
+        output_blob=await kept(night.blobs, words),
+        head=await last_head(night.rooms, job),
     )
     return ended, *await told(night, job, ended, headline)
 
@@ -118,14 +119,12 @@ async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -
     tier = tier_of(NoticeKind.ERROR, errors_in_a_row=errors, errors_that_wake=notices.errors_that_wake)
     text = f"Job {job.number} ({job.title}) failed at {job.stage.said}: {headline or ended.why}"
     asked = await guidance(night, job, jobs, asks, tier)
-    return asked or ((notice(night, job, tier, text),) if notices.on_error else ())
+    return asked or ((notice(night.ids, job, tier, text),) if notices.on_error else ())
 
 
-def notice(night: Night, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
+def notice(ids: Ids, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
     """Tell the person about a job."""
-    return NoticeRaised(
-        notice=night.ids.new("ntc"), session=job.session, tier=tier, text=text, subject=subject or job.id
-    )
+    return NoticeRaised(notice=ids.new("ntc"), session=job.session, tier=tier, text=text, subject=subject or job.id)
 
 
 def waits(job: JobRow, why: str, cause: str, *, until: datetime | None = None, attempt: int | None = None) -> JobWaits:

@@ -13,6 +13,7 @@ from midwatch.night.delivery.sibling_updates import catch_up
 from midwatch.night.recovery import waits
 from midwatch.night.recovery.cleanup import collect_checkouts, end_orphans
 from midwatch.night.recovery.stuck_jobs import Watched
+from midwatch.ports.clock import Clock
 from midwatch.ports.journal import Records
 from midwatch.rules.recovery.recovery import Cause
 from midwatch.terms.asks import AskKind, AskState, Tier
@@ -30,12 +31,12 @@ TIDY_EVERY = 60
 """Rounds of the patrol between two looks at what lies about; the first comes at once."""
 
 
-async def overdue(night: Night) -> tuple[QueuedWork, ...]:
+async def overdue(clock: Clock, records: Records) -> tuple[QueuedWork, ...]:
     """Find work that should have been carried out and was not. In a healthy house there is none."""
-    late = night.clock.now() - OVERDUE
+    late = clock.now() - OVERDUE
     found: list[QueuedWork] = []
     for question in (_unsettled, _unclosed, _untold, _unsent, _unfinished):
-        found += await question(night.records, late)
+        found += await question(records, late)
     return tuple(found)
 
 
@@ -125,7 +126,7 @@ class Patrol:
         """Carry out what was left lying; say how much it was."""
         await end_orphans(self._night)
         await credentials_forgotten(self._night)
-        left = (*await overdue(self._night), *await self._watched.stranded())
+        left = (*await overdue(self._night.clock, self._night.records), *await self._watched.stranded())
         for work in left:
             log.warning("overdue, done now: %s %s", work.name, work.args)
             await self._perform(work.name, dict(work.args), await self._night.records.head())

@@ -13,6 +13,8 @@ from midwatch.night.delivery.wording import within
 from midwatch.night.jobs.job_limits import contract_of
 from midwatch.night.recovery.failures import OUTSIDE, after_failure, failed, find_out, notice, waits
 from midwatch.night.rounds.debrief import debrief_events
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.budget.spending import Amount, more_for
 from midwatch.rules.people.asks import GO_ON, SILENCE, STOP
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -40,7 +42,7 @@ async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event,
         case JobSpent():
             return await _ask_for_more(night, job, error)
         case NightSpent():
-            return await _end_the_night(night, job, error)
+            return await _end_the_night(night.ids, night.records, job, error)
         case _:
             found = await find_out(night, job, error)
             if found.act is NextAct.WAIT:
@@ -62,7 +64,7 @@ async def _wait_for(
             night, job, f"{why} Resume it then: midwatch job resume {job.number}", "limit", headline=why
         )
     why = f"{error.message} It resumes at {at}."
-    told = notice(night, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
+    told = notice(night.ids, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
     return waits(job, why, "limit", until=until, attempt=attempt), told
 
 
@@ -70,7 +72,7 @@ async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError)
     """A refused credential is critical (RULES 5): everything holds until the person has mended it."""
     session = await night.records.get(SessionRow, job.session)
     held = waits(job, error.message, Cause.AUTH.value)
-    if await _open_asks(night, job.session, AskKind.GUIDANCE_ERROR):
+    if await _open_asks(night.records, job.session, AskKind.GUIDANCE_ERROR):
         return (held,)  # the person is asked once, not once for every job
     holds = session.state is SessionState.AUTONOMOUS and not session.paused
     paused = (SessionPaused(session=session.id, why=HELD),) if holds else ()
@@ -83,12 +85,12 @@ def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
     how = "midwatch doctor says where" if job.stage in OUTSIDE else f"midwatch agent login {job.agent}"
     question = f"{why} Fix it ({how}), then try again; or stop job {job.number}?"
     opened = ask_about(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
-    return opened, notice(night, job, tier_of(NoticeKind.CRITICAL_GUIDANCE), question, subject=opened.ask)
+    return opened, notice(night.ids, job, tier_of(NoticeKind.CRITICAL_GUIDANCE), question, subject=opened.ask)
 
 
 async def ask_again(night: Night, session_id: str) -> None:
     """See to those who wait for a credential when the ask about it is gone: ask about another, or go on."""
-    if await _open_asks(night, session_id, AskKind.GUIDANCE_ERROR):
+    if await _open_asks(night.records, session_id, AskKind.GUIDANCE_ERROR):
         return
     waiting = await night.records.find(JobRow, session=session_id, state=JobState.WAITING, cause=Cause.AUTH.value)
     session = await night.records.get(SessionRow, session_id)
@@ -115,36 +117,34 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
     )
     silence = within(SILENCE[AskKind.SPEND], minutes)
     opened = ask_about(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
-    told = notice(night, job, tier_of(NoticeKind.NEEDS_INPUT), question, subject=opened.ask)
+    told = notice(night.ids, job, tier_of(NoticeKind.NEEDS_INPUT), question, subject=opened.ask)
     return waits(job, error.message, BUDGET), opened, told
 
 
 async def _more(night: Night, job: JobRow) -> Amount:
     settings = night.settings()
     planning = micros(settings.planning.max_cost_usd) if job.stage is Stage.PLAN else None
-    bounds = (await contract_of(night, job)).constraints
+    bounds = (await contract_of(night.records, job)).constraints
     return more_for(bounds, settings.execution.max_requests, planning)
 
 
-async def _end_the_night(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+async def _end_the_night(ids: Ids, records: Records, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
     """At the night's own ceiling it is over, with the reason (RULES 3)."""
-    session = await night.records.get(SessionRow, job.session)
+    session = await records.get(SessionRow, job.session)
     ended = JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=f"{error.message} Its work is kept.")
     if session.state is not SessionState.AUTONOMOUS:
         return (ended,)
-    others = [one for one in await night.records.find(JobRow, session=session.id) if one.id != job.id]
-    asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
-    return ended, *debrief_events(
-        night, session, "the night's budget is used up", jobs=others, asks=asks, by="midwatch"
-    )
+    others = [one for one in await records.find(JobRow, session=session.id) if one.id != job.id]
+    asks = await records.find(AskRow, session=session.id, state=AskState.OPEN)
+    return ended, *debrief_events(ids, session, "the night's budget is used up", jobs=others, asks=asks, by="midwatch")
 
 
-async def wake(night: Night, job_id: str, *, by: str) -> None:
+async def wake(journal: Journal, records: Records, job_id: str, *, by: str) -> None:
     """Let a waiting job go on; one that does not wait any more is left alone."""
-    job = await night.records.get(JobRow, job_id)
+    job = await records.get(JobRow, job_id)
     if job.state is JobState.WAITING and job.waits_for:
         woken = _woken(job, by)
-        await night.journal.record(woken, key=f"woken:{job.id}:{job.epoch}:{job.waits}")
+        await journal.record(woken, key=f"woken:{job.id}:{job.epoch}:{job.waits}")
 
 
 def _woken(job: JobRow, by: str) -> JobWoken:
@@ -178,10 +178,10 @@ async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bo
         events += [_woken(job, by)] if agreed else await failed(night, job, why, Cause.AUTH.value)
     if held_by_us(session):
         events.append(SessionResumed(session=session.id))
-    others = await _open_asks(night, ask.session, AskKind.GUIDANCE_ERROR)
+    others = await _open_asks(night.records, ask.session, AskKind.GUIDANCE_ERROR)
     events += [AskWithdrawn(ask=one.id, why="answered with another") for one in others if one.id != ask.id]
     return tuple(events)
 
 
-async def _open_asks(night: Night, session: str, kind: AskKind) -> tuple[AskRow, ...]:
-    return tuple(await night.records.find(AskRow, session=session, kind=kind, state=AskState.OPEN))
+async def _open_asks(records: Records, session: str, kind: AskKind) -> tuple[AskRow, ...]:
+    return tuple(await records.find(AskRow, session=session, kind=kind, state=AskState.OPEN))

@@ -13,6 +13,8 @@ from midwatch.night.delivery.wording import within
 from midwatch.night.jobs.resume import goes_on_at, take_up
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import World, look
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Records
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.people.asks import deadline_at
@@ -52,7 +54,7 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
     words = in_words(act.proposal, world.name_of(act.proposal.project))
     events.append(ActEnded(act=act.id, end="done", text=words, result=result))
     if verdict.outcome is Outcome.EXECUTE_AND_TELL:
-        events.append(_tell(night, act, f"Decided to {words}."))
+        events.append(_tell(night.ids, act, f"Decided to {words}."))
     try:
         await night.journal.record(*events, key=key, because=because)
     except Stale as moved:
@@ -60,7 +62,7 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
         await night.journal.record(failed, key=key, because=because)
 
 
-def pause_on_spin(night: Night, world: World, verdict: Verdict) -> tuple[Event, ...]:
+def pause_on_spin(ids: Ids, world: World, verdict: Verdict) -> tuple[Event, ...]:
     """Three times the same with nothing new: hold the loop and wake the person (L4)."""
     if verdict.first.code != SPIN or world.session.paused:
         return ()
@@ -68,7 +70,7 @@ def pause_on_spin(night: Night, world: World, verdict: Verdict) -> tuple[Event, 
     return (
         SessionPaused(session=world.session.id, why=verdict.first.text),
         NoticeRaised(
-            notice=night.ids.new("ntc"),
+            notice=ids.new("ntc"),
             session=world.session.id,
             tier=tier_of(NoticeKind.SPIN_PAUSE),
             text=text,
@@ -106,14 +108,14 @@ async def ask_first(night: Night, act_id: str) -> None:
 
 async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
     """Begin a run with one job, or join the run that a sibling in another repository began."""
-    return await start_events(night, world, act.proposal, act.id)
+    return await start_events(night.ids, night.records, world, act.proposal, act.id)
 
 
 async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
     """Begin again where a job ended; the new one says which it follows. Nothing wrong with the work: it goes on."""
     tried = [job for job in world.jobs if job.work_item == act.proposal.target]
     if tried and (why := await _goes_on_why(night, tried[-1])):
-        return await _go_on(night, act, tried[-1], why)
+        return await _go_on(night.ids, night.records, act, tried[-1], why)
     events, result = await _start(night, world, act)
     renewed = [
         one.model_copy(update={"retry_of": tried[-1].id}) if isinstance(one, JobCreated) and tried else one
@@ -133,10 +135,10 @@ async def _goes_on_why(night: Night, last: JobRow) -> str:
     return "continues with the finished work" if kept else ""
 
 
-async def _go_on(night: Night, act: ActRow, former: JobRow, why: str) -> tuple[list[Event], str]:
+async def _go_on(ids: Ids, records: Records, act: ActRow, former: JobRow, why: str) -> tuple[list[Event], str]:
     """Take up the checkout, the plan and the conversation that were kept."""
-    stage = await goes_on_at(night.records, former)
-    created, job = await take_up(night, former, stage, act=act.id)
+    stage = await goes_on_at(records, former)
+    created, job = await take_up(ids, records, former, stage, act=act.id)
     events: list[Event] = [
         *created,
         WorkChanged(item=former.work_item, status=WorkStatus.IN_PROGRESS, why=why),
@@ -211,5 +213,5 @@ def in_words(proposal: Proposal, project: str) -> str:
     return f"{proposal.kind.value.replace('_', ' ')}{where}{what}"
 
 
-def _tell(night: Night, act: ActRow, text: str) -> NoticeRaised:
-    return NoticeRaised(notice=night.ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=text, subject=act.id)
+def _tell(ids: Ids, act: ActRow, text: str) -> NoticeRaised:
+    return NoticeRaised(notice=ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=text, subject=act.id)

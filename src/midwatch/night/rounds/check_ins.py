@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import CheckInMade, NoticeRaised
-from midwatch.night.context import Night
 from midwatch.night.rounds.debrief import debrief_events
 from midwatch.night.rounds.world import World
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Records
 from midwatch.rules.budget.limits import (
     SessionEnd,
     Signs,
@@ -35,11 +36,11 @@ PURSES = {"usd_micros": "money", "tokens": "tokens", "seconds": "time", "rounds"
 """What runs out during a night, by the name people have for it."""
 
 
-async def check_in(night: Night, world: World) -> tuple[Event, ...]:
+async def check_in(ids: Ids, records: Records, world: World) -> tuple[Event, ...]:
     """Say how it stands, when it is time to."""
     session = world.session
     last = session.last_check_in_at or session.started_at or world.now
-    marks = _marks(world, await night.records.find(CheckInRow, session=session.id))
+    marks = _marks(world, await records.find(CheckInRow, session=session.id))
     since = SinceCheckIn(
         elapsed=world.now - last,
         silent_for=world.now - session.last_moved_at,
@@ -58,7 +59,7 @@ async def check_in(night: Night, world: World) -> tuple[Event, ...]:
     return (
         CheckInMade(session=session.id, type="alert", trigger=trigger, text=text),
         NoticeRaised(
-            notice=night.ids.new("ntc"),
+            notice=ids.new("ntc"),
             session=session.id,
             tier=tier_of(NoticeKind.CHECK_IN_ALERT),
             text=f"Night {session.number} has used {' and '.join(_highest(marks))}. {text}",
@@ -106,7 +107,7 @@ def _signs(checkins: CheckinsSettings) -> Signs:
     )
 
 
-def debrief_if_over(night: Night, world: World) -> tuple[Event, ...]:
+def debrief_if_over(ids: Ids, world: World) -> tuple[Event, ...]:
     """End the session when everything ordered is settled, nothing happens any more, or a limit is reached."""
     session = world.session
     if session.paused:
@@ -114,7 +115,7 @@ def debrief_if_over(night: Night, world: World) -> tuple[Event, ...]:
     reason = _why_over(world)
     if not reason:
         return ()
-    return tuple(debrief_events(night, session, reason, jobs=world.running, asks=world.asks, by="midwatch"))
+    return tuple(debrief_events(ids, session, reason, jobs=world.running, asks=world.asks, by="midwatch"))
 
 
 def _why_over(world: World) -> str:

@@ -5,21 +5,21 @@ from collections.abc import Iterable
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobStopRequested
 from midwatch.journal.events.session import AskExpired, CheckInMade, NoticeRaised, SessionDebriefing
-from midwatch.night.context import Night
+from midwatch.ports.clock import Ids
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.asks import AskKind, AskState, Silence
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
 
 def debrief_events(
-    night: Night, session: SessionRow, reason: str, *, jobs: Iterable[JobRow], asks: Iterable[AskRow], by: str
+    ids: Ids, session: SessionRow, reason: str, *, jobs: Iterable[JobRow], asks: Iterable[AskRow], by: str
 ) -> list[Event]:
     """Everything that ending a night takes, for one transaction."""
     events: list[Event] = [
         SessionDebriefing(session=session.id, reason=reason),
         CheckInMade(session=session.id, type="completion", trigger="over", text=f"The night is over: {reason}."),
         NoticeRaised(
-            notice=night.ids.new("ntc"),
+            notice=ids.new("ntc"),
             session=session.id,
             tier=tier_of(NoticeKind.CHECK_IN_COMPLETION),
             text=f"{session.called} is over: {reason}.",

@@ -97,13 +97,13 @@ async def steer(house: TheHouse, person: Person, verb: str, why: Why) -> Shown:
     session = await _current(house)
     match verb:
         case "pause":
-            await steering.pause(house.night, session, by=person, why=why.text or f"paused by {person}")
+            await steering.pause(house.night.journal, session, by=person, why=why.text or f"paused by {person}")
         case "resume":
-            await steering.resume(house.night, session, by=person)
+            await steering.resume(house.night.journal, house.night.records, session, by=person)
         case "stop":
             await settlement.debrief(house.night, session.id, why.text or f"stopped by {person}", actor=person)
         case "think":
-            await steering.think(house.night, session, by=person)
+            await steering.think(house.night.journal, house.night.records, session, by=person)
         case _:
             raise Unknown(f"A night cannot {verb}.", hint="pause, resume, stop, think, say")
     return shown(await house.records.get(SessionRow, session.id))

@@ -89,14 +89,14 @@ async def answer(request: Request, house: TheHouse, person: Person, painter: The
 @router.post("/live/pause", dependencies=[Operates])
 async def pause(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """Hold the loop."""
-    await steering.pause(house.night, await _current(house), by=person, why=f"paused by {person}")
+    await steering.pause(house.night.journal, await _current(house), by=person, why=f"paused by {person}")
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
 
 @router.post("/live/resume", dependencies=[Operates])
 async def resume(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """Resume the loop."""
-    await steering.resume(house.night, await _current(house), by=person)
+    await steering.resume(house.night.journal, house.night.records, await _current(house), by=person)
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
 
