@@ -122,9 +122,8 @@ async def _taken_over(night: Night, job: JobRow) -> str:
         return ""
     if job.stage is Stage.EXECUTE:
         for former in await followed(night.records, job):
-            if await last_head(
-                night.rooms, former
-            ):  # one that ended before it entered a room left the work with another
+            # One that ended before it entered a room left the work with another.
+            if await last_head(night.rooms, former):
                 return former.id
     # Nothing was wrong with the work; and an agent that remembers what it did must find it done.
     return job.id if job.waits or (job.conversation and job.attempt > 1) else ""
