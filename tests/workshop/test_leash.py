@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+import midwatch
 from midwatch.workshop.rooms.logs import LOG_LIMIT, Untouched
-from midwatch.workshop.sandbox import process_limits, short_command
+from midwatch.workshop.sandbox import process_limits
 from midwatch.workshop.sandbox.short_command import CommandEnd, run_leashed
 from tests.patience import PATIENCE
 
@@ -228,7 +229,7 @@ def test_when_the_starter_is_killed_nothing_of_the_command_is_left(tmp_path: Pat
 def test_sigterm_to_the_leash_stops_the_command(marker: str) -> None:
     command = [sys.executable, "-m", "midwatch.workshop.sandbox.process_limits", "--wall", "600", "--idle", "600"]
     command += ["--", sys.executable, "-c", FOREVER]
-    env = {"MARKER": marker, "PYTHONPATH": str(Path(short_command.__file__).parents[2])}
+    env = {"MARKER": marker, "PYTHONPATH": str(Path(midwatch.__file__).parents[1])}
     with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import midwatch
 from midwatch.errors import Unavailable
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import bubblewrap as bubblewrap_module
@@ -36,7 +37,7 @@ def test_an_ordinary_user_has_the_same_walls() -> None:
     python = "/usr/bin/python3"
     if subprocess.run([python, "-c", SAME_VERSION.format(*sys.version_info)], check=False).returncode:
         missing("python", "the system's Python, which nobody may read, is another than ours")
-    paths = [str(Path(probe.__file__).parents[3]), sysconfig.get_path("purelib")]
+    paths = [str(Path(midwatch.__file__).parents[1]), sysconfig.get_path("purelib")]
     done = subprocess.run(
         [python, "-c", "from midwatch.workshop.sandbox.walls.probe import probe; print(probe())"],
         check=False,

@@ -13,9 +13,11 @@ from midwatch.workshop.sandbox.walls import landlock
 from midwatch.workshop.sandbox.walls.entry import command
 from midwatch.workshop.sandbox.walls.spec import SandboxLimits, SandboxSpec
 
-PATIENCE = 20.0
+PATIENCE = 120.0
+"""Seconds: a busy machine must not be taken for one without walls."""
 TEST = "echo in > made && ! cat {outside}/secret 2>/dev/null && ! (echo out > {outside}/out) 2>/dev/null"
-FORKS = "for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do sleep 2 & done"
+FORKS = "for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do sleep 60 & done"
+"""They outlive the loop on any machine, and end with the walls."""
 
 UBUNTU = (
     "Give /usr/bin/bwrap an AppArmor profile that allows `userns` (on Ubuntu: `sudo apt install apparmor-profiles && "
