@@ -132,7 +132,7 @@ async def test_silence_after_the_last_try_ends_the_night(tmp_path: Path) -> None
         await begun(house, tmp_path)
         session = await house.to_the_brief()
         assert session.state is SessionState.DEBRIEF
-        assert "nobody answered" in session.reason
+        assert "got no answer" in session.reason
         assert len(await house.house.records.find(JobRow)) == 3
         await all_is_well(house)
 

@@ -163,7 +163,7 @@ async def test_a_box_that_came_to_nothing_yields(tmp_path: Path) -> None:
         (job,) = await a_slow_night(house, tmp_path, agent)
         assert boxed(job)
         (act,) = await house.house.records.find(ActRow, kind="update_work_item")
-        assert (act.state, "nothing new" in act.proposal.reason) == ("done", True)
+        assert (act.state, "made no progress" in act.proposal.reason) == ("done", True)
         (item,) = await house.house.records.find(WorkRow)
         assert "Parked at execute" in item.next_step
 
@@ -175,7 +175,7 @@ async def test_nobody_goes_on_more_than_twice(tmp_path: Path) -> None:
         assert [job.boxes for job in jobs] == [1, 2, 3]
         assert all(boxed(job) for job in jobs)
         (act,) = await house.house.records.find(ActRow, kind="update_work_item")
-        assert "enough" in act.proposal.reason
+        assert "reached the limit" in act.proposal.reason
 
 
 async def test_a_job_inside_its_box_is_left_alone(tmp_path: Path) -> None:
