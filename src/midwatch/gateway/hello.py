@@ -88,7 +88,7 @@ def _question(access: ModelAccess, provider: Provider, *, chat: bool) -> tuple[s
     else:
         path = "/v1/responses"
         body = {"model": access.model, "input": WORD, "max_output_tokens": LEAST_RESPONSE, "store": False}
-    found = provider.door("POST", path)
+    found = provider.endpoint("POST", path)
     if found is None:
         raise Misuse(f"No model can be called {access.model!r}.", hint="Look at the provider's list of models.")
     return found[0].api, path, body

@@ -161,12 +161,12 @@ def _no_model(answer: HelloAnswer, _: datetime | None) -> str:
 
 def _limit(answer: HelloAnswer, resets: datetime | None) -> str:
     until = f" until {resets.astimezone():%a %H:%M}" if resets else ""
-    return f"{answer.access.provider} knows the credential, and its usage limit is reached{until}."
+    return f"{answer.access.provider} accepts the credential, but its usage limit is reached{until}."
 
 
 def _garbage(answer: HelloAnswer, _: datetime | None) -> str:
     place = answer.access.base_url or answer.access.provider
-    return f"What answers at {place} is no model: {answer.status}, and nothing its API would say."
+    return f"{place} is not a model API: {answer.status}, with an unknown answer."
 
 
 _BY_WORD: Final = {
@@ -187,9 +187,9 @@ _SENTENCES: Final[Mapping[HelloOutcome, Callable[[HelloAnswer, datetime | None],
     HelloOutcome.LIMIT: _limit,
     HelloOutcome.GARBAGE: _garbage,
     HelloOutcome.RESERVED: lambda answer, _: (
-        f"{answer.access.provider} knows the subscription token, and lets only its own program use it."
+        f"{answer.access.provider} accepts the subscription token only from its own program."
     ),
-    HelloOutcome.UNPAID: lambda answer, _: f"{answer.access.provider} wants to be paid first ({answer.status}).",
+    HelloOutcome.UNPAID: lambda answer, _: f"{answer.access.provider} requires payment ({answer.status}).",
     HelloOutcome.DECLINED: lambda answer, _: f"{answer.access.provider} declines the request ({answer.status}).",
     HelloOutcome.TROUBLE: lambda answer, _: f"{answer.access.provider} reports an error ({answer.status}); try later.",
 }

@@ -1,4 +1,4 @@
-"""What each job last met at the door to its model: agents tell it badly or not at all, and we saw it ourselves."""
+"""The last error of each job at its model, as the proxy saw it: agents report it badly or not at all."""
 
 from dataclasses import dataclass, field
 
@@ -48,9 +48,9 @@ class LastModelErrors:
 class WatchedLedger:
     """A ledger of one job, whose refusals are remembered."""
 
-    def __init__(self, ledger: Reservations, meetings: LastModelErrors) -> None:
+    def __init__(self, ledger: Reservations, errors: LastModelErrors) -> None:
         self._ledger = ledger
-        self._meetings = meetings
+        self._meetings = errors
 
     async def reserve(self, wish: Wish) -> Reservation | Refusal:
         """Set aside what is wanted, or refuse and remember it."""

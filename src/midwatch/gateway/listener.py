@@ -44,7 +44,7 @@ class ConnectionListener:
                 self._silent.set()
 
     async def close(self) -> None:
-        """Cut off whoever is attended to, and wait until nobody is."""
+        """Cut every connection, and wait until none is left."""
         self._closing.set()
         await self._silent.wait()
 

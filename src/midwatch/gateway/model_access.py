@@ -1,4 +1,4 @@
-"""Doors to models: each room that may ask one gets a proxy, a placeholder, and books that everything is written in."""
+"""Model access of sandboxes: each gets a proxy and a placeholder; every request is reserved, booked and recorded."""
 
 import asyncio
 import socket
@@ -33,7 +33,7 @@ MOVED = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ModelProxies:
-    """What every room's door to a model shares."""
+    """What the model proxies of all sandboxes share."""
 
     journal: Journal
     vault: Vault
@@ -42,16 +42,16 @@ class ModelProxies:
     upstream: Upstream
     clock: Clock
     key: bytes = field(repr=False)
-    """The house's own, from which placeholders are made: agents outlive the server that gave them one."""
+    """Key of this installation, from which placeholders are derived: agents outlive the server."""
     read: dict[str, FuelRead] = field(default_factory=dict)
-    meetings: LastModelErrors = field(default_factory=LastModelErrors)
+    errors: LastModelErrors = field(default_factory=LastModelErrors)
 
     async def open(self) -> None:
         """Give back what was set aside by servers that have died since."""
         await self.ledger.forget_the_dead()
 
     async def close(self) -> None:
-        """Hang up on the providers, once every doorman has gone."""
+        """Close the connections to providers, after all proxies."""
         await self.upstream.close()
 
     def grant(self, job: str, epoch: int, purpose: str, access: ModelAccess) -> Grant:
@@ -63,14 +63,14 @@ class ModelProxies:
         placeholder = derived_placeholder(there, access.kind, self.key, f"{job} {purpose}")
         return Grant(job, epoch, there, ModelCredential(access.secret, access.kind), placeholder)
 
-    def doorman(self, grant: Grant) -> "ModelProxyServer":
-        """Give a room the doorman for its model."""
+    def proxy_for(self, grant: Grant) -> "ModelProxyServer":
+        """Make the model proxy of one sandbox."""
         books = ProxyServices(
-            ledger=WatchedLedger(self.ledger, self.meetings),
+            ledger=WatchedLedger(self.ledger, self.errors),
             vault=self.vault,
             prices=self.prices,
             clock=self.clock,
-            settled=_Settling(self.journal, grant, self.meetings),
+            settled=_Settling(self.journal, grant, self.errors),
             fuel=_Reading(self, grant.job),
         )
         return ModelProxyServer(grant, ModelProxy(grant, books, self.upstream), self.prices)
@@ -78,7 +78,7 @@ class ModelProxies:
     async def fuel(self, job: str, reading: ProviderQuota) -> None:
         """Take what the provider says is left."""
         if reading.rejected:
-            self.meetings.limited(job, reading)
+            self.errors.limited(job, reading)
         now = FuelRead(
             provider=reading.provider,
             limit=reading.limit,
@@ -111,10 +111,10 @@ class _Reading:
 class _Settling:
     journal: Journal
     grant: Grant
-    meetings: LastModelErrors
+    errors: LastModelErrors
 
     async def __call__(self, call: MeteredCall) -> None:
-        self.meetings.answered(self.grant.job, call)
+        self.errors.answered(self.grant.job, call)
         await self.journal.record(
             ModelCalled(
                 reservation=call.reservation,
@@ -136,7 +136,7 @@ class _Settling:
 
 
 class ModelProxyServer:
-    """Serves one room's door to its model until cancelled; what was asked is booked before he goes."""
+    """Serves one model proxy until cancelled; every request is booked before it ends."""
 
     def __init__(self, grant: Grant, proxy: ModelProxy, prices: PriceList) -> None:
         self._grant = grant
@@ -145,7 +145,7 @@ class ModelProxyServer:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """Name the one door."""
+        """The port it serves."""
         return (PORTS[self._grant.provider.name],)
 
     @property
@@ -154,7 +154,7 @@ class ModelProxyServer:
         return environment(self._grant)
 
     async def serve(self, listeners: list[socket.socket]) -> None:
-        """Serve until cancelled; whoever comes before the prices are loaded waits at the door, and nobody else."""
+        """Serve until cancelled; requests wait until the prices are loaded."""
         try:
             await asyncio.to_thread(self._prices.prepare)
             async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""Doormen for rooms: each serves one room's egress, by its list of hosts, and writes every connection down."""
+"""The network of each sandbox: an egress proxy, and a model proxy where it may use one; all is recorded."""
 
 import asyncio
 import base64
@@ -29,18 +29,18 @@ from midwatch.rules.budget.egress import rules_of
 from midwatch.terms.agents import Met
 
 PORT: Final = 8118
-"""The door's number inside; every room has a network of its own."""
+"""Port of the egress proxy inside the sandbox; every sandbox has its own network."""
 REGISTRY: Final = re.compile(r"([a-z][a-z0-9-]{0,30})=(https?://[^#\s]+)(?:#(bearer|basic):([A-Za-z0-9_-]+))?")
 KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "pip": ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
     "npm": ("NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER"),
 }
-"""Variables by which well-known tools find their registry; any other is told as MIDWATCH_REGISTRY_<NAME>."""
+"""Variables by which well-known tools find their registry; any other is in MIDWATCH_REGISTRY_<NAME>."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoomNetworks:
-    """Makes the network of each room."""
+    """Makes the network of each sandbox."""
 
     journal: Journal
     vault: Vault
@@ -48,15 +48,15 @@ class RoomNetworks:
     resolve: Resolver | None = None
 
     def for_room(self, reach: NetworkReach) -> "EgressServer | CombinedServer":
-        """Make one who knows what may be reached and writes down what was; with a model, a second beside him."""
+        """Make the egress proxy of a sandbox, and a model proxy where it may use a model."""
         routes = tuple(route_of(text, self.vault) for text in reach.registries)
         policy = EgressPolicy(rules_of(reach.domains), routes, EgressCaps(requests=reach.max_requests))
         egress = EgressServer(self.journal, reach, policy, self.resolve)
         if reach.model is None or self.models is None:
             return egress
-        self.models.meetings.last.pop(reach.job, None)  # what an earlier attempt met says nothing about this one
+        self.models.errors.last.pop(reach.job, None)  # what an earlier attempt met says nothing about this one
         grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
-        return CombinedServer((egress, self.models.doorman(grant)))
+        return CombinedServer((egress, self.models.proxy_for(grant)))
 
     def access(self, reach: NetworkReach) -> tuple[str, str, str]:
         """Tell a program inside where its model is, what to present there, and of what kind that is."""
@@ -66,28 +66,28 @@ class RoomNetworks:
         return address(grant), grant.placeholder, grant.credential.kind
 
     def met(self, job: str) -> Met | None:
-        """Tell what a job last met at the door to its model, unless it went well."""
-        return self.models.meetings.last.get(job) if self.models else None
+        """The last error of a job at its model, if the last request failed."""
+        return self.models.errors.last.get(job) if self.models else None
 
 
 class CombinedServer:
-    """Several at the doors of one room, each at his own."""
+    """Several proxies of one sandbox, each on its own port."""
 
     def __init__(self, each: tuple["EgressServer | ModelProxyServer", ...]) -> None:
         self._each = each
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """Name all doors."""
+        """The ports they serve."""
         return tuple(port for one in self._each for port in one.ports)
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Tell programs inside where all doors are."""
+        """The variables of all."""
         return {name: value for one in self._each for name, value in one.environment.items()}
 
     async def serve(self, listeners: list[socket.socket]) -> None:
-        """Serve until cancelled, each his own."""
+        """Serve until cancelled."""
         by_port = {listener.getsockname()[1]: listener for listener in listeners}
         async with asyncio.TaskGroup() as group:
             for one in self._each:
@@ -95,7 +95,7 @@ class CombinedServer:
 
 
 class EgressServer:
-    """Serves one room until cancelled; what was seen is recorded before he goes."""
+    """Serves one sandbox until cancelled; every connection is recorded before it ends."""
 
     def __init__(self, journal: Journal, reach: NetworkReach, policy: EgressPolicy, resolve: Resolver | None) -> None:
         self._journal = journal
@@ -106,12 +106,12 @@ class EgressServer:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """Name the one door."""
+        """The port it serves."""
         return (PORT,)
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Tell programs inside where the door is, in both spellings that are in use."""
+        """The proxy variables for programs inside, in both spellings in use."""
         door = f"http://127.0.0.1:{PORT}"
         proxy = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"), door)
         near = {"NO_PROXY": "127.0.0.1,localhost,::1", "no_proxy": "127.0.0.1,localhost,::1"}

@@ -39,7 +39,7 @@ class Secret:
 
 
 class Vault:
-    """Secrets by name; whoever must keep them out of sight is told each value before anyone else has it."""
+    """Secrets by name; the redactor gets each value before any caller does."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class Vault:
     async def secret(self, name: str) -> Secret:
         """Give a secret, fetching it the first time."""
         if name not in self._references:
-            raise Misuse(f"No secret is called {name}.", hint="Name it in the settings, with where it is kept.")
+            raise Misuse(f"No secret is called {name}.", hint="Add it to [secrets] with its location.")
         if name not in self._values:
             self._learn({name: await self._fetch(name, self._references[name])})
         return Secret(name, self._values[name])
 
     def refer(self, references: Mapping[str, SecretReference]) -> bool:
-        """Take other references from now on, and tell whether they differ; what moved is fetched anew."""
+        """Replace the references, and say whether they differ; changed ones are fetched again."""
         before, self._references = self._references, dict(references)
         for name in before:
             if self._references.get(name) != before[name]:
@@ -99,11 +99,11 @@ class Vault:
         self._values |= values
 
     def forget(self, name: str) -> None:
-        """Fetch this secret anew next time: it was changed."""
+        """Fetch this secret again next time: it was changed."""
         self._values.pop(name, None)
 
     def known(self) -> dict[str, str]:
-        """Give the values fetched so far, for the redactor and for nobody else."""
+        """Give the values fetched so far, for the redactor only."""
         return dict(self._values)
 
     async def _fetch(self, name: str, reference: SecretReference) -> str:
@@ -116,7 +116,7 @@ class Vault:
         try:
             value = raw.decode().strip()
         except UnicodeDecodeError:
-            raise Misuse(f"The secret {name} ({reference}) is no text.", hint="Keep it as base64 or hex.") from None
+            raise Misuse(f"The secret {name} ({reference}) is not text.", hint="Store it as base64 or hex.") from None
         if not long_enough(value):
             raise Misuse(
                 f"The secret {name} ({reference}) is empty or too short to be kept out of logs.",
@@ -141,7 +141,7 @@ def _from_file(name: str, path: str) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
-            raise Refused(f"The secret {name} is refused: {path} is no ordinary file.", hint="Name a file.")
+            raise Refused(f"The secret {name} is refused: {path} is not a regular file.", hint="Name a file.")
         if facts.st_uid != os.geteuid():
             raise Refused(
                 f"The secret {name} is refused: {path} belongs to another user.", hint=f"chown {os.geteuid()} {path}"

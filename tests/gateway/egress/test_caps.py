@@ -122,7 +122,7 @@ async def test_one_connection_may_not_last_for_ever() -> None:
             writer.write(b"x")
             await asyncio.sleep(0.05)
         writer.close()
-        assert job.records[0].why == "A connection may last 1.5 seconds and no longer."
+        assert job.records[0].why == "A connection may last at most 1.5 seconds."
 
 
 async def test_more_connections_than_may_be_open_wait_for_their_turn() -> None:

@@ -75,9 +75,15 @@ async def test_a_certificate_for_another_host_ends_it_too(authority: Authority) 
 
 REFUSED = {
     "publishing": (b"PUT http://pip.midwatch.internal/x HTTP/1.1\r\nContent-Length: 1\r\n\r\nx", "PUT is not allowed"),
-    "climbing": (b"GET http://pip.midwatch.internal/../other/ HTTP/1.1\r\n\r\n", "its path climbs"),
-    "climbing in disguise": (b"GET http://pip.midwatch.internal/%2e%2E%2fother/ HTTP/1.1\r\n\r\n", "its path climbs"),
-    "climbing backwards": (b"GET http://pip.midwatch.internal/..\\other/ HTTP/1.1\r\n\r\n", "its path climbs"),
+    "climbing": (b"GET http://pip.midwatch.internal/../other/ HTTP/1.1\r\n\r\n", "its path leaves the registry"),
+    "climbing in disguise": (
+        b"GET http://pip.midwatch.internal/%2e%2E%2fother/ HTTP/1.1\r\n\r\n",
+        "its path leaves the registry",
+    ),
+    "climbing backwards": (
+        b"GET http://pip.midwatch.internal/..\\other/ HTTP/1.1\r\n\r\n",
+        "its path leaves the registry",
+    ),
     "a tunnel": (b"CONNECT pip.midwatch.internal:443 HTTP/1.1\r\n\r\n", "not on the list of this job"),
     "another port": (b"GET http://pip.midwatch.internal:8080/ HTTP/1.1\r\n\r\n", "not on the list of this job"),
     "the far end itself": (b"GET http://files.example/ HTTP/1.1\r\n\r\n", "not on the list of this job"),
@@ -110,7 +116,7 @@ async def test_a_credential_that_cannot_be_had_is_said_without_a_word_of_it(sour
         heard = await job.say(GET + b"\r\n")
         assert heard.startswith(b"HTTP/1.1 502")
         assert b"s3cret" not in heard
-        assert (await job.record()).why == "The credential for pip.midwatch.internal could not be had."
+        assert (await job.record()).why == "The credential for pip.midwatch.internal is not available."
 
 
 async def test_redirects_stay_on_the_route_and_cookies_outside(authority: Authority) -> None:

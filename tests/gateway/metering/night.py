@@ -127,7 +127,7 @@ async def spending_night(
             grant = doors.grant(job, 1, "execute", access)
             listener = socket.create_server(("127.0.0.1", 0), backlog=100)
             night.doors[job] = f"http://127.0.0.1:{listener.getsockname()[1]}", grant.placeholder
-            group.append(asyncio.create_task(doors.doorman(grant).serve([listener])))
+            group.append(asyncio.create_task(doors.proxy_for(grant).serve([listener])))
         yield night
 
 

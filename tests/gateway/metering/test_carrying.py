@@ -245,7 +245,7 @@ async def test_a_provider_that_hangs_up_without_a_word_costs_nothing() -> None:
 async def test_a_request_that_cannot_leave_is_given_back_and_not_written_down() -> None:
     far = FarModel()
     async with lab(far) as one:
-        one.proxy._carrying._grant = replace(one.grant, provider=ANTHROPIC.at("http://127.0.0.1:1"))
+        one.proxy._exchange._grant = replace(one.grant, provider=ANTHROPIC.at("http://127.0.0.1:1"))
         heard = await one.ask()
         assert heard.status == 502
         assert heard.json()["error"]["message"] == "The provider cannot be reached."
@@ -276,7 +276,7 @@ async def drip(_got: Got, _reader: asyncio.StreamReader, writer: asyncio.StreamW
     [
         (silent, {"first": 0.2}, 504, "The provider did not answer in time."),
         (half, {"quiet": 0.2}, 200, "The provider sent nothing for 0.2 seconds."),
-        (drip, {"whole": 3}, 200, "A request may last 3 seconds and no longer."),
+        (drip, {"whole": 3}, 200, "A request may last at most 3 seconds."),
     ],
     ids=["silent", "half", "drip"],
 )

@@ -83,7 +83,7 @@ async def test_what_agents_ask_by_the_way_is_not_found_and_never_leaves(provider
         assert (heard.status, heard.whole) == (404, True)
         assert "content-type: application/json" in heard.head
         if not asked.startswith("HEAD"):
-            assert heard.json()["error"]["message"].endswith("only for what its models answer.")
+            assert heard.json()["error"]["message"].endswith("only requests to models are.")
         assert (one.far.got, one.far.open, one.calls) == ([], 0, [])
         assert one.ledger.purse(Whose.JOB, "job").reserved == Amount(), "nor is anything set aside for it"
 
@@ -417,7 +417,7 @@ async def test_a_secret_that_would_break_a_field_never_leaves(secret: str) -> No
     async with lab(secret=secret) as one:
         heard = await one.ask()
         assert heard.status == 502
-        assert heard.json()["error"]["message"] == "The credential for this model has odd characters."
+        assert heard.json()["error"]["message"] == "The credential for this model contains invalid characters."
         assert (one.far.got, one.calls) == ([], [])
 
 
@@ -425,7 +425,7 @@ async def test_without_its_secret_nothing_leaves_and_its_place_is_not_told() -> 
     async with lab(provider=ANTHROPIC, secret="short") as one:
         heard = await one.ask()
         assert heard.status == 502
-        assert heard.json()["error"]["message"] == "The credential for this model could not be had."
+        assert heard.json()["error"]["message"] == "The credential for this model is not available."
         assert one.far.got == []
 
 

@@ -104,8 +104,8 @@ async def test_the_secret_goes_only_to_whom_the_certificate_names(
 
         monkeypatch.setattr(loop, "getaddrinfo", lead_home)
         upstream = Upstream(trust=trust(authority))
-        one.proxy._carrying._upstream = upstream
-        one.proxy._carrying._grant = replace(one.grant, provider=ANTHROPIC.at(f"https://{host}:{port}"))
+        one.proxy._exchange._upstream = upstream
+        one.proxy._exchange._grant = replace(one.grant, provider=ANTHROPIC.at(f"https://{host}:{port}"))
         try:
             heard = await one.ask()
         finally:

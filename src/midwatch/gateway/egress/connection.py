@@ -45,7 +45,7 @@ class EgressRefused(Refused):
     """A connection that may not go on, with the sentence for the record."""
 
     def __init__(self, why: str, verdict: ConnectionVerdict = "refused", status: int = 403) -> None:
-        super().__init__(why, hint="Put the host on the list of the orders, or raise the cap, if this was meant.")
+        super().__init__(why, hint="Add the host to the orders, or raise the limit.")
         self.verdict = verdict
         self.answer = status
 
@@ -62,7 +62,7 @@ class EgressMeter:
         return EgressCounts(self.requests, self.refused, self.bytes_out, self.bytes_in, self.open)
 
     def begin(self) -> None:
-        """Count a request that passed the list, while there is room for it."""
+        """Count a request that passed the list, while the caps allow it."""
         if self.requests >= self.caps.requests:
             raise EgressRefused(f"This job has used all its {self.caps.requests} requests.")
         if self.bytes_out >= self.caps.bytes_out:
@@ -72,13 +72,13 @@ class EgressMeter:
         self.requests += 1
 
     def take_out(self, wanted: int) -> int:
-        """Take room for bytes to the world; as many as are left."""
+        """Reserve bytes to the world; as many as are left."""
         taken = max(0, min(wanted, self.caps.bytes_out - self.bytes_out))
         self.bytes_out += taken
         return taken
 
     def take_in(self, wanted: int) -> int:
-        """Take room for bytes to the job; as many as are left."""
+        """Reserve bytes to the job; as many as are left."""
         taken = max(0, min(wanted, self.caps.bytes_in - self.bytes_in))
         self.bytes_in += taken
         return taken

@@ -20,7 +20,7 @@ MOST_TRIES: Final = 4
 
 
 class SystemResolver:
-    """Asks the machine's resolver, in threads of its own so that a slow answer holds up nobody else."""
+    """Asks the machine's resolver, in its own threads, so that a slow answer delays nothing else."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(4, "egress-names")

@@ -1,13 +1,13 @@
-"""Plain requests: written anew for the far end, one per connection, with a route's credential added outside."""
+"""Plain requests: rewritten for the host, one per connection, with a route's credential added outside."""
 
 import asyncio
-from collections.abc import Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote
 
 from midwatch.errors import MidwatchError
-from midwatch.gateway.egress.bodies import upload
 from midwatch.gateway.egress.connection import EgressRefused, LiveConnection
 from midwatch.gateway.egress.http_head import MessageHead, ProxyRequest, read_response, written
 from midwatch.gateway.egress.policy import RegistryRoute
@@ -18,7 +18,11 @@ CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _OURS: Final = ("host", "content-length", "expect")
 _PERSONAL: Final = ("authorization", "cookie", "x-api-key")
 
+_CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")
+_LONGEST_CHUNK_LINE: Final = 10
+
 Fields = tuple[tuple[str, str], ...]
+Move = Callable[[bytes], Awaitable[None]]
 
 
 async def head_for(request: ProxyRequest, route: RegistryRoute | None) -> bytes:
@@ -43,7 +47,7 @@ def path_on(route: RegistryRoute, path: str) -> str:
     """Put a path below the folder of a route; one that would climb out of it is refused."""
     parts = unquote(path.partition("?")[0]).replace("\\", "/").split("/")
     if {".", ".."} & set(parts):
-        raise EgressRefused(f"The request to {route.name} was refused: its path climbs.", status=400)
+        raise EgressRefused(f"The request to {route.name} was refused: its path leaves the registry.", status=400)
     return route.path + path.lstrip("/")
 
 
@@ -61,7 +65,7 @@ async def carry(
 
     with one_failure():
         async with asyncio.TaskGroup() as ways:
-            sending = ways.create_task(upload(request, job.reader, send))
+            sending = ways.create_task(_upload(request, job.reader, send))
             await _answer(visit, request, job, world, route)
             sending.cancel()
 
@@ -132,5 +136,48 @@ async def _credential(route: RegistryRoute) -> Mapping[str, str]:
         written("", tuple(added.items()))
     except (MidwatchError, OSError, ValueError):
         # Its own sentence is not repeated: it may hold what it could not use.
-        raise EgressRefused(f"The credential for {route.name} could not be had.", "failed", 502) from None
+        raise EgressRefused(f"The credential for {route.name} is not available.", "failed", 502) from None
     return added
+
+
+async def _upload(request: ProxyRequest, job: asyncio.StreamReader, move: Move) -> None:
+    """Move the body of a request, if it has one."""
+    if request.chunked:
+        await _chunks(job, move)
+    elif request.length:
+        await pump_length(job, move, request.length)
+
+
+async def _chunks(job: asyncio.StreamReader, move: Move) -> None:
+    while size := await _chunk_size(job):
+        await move(b"%x\r\n" % size)
+        await pump_length(job, move, size)
+        await _line_end(job)
+        await move(b"\r\n")
+    await _line_end(job)
+    await move(b"0\r\n\r\n")
+
+
+async def _chunk_size(job: asyncio.StreamReader) -> int:
+    try:
+        line = await job.readuntil(b"\n")
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        raise _bad_chunk() from None
+    found = _CHUNK.fullmatch(line) if len(line) <= _LONGEST_CHUNK_LINE else None
+    if found is None:
+        raise _bad_chunk()
+    return int(found[1], 16)
+
+
+async def _line_end(job: asyncio.StreamReader) -> None:
+    """Trailers are not carried either: after the last chunk comes an empty line."""
+    try:
+        ended = await job.readexactly(2) == b"\r\n"
+    except asyncio.IncompleteReadError:
+        ended = False
+    if not ended:
+        raise _bad_chunk()
+
+
+def _bad_chunk() -> EgressRefused:
+    return EgressRefused("The request was refused: its body is badly chunked.", status=400)

@@ -52,7 +52,7 @@ async def no_headers() -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RegistryRoute:
-    """A name inside the sandbox that stands for a registry outside, with the credential added outside.
+    """A name inside the sandbox for a registry outside, with the credential added outside.
 
     Only reading methods unless named: a credential must not become a way to publish.
     """

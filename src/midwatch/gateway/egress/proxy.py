@@ -78,7 +78,7 @@ class EgressProxy:
             job = Wire.of(*await asyncio.open_connection(sock=caller, limit=LARGEST_HEAD))
             await self._see_through(visit, job)
         except OSError:
-            visit.judged("failed", "The job hung up before it had said anything.")
+            visit.judged("failed", "The job closed the connection before it sent anything.")
         finally:
             if job is not None:
                 job.cut()
@@ -102,11 +102,11 @@ class EgressProxy:
             visit.judged("failed", f"The connection to {visit.host or 'no host'} broke off.")
         except Exception:
             log.exception("A connection of a job broke the proxy's own code.")
-            visit.judged("failed", "The connection ended by a fault in Midwatch itself; its log says which.")
+            visit.judged("failed", "The connection ended by an internal error in Midwatch; see its log.")
 
     async def _within_limits(self, visit: LiveConnection, job: Wire) -> str:
         limits = self._policy.deadlines
-        whole = f"A connection may last {limits.whole:g} seconds and no longer."
+        whole = f"A connection may last at most {limits.whole:g} seconds."
         quiet = f"Nothing moved for {limits.idle:g} seconds."
         async with within(limits.whole, whole, "cut"):
             try:

@@ -91,7 +91,7 @@ def asks_again(first_flight: bytes) -> bool:
     if first_flight[:1] != bytes([_HANDSHAKE]):
         return False
     if len(first_flight) < RETRY_SEEN_AFTER or int.from_bytes(first_flight[3:5], "big") < RETRY_SEEN_AFTER - 5:
-        raise EgressRefused("The far end began TLS in a way that cannot be checked.", "failed", 502)
+        raise EgressRefused("The host began TLS in a way that cannot be checked.", "failed", 502)
     return first_flight[5] == 2 and first_flight[11:43] == _RETRY
 
 

@@ -49,7 +49,7 @@ def _objections(shape: Shape, said: Said) -> Iterator[str]:
     parts = list(_parts(shape, said))
     for tool in _tools(shape, said, parts):
         if not _ours_to_run(shape, tool):
-            yield f"The tool {_named(tool)} is run by the provider itself, which is not carried from here."
+            yield f"The tool {_named(tool)} is run by the provider itself, which is not allowed here."
     if any(_far(part) for part in parts):
         yield "The provider would fetch an address named in the content, so send its content instead."
 
@@ -57,7 +57,7 @@ def _objections(shape: Shape, said: Said) -> Iterator[str]:
 def _reaching(shape: Shape, said: Said) -> Iterator[str]:
     for name in _NEVER[shape]:
         if said.get(name):
-            yield f"The provider would reach or run other things itself for {name}, which is not carried from here."
+            yield f"The provider would reach or run other things itself for {name}, which is not allowed here."
     if shape == "openai" and _SEARCHING.search(str(said.get("model"))):
         yield "This model searches the web itself, so it is not asked from here."
 

@@ -1,4 +1,4 @@
-"""What is told about requests to models: what each has used, and what the provider says is left."""
+"""Records of requests to models: what each used, and what is left of the provider's limits."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,7 +19,7 @@ class TokenUsage:
     cache_write_1h: int = 0
     """The part of it that is kept for an hour, which costs more."""
     estimated: bool = False
-    """Whether some of it is our guess because the provider had not yet told."""
+    """Whether some of it is estimated because the provider had not reported it yet."""
 
     @property
     def total(self) -> int:
@@ -28,11 +28,11 @@ class TokenUsage:
 
     @property
     def tokens(self) -> Tokens:
-        """Give them in the words of the house."""
+        """The same as the term that records use."""
         return Tokens(input=self.input, output=self.output, cache_read=self.cache_read, cache_write=self.cache_write)
 
     def guessing(self, *, input: int | None = None, output: int | None = None) -> "TokenUsage":  # noqa: A002 - its own name
-        """Put a guess where the provider had not told the input or the output."""
+        """Put an estimate where the provider did not report the input or the output."""
         taken, made = self.input if input is None else input, self.output if output is None else output
         return replace(self, input=taken, output=made, estimated=True)
 
@@ -56,7 +56,7 @@ class MeteredCall:
     """None when no byte of an answer came."""
     ms: int
     cut: bool
-    """Whether the answer is not whole: somebody hung up, or time was over."""
+    """Whether the answer is incomplete: one side hung up, or time was over."""
     why: str
     """Why it was cut or failed; empty for one that went well."""
     request_id: str = ""
@@ -75,7 +75,7 @@ class ProviderQuota:
     limit: str
     """The provider's own name for it: 5h, 7d, requests, input-tokens."""
     remaining: float | None = None
-    """The share that is left, 0 to 1; None when it was not told."""
+    """The share that is left, 0 to 1; None when it was not reported."""
     most: int | None = None
     """The whole of it, where it is a number of something."""
     resets_at: datetime | None = None

@@ -60,22 +60,22 @@ class BodyAllocation:
     """One request's part of it."""
 
     def __init__(self, shelf: BodyMemory) -> None:
-        self._shelf = shelf
+        self._memory = shelf
         self.size = 0
 
     def fits(self, more: int) -> None:
         """Refuse what is too large by itself, or beside the others."""
-        room = self._shelf.room
+        room = self._memory.room
         if self.size + more > room.body:
-            raise RequestDeclined(413, f"A request may have {room.body // 1024} KiB and no more.")
-        if self._shelf.taken + more > room.bodies:
-            raise RequestDeclined(429, "This job asks for too much at once.")
+            raise RequestDeclined(413, f"A request may have at most {room.body // 1024} KiB.")
+        if self._memory.taken + more > room.bodies:
+            raise RequestDeclined(429, "This job has too many large requests at the same time.")
 
     def add(self, more: int) -> None:
         """Take so many bytes more."""
         self.fits(more)
         self.size += more
-        self._shelf.taken += more
+        self._memory.taken += more
 
 
 class ClientConnection:
@@ -162,7 +162,7 @@ class ClientConnection:
         await self._wire.hang_up(self._patience.linger)
 
     async def decline(self, declined: RequestDeclined) -> None:
-        """Say no in the provider's shape; where an answer has begun, break it off so that nobody takes it for whole."""
+        """Say no in the provider's shape; where an answer has begun, break it off so that it cannot pass for whole."""
         if self.answering:
             self.break_off()
             return

@@ -1,4 +1,4 @@
-"""What stands for the credential inside, and how the real one is put in its place outside."""
+"""The placeholder that programs get instead of the credential, and its check."""
 
 import hmac
 import secrets
@@ -36,13 +36,13 @@ def new_placeholder(provider: Provider, kind: CredentialKind) -> str:
 
 
 def derived_placeholder(provider: Provider, kind: CredentialKind, key: bytes, purpose: str) -> str:
-    """Make the same placeholder again after a restart, from a key of the house and what it is for (job and epoch)."""
+    """Make the same placeholder again after a restart, from the key of this installation and its purpose."""
     token = hmac.new(key, f"{provider.name} {kind} {purpose}".encode(), "sha256").hexdigest()[:48]
     return f"{_LOOKS.get((provider.name, kind), '')}midwatch-{token}"
 
 
 def admitted(placeholder: str, presented: Iterable[str]) -> bool:
-    """Tell whether somebody presented the placeholder and nothing else; how long it takes gives nothing away."""
+    """Whether the placeholder and nothing else was presented, compared in constant time."""
     expected = placeholder.encode()
     verdicts = [hmac.compare_digest(one.encode("utf-8", "surrogateescape"), expected) for one in presented]
     return bool(verdicts) and all(verdicts)

@@ -1,4 +1,4 @@
-"""What programs in a sandbox are told about their model: where our door is, and what to present there."""
+"""Environment variables for programs in a sandbox: the address of the model proxy, and the placeholder."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from midwatch.gateway.metering.grant import Grant
 
 PORTS: Final[Mapping[str, int]] = {"anthropic": 8119, "openai": 8120, "gemini": 8121}
-"""The doors' numbers inside; every room has a network of its own."""
+"""Ports of the proxies inside the sandbox; every sandbox has its own network."""
 
 _BASES: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("ANTHROPIC_BASE_URL",),
@@ -22,7 +22,7 @@ _KEYS: Final[Mapping[tuple[str, str], str]] = {
 
 
 def address(grant: Grant) -> str:
-    """Say where the door to the model is, seen from inside."""
+    """Address of the model proxy, seen from inside."""
     return f"http://127.0.0.1:{PORTS[grant.provider.name]}"
 
 
@@ -32,7 +32,7 @@ def base_url(grant: Grant) -> str:
 
 
 def environment(grant: Grant) -> dict[str, str]:
-    """Give the variables by which programs find the door; exactly one credential, of the real one's kind."""
+    """The variables; exactly one credential, of the kind of the real one."""
     name, kind = grant.provider.name, grant.credential.kind
     told = dict.fromkeys(_BASES[name], base_url(grant))
     # A program wants some key even where the model wants none.

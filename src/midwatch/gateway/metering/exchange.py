@@ -33,31 +33,31 @@ class Exchange:
     """Sees one request through, from the ledger out to the provider and back to the ledger."""
 
     def __init__(
-        self, grant: Grant, books: ProxyServices, upstream: Upstream, room: ProxyLimits, patience: ProxyTimeouts
+        self, grant: Grant, services: ProxyServices, upstream: Upstream, room: ProxyLimits, patience: ProxyTimeouts
     ) -> None:
         self._grant = grant
-        self._books = books
+        self._services = services
         self._upstream = upstream
         self._room = room
         self._patience = patience
         self._giving: set[asyncio.Task[None]] = set()
 
-    async def carry(self, inside: ClientConnection, asked: ModelRequest) -> None:
+    async def carry(self, client: ClientConnection, asked: ModelRequest) -> None:
         """Set money aside, carry, book, and only then end the answer."""
         reservation = await self._reserved(asked)
-        trip = ExchangeState(asked)
+        state = ExchangeState(asked)
         try:
-            await self._out_and_back(inside, trip)
+            await self._out_and_back(client, state)
         except RequestDeclined as declined:
-            trip.why = declined.message
+            state.why = declined.message
             raise
         except ClientHungUp:
-            trip.abandoned = True
-            trip.why = "The job hung up before its answer was whole."
+            state.abandoned = True
+            state.why = "The job hung up before its answer was whole."
             raise
         finally:
-            await self._booked(trip, reservation)
-        await inside.end()
+            await self._booked(state, reservation)
+        await client.end()
 
     async def _reserved(self, asked: ModelRequest) -> Reservation:
         guess = TokenUsage(input=asked.input_guess, output=asked.output_guess) if asked.paid else NO_USAGE
@@ -66,7 +66,7 @@ class Exchange:
         try:
             answer = await self._set_aside(wish)
         except MidwatchError:
-            raise RequestDeclined(503, "What this job may spend cannot be looked up just now.") from None
+            raise RequestDeclined(503, "The budget of this job cannot be read right now.") from None
         if isinstance(answer, Refusal) and answer.for_now:
             raise RequestDeclined(429, f"{answer.why} Try again when they have ended.")
         if isinstance(answer, Refusal):
@@ -74,8 +74,8 @@ class Exchange:
         return answer
 
     async def _set_aside(self, wish: Wish) -> Reservation | Refusal:
-        """Set aside in a task of its own: a ledger finishes what it has begun, also for somebody who is cut off."""
-        setting = asyncio.create_task(self._books.ledger.reserve(wish))  # noqa: TID251 - a group would cancel it with us
+        """Reserve in a separate task: a ledger finishes what it has begun, also for a request that is cut off."""
+        setting = asyncio.create_task(self._services.ledger.reserve(wish))  # noqa: TID251 - a group would cancel it with us
         try:
             return await asyncio.shield(setting)
         except asyncio.CancelledError:
@@ -91,58 +91,58 @@ class Exchange:
         try:
             answer = await setting
             if isinstance(answer, Reservation):
-                await self._books.ledger.release(answer)
+                await self._services.ledger.release(answer)
         except Exception:
             log.exception("The reservation of an interrupted request is released at the next start.")
 
-    async def _out_and_back(self, inside: ClientConnection, trip: ExchangeState) -> None:
+    async def _out_and_back(self, client: ClientConnection, state: ExchangeState) -> None:
         try:
             async with asyncio.timeout(self._patience.whole):
                 with _what_matters():
                     async with asyncio.TaskGroup() as group:
-                        watching = group.create_task(inside.until_gone())
-                        await self._travel(inside, trip)
+                        watching = group.create_task(client.until_gone())
+                        await self._travel(client, state)
                         watching.cancel()
         except TimeoutError:
-            raise RequestDeclined(504, f"A request may last {self._patience.whole:g} seconds and no longer.") from None
+            raise RequestDeclined(504, f"A request may last at most {self._patience.whole:g} seconds.") from None
 
-    async def _travel(self, inside: ClientConnection, trip: ExchangeState) -> None:
+    async def _travel(self, client: ClientConnection, state: ExchangeState) -> None:
         secret = await self._secret()
-        leaving = self._leaving(trip.asked, secret)
-        async with self._upstream.answer(leaving, self._patience, trip.progress) as response:
-            trip.answered(response)
+        leaving = self._leaving(state.asked, secret)
+        async with self._upstream.answer(leaving, self._patience, state.progress) as response:
+            state.answered(response)
             await self._read_fuel(response)
             if not 200 <= response.status_code < 300:
-                await self._pass_error(inside, response, secret)
+                await self._pass_error(client, response, secret)
             else:
-                await self._pass(inside, trip, response, secret)
-            trip.whole = True
+                await self._pass(client, state, response, secret)
+            state.whole = True
 
     async def _pass(
-        self, inside: ClientConnection, trip: ExchangeState, response: "httpx.Response", secret: str
+        self, client: ClientConnection, state: ExchangeState, response: "httpx.Response", secret: str
     ) -> None:
         """Pass an answer on as it comes, and count beside it."""
         packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
         # What is packed passes unchanged and cannot be looked into on its way.
         veil = StreamMask("" if packed else secret)
-        await inside.begin(response.status_code, self._told(response, secret, length=True))
+        await client.begin(response.status_code, self._told(response, secret, length=True))
         async with aclosing(parts(response, self._patience.quiet)) as coming:
             async for data in coming:
-                trip.counter.feed(data)
+                state.counter.feed(data)
                 if clear := veil.feed(data):
-                    await inside.pass_on(clear)
+                    await client.pass_on(clear)
         if rest := veil.end():
-            await inside.pass_on(rest)
+            await client.pass_on(rest)
 
-    async def _pass_error(self, inside: ClientConnection, response: "httpx.Response", secret: str) -> None:
+    async def _pass_error(self, client: ClientConnection, response: "httpx.Response", secret: str) -> None:
         """Pass an error on as a whole, without the credential that some providers repeat in it."""
         status = response.status_code
         if status < 400:
             raise RequestDeclined(502, f"The provider answered with {status}, which is not followed.")
         body = mask_everywhere(secret, await self._error_body(response))
         fields = [each for each in self._told(response, secret) if each[0] not in _OURS]
-        await inside.begin(status, [*fields, ("content-length", str(len(body)))])
-        await inside.pass_on(body)
+        await client.begin(status, [*fields, ("content-length", str(len(body)))])
+        await client.pass_on(body)
 
     async def _error_body(self, response: "httpx.Response") -> bytes:
         shape, status = self._grant.provider.shape, response.status_code
@@ -159,54 +159,54 @@ class Exchange:
             return ours
         return bytes(body)
 
-    async def _booked(self, trip: ExchangeState, reservation: Reservation) -> None:
-        if not trip.progress.left:
-            await recorded(self._books.ledger.release(reservation))
+    async def _booked(self, state: ExchangeState, reservation: Reservation) -> None:
+        if not state.progress.left:
+            await recorded(self._services.ledger.release(reservation))
             return
-        usage = trip.usage()
-        model = self._model(trip)
+        usage = state.usage()
+        model = self._model(state)
         cost = self._usd(model, usage)
-        crossed = await recorded(self._books.ledger.settle(reservation, Amount(cost, usage.total, 1)))
+        crossed = await recorded(self._services.ledger.settle(reservation, Amount(cost, usage.total, 1)))
         call = MeteredCall(
             provider=self._grant.provider.name,
             model=model,
-            api=trip.asked.way.door.api,
-            status=trip.progress.status,
+            api=state.asked.way.endpoint.api,
+            status=state.progress.status,
             usage=usage,
             usd_micros=cost,
-            ms_to_first_byte=trip.first_byte,
-            ms=trip.ms(),
-            cut=not trip.whole,
-            why=trip.why or ("" if trip.whole else "The network of this job was closed."),
-            request_id=trip.request_id,
+            ms_to_first_byte=state.first_byte,
+            ms=state.ms(),
+            cut=not state.whole,
+            why=state.why or ("" if state.whole else "The network of this job was closed."),
+            request_id=state.request_id,
             reservation=reservation.id,
             crossed=crossed,
         )
-        await recorded(self._books.settled(call))
+        await recorded(self._services.settled(call))
 
     async def _read_fuel(self, response: "httpx.Response") -> None:
-        name, now = self._grant.provider.name, self._books.clock.now()
+        name, now = self._grant.provider.name, self._services.clock.now()
         for reading in readings(name, dict(response.headers), response.status_code, now):
-            await recorded(self._books.fuel(reading))
+            await recorded(self._services.fuel(reading))
 
     async def _secret(self) -> str:
         credential = self._grant.credential
         if credential.kind == "none":
             return ""
         try:
-            value = (await self._books.vault.secret(credential.secret)).reveal()
+            value = (await self._services.vault.secret(credential.secret)).reveal()
         except (MidwatchError, OSError):
             # Its own sentence is not repeated: it may hold what it could not use.
-            raise RequestDeclined(502, "The credential for this model could not be had.") from None
+            raise RequestDeclined(502, "The credential for this model is not available.") from None
         if not (value.isascii() and value.isprintable()) or " " in value:
-            raise RequestDeclined(502, "The credential for this model has odd characters.")
+            raise RequestDeclined(502, "The credential for this model contains invalid characters.")
         return value
 
     def _leaving(self, asked: ModelRequest, secret: str) -> OutgoingRequest:
         provider = self._grant.provider
         credential = provider.presented(self._grant.credential.kind, secret)
         fields = (*asked.way.fields, *credential.items(), ("accept-encoding", "identity"))
-        return OutgoingRequest(asked.way.door.method, provider.base + asked.way.target, fields, asked.body)
+        return OutgoingRequest(asked.way.endpoint.method, provider.base + asked.way.target, fields, asked.body)
 
     def _told(self, response: "httpx.Response", secret: str, *, length: bool = False) -> list[tuple[str, str]]:
         provider = self._grant.provider
@@ -217,15 +217,15 @@ class Exchange:
             if (provider.told(name) or (length and name == "content-length")) and not (secret and secret in value)
         ]
 
-    def _model(self, trip: ExchangeState) -> str:
+    def _model(self, state: ExchangeState) -> str:
         """Take the provider's word for which model answered, where there is a price for it."""
-        told = trip.counter.model
-        return told if told and self._books.prices.knows(self._grant.provider, told) else trip.asked.model
+        told = state.counter.model
+        return told if told and self._services.prices.knows(self._grant.provider, told) else state.asked.model
 
     def _usd(self, model: str, usage: TokenUsage) -> int:
         if self._grant.credential.free or not usage.total:
             return 0
-        return self._books.prices.usd_micros(self._grant.provider, model, usage)
+        return self._services.prices.usd_micros(self._grant.provider, model, usage)
 
 
 @contextmanager

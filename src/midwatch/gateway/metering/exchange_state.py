@@ -22,10 +22,10 @@ class ExchangeState:
     def __init__(self, asked: ModelRequest) -> None:
         self.asked = asked
         self.progress = SendProgress()
-        self.counter = UsageCounter(asked.way.door.api)
+        self.counter = UsageCounter(asked.way.endpoint.api)
         self.whole = False
         self.abandoned = False
-        """Whether the job hung up, and nobody else."""
+        """Whether it was the job that hung up."""
         self.why = ""
         self.request_id = ""
         self.first_byte: int | None = None
@@ -41,10 +41,10 @@ class ExchangeState:
         fields = response.headers
         self.request_id = (fields.get("request-id") or fields.get("x-request-id") or "")[:120]
         kind, encoding = fields.get("content-type", ""), fields.get("content-encoding", "")
-        self.counter = UsageCounter(self.asked.way.door.api, kind, encoding)
+        self.counter = UsageCounter(self.asked.way.endpoint.api, kind, encoding)
 
     def usage(self) -> TokenUsage:
-        """Give what was used; an error costs nothing, and an input nobody named is guessed."""
+        """Give what was used; an error costs nothing, and an input that was not reported is estimated."""
         status = self.progress.status
         if self.progress.forsaken or (status and not 200 <= status < 300):
             return NO_USAGE
@@ -59,6 +59,6 @@ class ExchangeState:
         return usage
 
     def _unseen(self) -> int:
-        """Guess what a model made that nobody waited for: hanging up early must not be a way past a ceiling."""
+        """Estimate output that the job did not wait for: hanging up early must not bypass a limit."""
         seconds = monotonic() - self.progress.left_at
         return max(1, min(self.asked.output_guess, ceil(seconds * FASTEST)))

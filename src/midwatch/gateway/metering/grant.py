@@ -1,4 +1,4 @@
-"""What the proxy is given for one job epoch, and the roles that others play for it."""
+"""What the proxy is given for one job epoch, and the services it uses."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class ProxyServices:
-    """Everybody who must know: who keeps the money, the secrets, the prices, the time, and the records."""
+    """What the proxy uses: ledger, vault, prices, clock and the recorders."""
 
     ledger: Reservations
     vault: SecretSource
@@ -47,7 +47,7 @@ class RecordingFailed(Corrupt):
 
 
 async def recorded(record: Awaitable[T]) -> T:
-    """Write something down; what cannot be written down must not happen, so whoever fails here ends the serving."""
+    """Record something; a failure ends the serving, because nothing may happen unrecorded."""
     try:
         return await record
     except Exception as problem:

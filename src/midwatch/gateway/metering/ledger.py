@@ -16,7 +16,7 @@ Owner = tuple[Whose, str]
 
 
 class MemoryLedger:
-    """A ledger in memory, for one server; whoever waits is told as soon as something comes back."""
+    """A ledger in memory, for one server; requests that wait are woken when a reservation ends."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience

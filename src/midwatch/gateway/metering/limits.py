@@ -14,7 +14,7 @@ class ProxyLimits:
     at_once: int = 64
     """Further connections wait until one ends."""
     error: int = 256 * 1024
-    """Bytes of an error of the provider; a longer one is told in our own words."""
+    """Bytes of an error of the provider; a longer one is replaced by our own text."""
 
 
 @dataclass(frozen=True, slots=True)

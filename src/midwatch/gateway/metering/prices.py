@@ -1,4 +1,4 @@
-"""What tokens cost: by the house's own table, by genai-prices, and for an unknown model the highest price known."""
+"""What tokens cost: by the settings, by genai-prices, and for an unknown model the highest price known."""
 
 import importlib
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from midwatch.gateway.metering.providers import Provider
 
 MILLION: Final = 1_000_000
 DEAREST: Final = 1_000_000
-"""USD for a million tokens; whoever writes more has mistaken the unit."""
+"""USD for a million tokens; a higher number is a mistaken unit."""
 Overrides = Mapping[str, Mapping[str, float]]
 """A model as `provider/model` or a pattern (`openai/*`, `claude-*`), and USD for a million tokens of each kind."""
 
@@ -31,7 +31,7 @@ class TokenPrice:
 
     @classmethod
     def of(cls, model: str, table: Mapping[str, float]) -> "TokenPrice":
-        """Read a price from the settings, in USD; cached tokens cost what the input costs unless told otherwise."""
+        """Read a price from the settings, in USD; cached tokens cost as much as input by default."""
         names = {field.name for field in fields(cls)}
         if not {"input", "output"} <= set(table) <= names or not all(0 <= usd <= DEAREST for usd in table.values()):
             raise Misuse(
@@ -60,12 +60,12 @@ class PriceList:
     """Knows what each model costs; never nothing for one it does not know."""
 
     def __init__(self, overrides: Overrides | None = None) -> None:
-        """Take the house's own table; a name that is written out wins over a pattern, and an earlier pattern."""
+        """Take the table of the settings; an exact name wins over patterns, an earlier pattern over a later one."""
         self._own: list[tuple[str, TokenPrice]] = []
         self.override(overrides or {})
 
     def override(self, overrides: Overrides) -> None:
-        """Put another table in the place of the house's own; nothing changes where one price cannot be read."""
+        """Replace the table of the settings; nothing changes where one price is invalid."""
         read = [(pattern, TokenPrice.of(pattern, table)) for pattern, table in overrides.items()]
         self._own = sorted(read, key=lambda one: any(letter in one[0] for letter in "*?["))
 

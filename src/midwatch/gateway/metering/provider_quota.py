@@ -21,7 +21,7 @@ _EPOCH: Final = 1_000_000_000
 
 
 def readings(provider: str, fields: Mapping[str, str], status: int, now: datetime) -> list[ProviderQuota]:
-    """Read every limit an answer tells of; a field that cannot be read is not told."""
+    """Read every limit in the fields of an answer; unreadable fields are ignored."""
     found = [*_windows(provider, fields, now), *_counts(provider, fields, now)]
     if status == 429 and not any(one.rejected for one in found):
         wait = fields.get("retry-after", "")

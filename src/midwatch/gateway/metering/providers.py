@@ -40,12 +40,12 @@ class Provider:
     name: str
     base: str
     shape: Shape
-    doors: tuple[Endpoint, ...]
+    endpoints: tuple[Endpoint, ...]
     key_header: str
     """Where an API key is presented; a token of a subscription always is a Bearer."""
     key_scheme: str = ""
     asks: frozenset[str] = frozenset()
-    """Fields of requests that are carried, besides those that everybody needs."""
+    """Fields of requests that are carried, besides the common ones."""
     asks_begin: tuple[str, ...] = ()
     tells: frozenset[str] = frozenset()
     """Fields of answers that are carried, likewise."""
@@ -62,17 +62,17 @@ class Provider:
             )
         if found[1] == "http" and found[2] not in LOOPBACK:
             raise Misuse(
-                f"The models at {found[2]} would be reached in the clear, with the credential readable on the way.",
+                f"The models at {found[2]} would be reached without encryption, and the credential could be read.",
                 hint="Write https://; plain http is for this machine only.",
             )
         return replace(self, base=base.rstrip("/"))
 
-    def door(self, method: str, path: str) -> tuple[Endpoint, str] | None:
-        """Find the door for a path, and the model it names if it names one; None: it leads nowhere."""
-        for door in self.doors:
-            found = door.path.fullmatch(path)
-            if found is not None and method == door.method:
-                return door, found.groupdict().get("model") or ""
+    def endpoint(self, method: str, path: str) -> tuple[Endpoint, str] | None:
+        """Find the endpoint of a path, and the model in the path if there is one."""
+        for endpoint in self.endpoints:
+            found = endpoint.path.fullmatch(path)
+            if found is not None and method == endpoint.method:
+                return endpoint, found.groupdict().get("model") or ""
         return None
 
     def carried(self, name: str) -> bool:
@@ -113,7 +113,7 @@ ANTHROPIC: Final = Provider(
     name="anthropic",
     base="https://api.anthropic.com",
     shape="anthropic",
-    doors=(
+    endpoints=(
         _endpoint("POST", "/v1/messages", "messages", "beta"),
         _endpoint("POST", "/v1/messages/count_tokens", "count", "beta", streams=False),
     ),
@@ -126,7 +126,7 @@ OPENAI: Final = Provider(
     name="openai",
     base="https://api.openai.com",
     shape="openai",
-    doors=(
+    endpoints=(
         _endpoint("POST", "/v1/responses", "responses"),
         _endpoint("POST", "/v1/chat/completions", "chat"),
     ),
@@ -142,7 +142,7 @@ GEMINI: Final = Provider(
     name="gemini",
     base="https://generativelanguage.googleapis.com",
     shape="gemini",
-    doors=(
+    endpoints=(
         _endpoint("POST", f"/v1beta/models/{_MODEL}:generateContent", "generate", streams=False),
         _endpoint("POST", f"/v1beta/models/{_MODEL}:streamGenerateContent", "generate", "alt", streams=True),
         _endpoint("POST", f"/v1beta/models/{_MODEL}:countTokens", "count", streams=False),
@@ -156,8 +156,8 @@ GEMINI: Final = Provider(
 PROVIDERS: Final[Mapping[str, Provider]] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
 
 
-def query_of(raw: str, door: Endpoint) -> tuple[str, list[str]]:
-    """Write the query anew with what the door carries, and give the keys that were presented in it."""
+def query_of(raw: str, endpoint: Endpoint) -> tuple[str, list[str]]:
+    """Rewrite the query with what the endpoint allows, and return the keys in it."""
     pairs = parse_qsl(raw, keep_blank_values=True, max_num_fields=20)
-    kept = [(name, value) for name, value in pairs if name in door.queries and _PLAIN.fullmatch(value)]
+    kept = [(name, value) for name, value in pairs if name in endpoint.queries and _PLAIN.fullmatch(value)]
     return urlencode(kept, safe=":/"), [value for name, value in pairs if name == KEY_QUERY]

@@ -30,63 +30,63 @@ class ModelProxy:
     def __init__(
         self,
         grant: Grant,
-        books: ProxyServices,
+        services: ProxyServices,
         upstream: Upstream,
         *,
         room: ProxyLimits | None = None,
         patience: ProxyTimeouts | None = None,
     ) -> None:
-        """Take what was granted, everybody who must know, and the way out that all jobs share."""
+        """Take the grant, the services and the transport that all jobs share."""
         self._grant = grant
         self._room = room or ProxyLimits()
         self._patience = patience or ProxyTimeouts()
-        self._carrying = Exchange(grant, books, upstream, self._room, self._patience)
-        self._reception = ConnectionListener(self._attend, at_once=self._room.at_once)
-        self._shelf = BodyMemory(self._room)
+        self._exchange = Exchange(grant, services, upstream, self._room, self._patience)
+        self._listener = ConnectionListener(self._attend, at_once=self._room.at_once)
+        self._memory = BodyMemory(self._room)
 
     async def serve(self, listener: socket.socket) -> None:
         """Serve a listening socket until close; the socket is ours from now on, and closed with us."""
-        await self._reception.serve(listener)
+        await self._listener.serve(listener)
 
     async def close(self) -> None:
         """Cut every request, book what each has used, and wait until nothing of this epoch moves."""
-        await self._reception.close()
+        await self._listener.close()
 
     async def _attend(self, caller: socket.socket) -> None:
         """See one connection through, from its first byte to its end."""
         wire: Wire | None = None
         try:
             wire = Wire.of(*await asyncio.open_connection(sock=caller, limit=64 * 1024))
-            inside = ClientConnection(wire, self._grant.provider.shape, self._patience)
-            await self._see_through(inside)
+            client = ClientConnection(wire, self._grant.provider.shape, self._patience)
+            await self._see_through(client)
         except (OSError, ClientHungUp):
             pass
         finally:
             if wire is not None:
                 wire.cut()
 
-    async def _see_through(self, inside: ClientConnection) -> None:
+    async def _see_through(self, client: ClientConnection) -> None:
         try:
-            await self._speak(inside)
+            await self._speak(client)
         except RequestDeclined as declined:
-            await inside.decline(declined)
+            await client.decline(declined)
         except (ClientHungUp, OSError):
-            inside.break_off()
+            client.break_off()
         except RecordingFailed:
-            inside.break_off()
+            client.break_off()
             raise
         except Exception:
             log.exception("A request to a model broke the proxy's own code.")
-            await inside.decline(RequestDeclined(500, "A fault in Midwatch itself; its log says which."))
+            await client.decline(RequestDeclined(500, "Internal error in Midwatch; see its log."))
 
-    async def _speak(self, inside: ClientConnection) -> None:
+    async def _speak(self, client: ClientConnection) -> None:
         """Hear what the job wants, judge it, and have it carried."""
-        heard = await inside.head()
+        heard = await client.head()
         way = target_of(self._grant.provider, self._grant.placeholder, heard)
-        with self._shelf.place() as place:
-            body = await inside.body(heard, place)
+        with self._memory.place() as place:
+            body = await client.body(heard, place)
             if len(body) > _LARGE:
                 asked = await asyncio.to_thread(model_request, way, self._grant.placeholder, body)
             else:
                 asked = model_request(way, self._grant.placeholder, body)
-            await self._carrying.carry(inside, asked)
+            await self._exchange.carry(client, asked)

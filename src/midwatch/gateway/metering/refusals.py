@@ -31,7 +31,7 @@ class RequestDeclined(Refused):
     """A request that is not carried, or an answer that is not passed on."""
 
     def __init__(self, answer: int, why: str, hint: str = "") -> None:
-        super().__init__(why, hint=hint or "Look at the settings of the model and at the ceilings of the orders.")
+        super().__init__(why, hint=hint or "Check the model's settings and the limits of the orders.")
         self.answer = answer
 
 

@@ -1,4 +1,4 @@
-"""What a job asks of a model, understood and written anew for the provider."""
+"""A request of a job to a model: checked, and rewritten for the provider."""
 
 import json
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class RequestTarget:
     """Where a request goes: known from its head alone."""
 
     shape: Shape
-    door: Endpoint
+    endpoint: Endpoint
     target: str
     model: str
     """Named in the path, or empty."""
@@ -45,24 +45,24 @@ class ModelRequest:
     @property
     def paid(self) -> bool:
         """Tell whether a model answers it."""
-        return self.way.door.api in PAID
+        return self.way.endpoint.api in PAID
 
 
 def target_of(provider: Provider, placeholder: str, heard: RequestHead) -> RequestTarget:
     """Judge the head of a request: who asks, and for what."""
     path, _, raw_query = heard.target.partition("?")
-    found = provider.door(heard.method, path)
+    found = provider.endpoint(heard.method, path)
     if found is None:
         raise RequestDeclined(
-            404, f"{provider.name.capitalize()} is not asked for this here; only for what its models answer."
+            404, f"This path of {provider.name.capitalize()} is not available here; only requests to models are."
         )
-    door, model = found
+    endpoint, model = found
     try:
-        query, keys = query_of(raw_query, door)
+        query, keys = query_of(raw_query, endpoint)
     except ValueError:
         raise RequestDeclined(400, "The query of the request cannot be read.") from None
     if not admitted(placeholder, [*presented_in(heard.fields), *keys]):
-        raise RequestDeclined(401, "The credential is not the one this job was given.")
+        raise RequestDeclined(401, "Authentication failed: this is not the credential of this job.")
     target = f"{path}?{query}" if query else path
     if placeholder in target:
         raise RequestDeclined(400, "A credential does not belong there.")
@@ -72,7 +72,7 @@ def target_of(provider: Provider, placeholder: str, heard: RequestHead) -> Reque
         for name, value in heard.fields
         if provider.carried(name) and name not in dropped and placeholder not in value
     )
-    return RequestTarget(provider.shape, door, target, model, fields)
+    return RequestTarget(provider.shape, endpoint, target, model, fields)
 
 
 def model_request(way: RequestTarget, placeholder: str, body: bytes) -> ModelRequest:
@@ -83,15 +83,15 @@ def model_request(way: RequestTarget, placeholder: str, body: bytes) -> ModelReq
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise RequestDeclined(400, "The body of the request is no JSON object.")
+        raise RequestDeclined(400, "The body of the request is not a JSON object.")
     model = way.model or said.get("model")
     if not isinstance(model, str) or not model or len(model) > 120:
         raise RequestDeclined(400, "The request names no model.")
     if why := objection(way.shape, said):
         raise RequestDeclined(400, why, hint="Leave it out of the request.")
-    if way.door.api == "chat" and said.get("stream"):
+    if way.endpoint.api == "chat" and said.get("stream"):
         body = _with_usage(said, body)
-    asked, answers = _most(way.door.api, said)
+    asked, answers = _most(way.endpoint.api, said)
     return ModelRequest(way, model, body, estimated_tokens(len(body)), expected_output(asked, answers))
 
 

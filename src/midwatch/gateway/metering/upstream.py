@@ -27,7 +27,7 @@ class SendProgress:
     """When, by the steady clock; it has no meaning before."""
     status: int = 0
     forsaken: bool = False
-    """Whether the provider hung up without a word; then nobody is billed."""
+    """Whether the provider hung up without an answer; then nothing is billed."""
 
     async def trace(self, event: str, _facts: Any) -> None:
         """Hear from the transport what it does."""
@@ -49,7 +49,7 @@ class Upstream:
     """Connections to providers, shared by all jobs of a server and kept a moment for the next request."""
 
     def __init__(self, *, trust: ssl.SSLContext | None = None, most: int = 256) -> None:
-        """Take whose certificates are trusted; those of this machine if not told."""
+        """Take whose certificates are trusted; by default those of this machine."""
         self._trust = trust
         self._most = most
 

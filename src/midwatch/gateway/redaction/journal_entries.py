@@ -33,7 +33,7 @@ class EntryRedactor:
         self._redactor = redactor
 
     def __call__(self, kind: str, value: JsonValue) -> JsonValue:
-        """Redact the payload of an event, or with no kind what stands beside it; the very same value if it is clean."""
+        """Redact the payload of an event, or with no kind the values beside it; the same object if it is clean."""
         # One look at everything: entries with a secret are rare, and each look costs more than the few bytes it sees.
         if not self._redactor.spans("\n".join(_texts(value)).encode(errors="surrogatepass")):
             return value

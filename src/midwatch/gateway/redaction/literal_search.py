@@ -26,7 +26,7 @@ class SearchWindow(NamedTuple):
 
 
 class LiteralPlace(NamedTuple, Generic[Owner]):
-    """Which literal a window belongs to, and where in it the window stands."""
+    """Which literal a window belongs to, and its position in it."""
 
     start: int
     literal: bytes

@@ -1,4 +1,4 @@
-"""Finds what looks like a secret of a known provider: each rule is asked only where one of its keywords stands."""
+"""Finds what looks like a secret of a known provider: each rule is tried only at its keywords."""
 
 import math
 import re
@@ -33,7 +33,7 @@ class SecretRule:
     leaves: tuple[str, ...] = ()
 
     def at(self, data: bytes, place: int) -> SecretSpan | None:
-        """Look whether the secret stands around this place."""
+        """Check for the secret around this place."""
         if self.before:
             match = self.expression.search(data, max(0, place - self.before), place + AFTER)
             if match is not None and not match.start() <= place < match.end():
@@ -76,7 +76,7 @@ class SecretPatterns:
         self._keywords = LiteralSearch(owned, then=lambda rule: rule.then.encode())
 
     def named(self, data: bytes) -> bool:
-        """Tell whether any keyword stands here, whatever follows it."""
+        """Whether the data contains any keyword, whatever follows it."""
         return self._words.search(data) is not None
 
     def spans(self, data: bytes) -> Iterator[SecretSpan]:

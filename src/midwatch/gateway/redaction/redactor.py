@@ -49,11 +49,11 @@ class Redactor:
         return merged(data, spans)
 
     def named(self, data: bytes) -> bool:
-        """Tell whether a word stands here that gives a secret away, be there one or not."""
+        """Whether the data contains a word that announces a secret."""
         return self._patterns.named(data)
 
     def reveals(self, data: bytes) -> tuple[str, ...]:
-        """Name the secrets of the house whose values stand in this data."""
+        """Name the known secrets whose values are in this data."""
         return tuple(sorted({span.label.decode()[len("[secret:") : -1] for span in self.known.spans(data)}))
 
     def redact_bytes(self, data: bytes) -> bytes:

@@ -9,7 +9,7 @@ NEIGHBOURS = 4
 
 
 KNOWN, KEY, PROVIDER, NAMED = range(4)
-"""How sure we are, surest first: a value we were told, a key in its armour, a provider's mark, a telling name."""
+"""How sure we are, surest first: a known value, a key in its armour, a provider's mark, a telling name."""
 
 
 class SecretSpan(NamedTuple):
@@ -20,7 +20,7 @@ class SecretSpan(NamedTuple):
     label: bytes
     rank: int
     joins: bool = False
-    """One of several pieces of a value: what little stands between two of them goes too."""
+    """One of several pieces of a value: the few bytes between two of them are removed too."""
 
 
 def label(name: str) -> bytes:

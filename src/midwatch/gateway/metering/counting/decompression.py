@@ -18,7 +18,7 @@ class Decompressor:
     """Makes one answer readable, piece by piece, within bounds."""
 
     def __init__(self, encoding: str) -> None:
-        """Take the Content-Encoding; one nobody knows is unreadable from the start."""
+        """Take the Content-Encoding; an unknown one is unreadable from the start."""
         self._left = MOST
         names = [
             name for name in (word.strip().lower() for word in encoding.split(",")) if name not in {"", "identity"}

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 LARGEST: Final = 16 * 1024 * 1024
 ANSWERS: Final = frozenset({"content", "output", "choices", "candidates"})
-"""Where answers stand in an object; what stands elsewhere is an echo of the request."""
+"""Where an object holds the answer; the rest echoes the request."""
 TEXTS: Final = frozenset({"text", "thinking", "content", "reasoning_content", "refusal", "arguments", "input"})
 WHOLE: Final = frozenset({"input", "args"})
 """Below these every text was written by the model."""

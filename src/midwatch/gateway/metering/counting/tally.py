@@ -1,4 +1,4 @@
-"""The running count of one answer: what the provider has told, and a guess for what it has not told yet."""
+"""The running count of one answer: what the provider reported, and an estimate for the rest."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ _ABSURD: Final = 1_000_000_000
 
 
 class UsageTally:
-    """Counts one answer while it comes. Until the provider names the output, the text that came stands for it."""
+    """Counts one answer while it comes. Until the provider reports the output, it is estimated from the text."""
 
     def __init__(self) -> None:
         self.model = ""
@@ -41,11 +41,11 @@ class UsageTally:
         self._characters += characters
 
     def begins(self, output: object) -> None:
-        """Take the output as told when an answer begins, which is only its first token."""
+        """Take the output reported at the beginning of an answer, which is only its first token."""
         self._floor = max(self._floor, whole(output) or 0)
 
     def put_out(self, *parts: object) -> None:
-        """Take the output as the provider has told it, up to here; it replaces our guess, even a higher one."""
+        """Take the reported output so far; it replaces our estimate, even a higher one."""
         numbers = [whole(part) for part in parts]
         if numbers[0] is None:
             return
@@ -53,7 +53,7 @@ class UsageTally:
         self._floor = self._characters = self.passing = 0
 
     def took_in(self, fresh: object, *, read: object = None, written: object = None, kept_1h: object = None) -> None:
-        """Take the input as the provider has told it; a kind it does not mention stays as it was."""
+        """Take the reported input; a kind that is not mentioned stays as it was."""
         number = whole(fresh)
         if number is not None:
             self.told_input = True
@@ -69,7 +69,7 @@ class UsageTally:
 
 
 def whole(value: object) -> int | None:
-    """Read a count; what is no sensible number is not told."""
+    """Read a count; None where it is not a plausible number."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value < _ABSURD else None

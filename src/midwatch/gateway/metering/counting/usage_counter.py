@@ -42,7 +42,7 @@ class UsageCounter:
 
     @property
     def told_input(self) -> bool:
-        """Tell whether the provider has named the input; else somebody must guess it."""
+        """Whether the provider reported the input; otherwise the caller estimates it."""
         return self._tally.told_input or self._api not in PAID
 
     def feed(self, data: bytes) -> None:
