@@ -108,7 +108,7 @@ ODD_HEADS = {
     "port with a plus": (b"GET http://files.example:+80/ HTTP/1.1\r\n\r\n", "plain port"),
     "another port": (b"GET http://files.example:8080/ HTTP/1.1\r\n\r\n", "not port 8080"),
     "ssh": (b"CONNECT files.example:22 HTTP/1.1\r\n\r\n", "not port 22"),
-    "plain to 443": (b"GET http://files.example:443/ HTTP/1.1\r\n\r\n", "speaks TLS only"),
+    "plain to 443": (b"GET http://files.example:443/ HTTP/1.1\r\n\r\n", "accepts TLS only"),
     "a stranger": (b"GET http://evil.example/ HTTP/1.1\r\n\r\n", "evil.example is not on the list of this job."),
     "tunnel to a stranger": (b"CONNECT evil.example:443 HTTP/1.1\r\n\r\n", "evil.example is not on the list"),
     "tunnel to an address": (b"CONNECT 93.184.215.14:443 HTTP/1.1\r\n\r\n", "an address"),
