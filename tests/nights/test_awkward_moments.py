@@ -17,12 +17,11 @@ from midwatch.night.commands import steering
 from midwatch.night.jobs import attempt
 from midwatch.night.recovery import overdue
 from midwatch.ports.agent import Task
-from midwatch.terms.acts import ActKind, Proposal
+from midwatch.terms.acts import ActKind, Answer, Proposal, Sense
 from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Plan, Stage
 from midwatch.terms.records import AskRow, EvaluationRow, JobRow, PullRequestRow, ReportRow, RunRow, SessionRow
-from midwatch.terms.sense import Answer, Sense
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
 from tests.nights.scripted import ScriptedAgent

@@ -13,8 +13,7 @@ from midwatch.errors import Unavailable
 from midwatch.journal.events.notices import NoticeRouted
 from midwatch.journal.events.session import AskOpened, NoticeRaised, NoticeSent, SessionOpened
 from midwatch.night.notify import outbox
-from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence, Tier
-from midwatch.terms.notices import Delivery, DeliveryState, PushState
+from midwatch.terms.asks import AskDraft, AskKind, AskState, Delivery, DeliveryState, PushState, Silence, Tier
 from midwatch.terms.records import AskRow, DeliveryRow, NoticeRow, PushRow, ReportRow
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, orders, sample_repository

@@ -14,8 +14,7 @@ from midwatch.rules.people.login import (
     objection_to_password,
     wait_before_trying,
 )
-from midwatch.terms.keys import Login
-from midwatch.terms.people import LOWEST_ROLE, Role, Scope
+from midwatch.terms.people import LOWEST_ROLE, Login, Role, Scope
 
 NOW = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
 seconds = st.lists(st.floats(0, 300), max_size=30)

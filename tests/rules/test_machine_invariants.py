@@ -2,7 +2,7 @@
 
 import pytest
 
-from midwatch.rules.invariants.machine import MachineSeen, check_machine
+from midwatch.rules.invariants.invariants import MachineSeen, check_machine
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow
 from tests.journal.samples import _filled

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.people.notices import NoticeKind, batch_text, brain_tier, is_quiet, quiet_ends_at, route, tier_of
-from midwatch.terms.asks import Tier
-from midwatch.terms.notices import Delivery
+from midwatch.terms.asks import Delivery, Tier
 
 BERLIN = ZoneInfo("Europe/Berlin")
 RULES_4 = {

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.people.outbox import PAUSES, Hours, Place, Purse, first_place, next_pause, sort_out
-from midwatch.terms.asks import Tier
-from midwatch.terms.notices import Delivery, DeliveryState
+from midwatch.terms.asks import Delivery, DeliveryState, Tier
 from midwatch.terms.records import DeliveryRow
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -10,12 +10,11 @@ from pydantic import JsonValue
 from midwatch.errors import Refused
 from midwatch.evening.house import set_level
 from midwatch.night.asks import settlement
-from midwatch.terms.acts import ActKind, Proposal
+from midwatch.terms.acts import ActKind, Answer, Proposal, Sense
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import JobState
 from midwatch.terms.orders import Limits
 from midwatch.terms.records import ActRow, AskRow, CheckInRow, JobRow, NoticeRow, ReportRow, SessionRow, TimerRow
-from midwatch.terms.sense import Answer, Sense
 from midwatch.terms.trust import Level
 from tests.nights.house import EVENING, TestHouse, a_house, orders, sample_repository
 from tests.nights.test_recovery import MISSING, ForgetfulAgent, until_asked

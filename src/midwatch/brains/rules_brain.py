@@ -1,8 +1,7 @@
 """The brain that needs no model: it goes through the orders, item by item."""
 
-from midwatch.terms.acts import ActKind, Proposal
-from midwatch.terms.counting import some
-from midwatch.terms.sense import Answer, ItemSense, Sense
+from midwatch.terms.acts import ActKind, Answer, ItemSense, Proposal, Sense
+from midwatch.terms.money import some
 
 MOST_PROPOSALS = 5
 MOST_BOXES = 3

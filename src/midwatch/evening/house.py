@@ -23,7 +23,7 @@ from midwatch.journal.events.projects import (
 from midwatch.rules.checks.discovery import FOUND, NONE
 from midwatch.rules.gate.levels import Price, TrackRecord, may_set
 from midwatch.settings import check_changes, refuse_foreign
-from midwatch.terms.house import Flag, Horizon, Project, WorkStatus
+from midwatch.terms.house import Flag, Horizon, Project, WorkStatus, name_of
 from midwatch.terms.records import (
     EvaluationRow,
     GoalRow,
@@ -35,7 +35,6 @@ from midwatch.terms.records import (
     WorkRow,
 )
 from midwatch.terms.report import FlagKind
-from midwatch.terms.sources import name_of
 from midwatch.terms.trust import Level
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")

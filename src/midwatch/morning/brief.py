@@ -15,9 +15,8 @@ from midwatch.rules.morning import scores
 from midwatch.rules.morning.brief import compose_brief
 from midwatch.rules.morning.scores import ActDone
 from midwatch.terms.acts import ActKind
-from midwatch.terms.asks import AskState, Tier
-from midwatch.terms.counting import four_digits
-from midwatch.terms.notices import DeliveryState
+from midwatch.terms.asks import AskState, DeliveryState, Tier
+from midwatch.terms.money import four_digits
 from midwatch.terms.preflight import LineState
 from midwatch.terms.records import (
     ActRow,

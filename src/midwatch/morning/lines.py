@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from midwatch.terms.counting import some
 from midwatch.terms.jobs import JobState
-from midwatch.terms.money import dollars, many, micros
+from midwatch.terms.money import dollars, many, micros, some
 from midwatch.terms.records import AskRow, EvidenceRow, JobRow
 from midwatch.terms.report import EvidenceKind, Recommendation
 from midwatch.terms.trust import Level

@@ -7,9 +7,9 @@ from midwatch.journal.events.projects import WorkChanged
 from midwatch.morning.finishing import finish
 from midwatch.morning.roles import Morning
 from midwatch.rules.morning.scores import SourceRank, item_quality
-from midwatch.terms.counting import some
 from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import CheckResult, Finding, JobState
+from midwatch.terms.money import some
 from midwatch.terms.records import JobRow, PullRequestRow
 from midwatch.terms.report import Assumption, Claim, Evidence, EvidenceKind
 

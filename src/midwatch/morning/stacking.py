@@ -12,8 +12,8 @@ from midwatch.morning.roles import Morning
 from midwatch.morning.trials import Question, Trials, UsedUp
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
 from midwatch.rules.morning.merge_queue import Branch, reason
-from midwatch.terms.counting import some
 from midwatch.terms.jobs import Proof
+from midwatch.terms.money import some
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow, StackRow, WorkRow
 from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict
 

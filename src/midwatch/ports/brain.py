@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from midwatch.terms.sense import Answer, Sense
+from midwatch.terms.acts import Answer, Sense
 
 
 class Brain(Protocol):

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Protocol
 
-from midwatch.terms.keys import Credential, KeyKind, Login
+from midwatch.terms.people import Credential, KeyKind, Login
 
 
 class CredentialStore(Protocol):

@@ -1,6 +1,9 @@
-"""Words about projects, their goals and the work on them."""
+"""Words about projects, their goals and the work on them, and where a repository is reached."""
 
+import re
 from enum import StrEnum
+from typing import Final
+from urllib.parse import urlsplit
 
 from midwatch.terms.term import Term
 
@@ -64,3 +67,27 @@ class Project(Term):
     flags: tuple[Flag, ...] = ()
     forge: str = ""
     """Where its pull requests are opened; nothing at all means where its address says."""
+
+
+SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+HELPER: Final = re.compile(r"[A-Za-z0-9+.-]+::")
+_SCP: Final = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!//)[^\s]+")
+
+
+def is_url(source: str) -> bool:
+    """Tell a URL (or `user@host:path`) from the path of a folder."""
+    return bool(
+        SCHEME.match(source) or HELPER.match(source) or (not source.startswith(("/", ".")) and _SCP.fullmatch(source))
+    )
+
+
+def name_of(source: str) -> str:
+    """Name a repository by the last part of its path."""
+    return re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git")
+
+
+def host_of(source: str) -> str:
+    """Name the host of a URL, with its port where it has one, or of `user@host:path`."""
+    if SCHEME.match(source):
+        return urlsplit(source).netloc.rpartition("@")[2].casefold()
+    return source.partition(":")[0].rpartition("@")[2].casefold() if is_url(source) else ""

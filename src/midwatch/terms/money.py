@@ -1,4 +1,4 @@
-"""Money and tokens as people read them; in records money is always whole millionths of a dollar."""
+"""Money, tokens and counts as people read them; in records money is always whole millionths of a dollar."""
 
 from typing import Final
 
@@ -34,3 +34,13 @@ def _three(value: float) -> str:
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
     said = f"{value:,.{digits}f}"
     return said.rstrip("0").rstrip(".") if "." in said else said
+
+
+def four_digits(score: float | None) -> float | None:
+    """Round a score to what its parts are worth."""
+    return None if score is None else round(score, 4)
+
+
+def some(count: int, noun: str, plural: str = "") -> str:
+    """Say how many there are: `1 file`, `2 files`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"

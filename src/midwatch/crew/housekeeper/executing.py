@@ -4,12 +4,12 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from midwatch.crew.housekeeper import checks, wording
+from midwatch.crew.housekeeper import checks, planning
 from midwatch.crew.housekeeper.found import Found, gone, kept
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import Budget, Limits
 from midwatch.crew.housekeeper.pieces import Piece, keys_of, message, work
-from midwatch.crew.housekeeper.rehearsing import for_a_person, waiting_in
+from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
 from midwatch.crew.housekeeper.scope import Scope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
@@ -63,7 +63,7 @@ def execute(checkout: Checkout, scope: Scope, proving: Proving, approved: frozen
     after = surveyor.survey()
     waiting |= so_far.budget.waiting()
     left = for_a_person(after, waiting)
-    summary = wording.done(so_far.done, len(so_far.dropped), waiting, left, notes)
+    summary = planning.done(so_far.done, len(so_far.dropped), waiting, left, notes)
     _marker(checkout).unlink(missing_ok=True)
     mark(summary)
     return Done(

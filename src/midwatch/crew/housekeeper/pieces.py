@@ -4,11 +4,11 @@ import textwrap
 from collections import Counter
 from dataclasses import dataclass
 
-from midwatch.crew.housekeeper import kinds, shield, text
+from midwatch.crew.housekeeper import kinds, text
 from midwatch.crew.housekeeper.found import Found
 from midwatch.crew.housekeeper.limits import Budget, Edit
-from midwatch.crew.housekeeper.linter import version
-from midwatch.crew.housekeeper.standing import bindings
+from midwatch.crew.housekeeper.linter import lower_shield, raise_shield, version
+from midwatch.crew.housekeeper.reexports import bindings
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import endings
 from midwatch.crew.housekeeper.voice import count
@@ -77,10 +77,10 @@ def _remove_imports(surveyor: Surveyor, places: list[Finding]) -> None:
     kept = {path: rows for path, rows in surveyor.kept_rows().items() if path in meant}
     before = {path: surveyor.tree.read(path) for path in meant}
     for path, rows in kept.items():
-        shield.raise_over(surveyor.tree.root / path, rows)
+        raise_shield(surveyor.tree.root / path, rows)
     surveyor.linter.mend((kinds.IMPORTS,), tuple(meant))
     for path, content in before.items():
-        shield.lower(surveyor.tree.root / path, kept.get(path, set()), content)
+        lower_shield(surveyor.tree.root / path, kept.get(path, set()), content)
         removed = bindings(content) - bindings(surveyor.tree.read(path))
         # Removing one import can expose an earlier one of the same name, about which nobody has thought yet.
         if removed.total() > meant[path]:

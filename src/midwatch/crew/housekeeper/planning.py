@@ -1,14 +1,19 @@
-"""Planning: the whole work rehearsed on a copy, so that the plan is true and the checkout stays as it is."""
+"""Planning: the whole work done on a copy, so that the plan is true; and the sentences a person reads about it."""
 
-from midwatch.crew.housekeeper import kinds, wording
-from midwatch.crew.housekeeper.found import kept
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from midwatch.crew.housekeeper import kinds
+from midwatch.crew.housekeeper.found import KEPT, Found, kept
 from midwatch.crew.housekeeper.git import Checkout
-from midwatch.crew.housekeeper.limits import Limits
-from midwatch.crew.housekeeper.pieces import Piece
-from midwatch.crew.housekeeper.rehearsing import rehearse
+from midwatch.crew.housekeeper.limits import Budget, Limits, Waiting
+from midwatch.crew.housekeeper.pieces import Piece, keys_of, work
 from midwatch.crew.housekeeper.scope import Scope
-from midwatch.crew.housekeeper.tree import look
-from midwatch.crew.housekeeper.voice import count, mark, say
+from midwatch.crew.housekeeper.survey import Surveyor
+from midwatch.crew.housekeeper.tree import Tree, look
+from midwatch.crew.housekeeper.voice import count, listed, mark, say
 from midwatch.terms.jobs import Plan
 
 
@@ -19,7 +24,7 @@ def plan(checkout: Checkout, scope: Scope, commands: tuple[str, ...], limits: Li
     say(f"Looking at {count(len(tree.mine), 'file')}, {len(tree.python())} of them Python")
     rehearsal = rehearse(tree, limits)
     pieces = rehearsal.pieces
-    summary = wording.planned(pieces, rehearsal.waiting, rehearsal.left, rehearsal.notes)
+    summary = planned(pieces, rehearsal.waiting, rehearsal.left, rehearsal.notes)
     mark(summary)
     return Plan(
         summary=summary,
@@ -60,3 +65,101 @@ def _risks(pieces: list[Piece], commands: tuple[str, ...]) -> list[str]:
     if pieces and not commands:
         risks.append("no checks were given, so nothing proves that the project still works")
     return risks
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """How the work would go."""
+
+    found: list[Found]
+    pieces: list[Piece]
+    waiting: Waiting
+    left: list[Found]
+    """What only a person can do."""
+    lines: int
+    notes: list[str]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file that would change."""
+        return tuple(sorted({path for piece in self.pieces for path in piece.changed}))
+
+
+def rehearse(tree: Tree, limits: Limits) -> Rehearsal:
+    """Do everything that fits, on a copy."""
+    budget = Budget(limits)
+    with tempfile.TemporaryDirectory(prefix="midwatch-rehearsal-") as place:
+        surveyor = Surveyor(tree.copied_to(Path(place).resolve()))
+        notes, found = surveyor.notes(), surveyor.survey()
+        pieces = []
+        for key in keys_of(found):
+            piece = work(key, surveyor, surveyor.survey(), budget)
+            if piece.changed:
+                say(f"Would {kinds.kind(key).intent(piece.places, len(piece.changed))}")
+                pieces.append(piece)
+        left = for_a_person(surveyor.survey(), budget.waiting())
+    return Rehearsal(found, pieces, budget.waiting(), left, budget.lines, notes)
+
+
+def waiting_in(tree: Tree, limits: Limits) -> Waiting:
+    """What the limits would leave out of this tree; without limits there is nothing to find out."""
+    return rehearse(tree, limits).waiting if limits.are_set else Waiting()
+
+
+def for_a_person(left: list[Found], waiting: Waiting) -> list[Found]:
+    """What is left and does not just wait for another night."""
+    return [f for f in left if (f.kind, f.finding.path) not in waiting.places]
+
+
+def planned(pieces: list[Piece], waiting: Waiting, left: list[Found], notes: Iterable[str]) -> str:
+    """One sentence about the plan."""
+    intents = [kinds.kind(p.key).intent(p.places, len(p.changed)) for p in pieces]
+    nothing = "Nothing to fix within the limits" if waiting.places else "Nothing to fix"
+    doing = _capital(listed(intents)) if intents else nothing
+    return f"{doing}; {_wait(waiting, pieces)}{needs_a_person(left)}.{_aside(notes)}"
+
+
+def done(pieces: list[Piece], dropped: int, waiting: Waiting, left: list[Found], notes: Iterable[str]) -> str:
+    """One sentence about the work."""
+    subjects = [p.subject[0].lower() + p.subject[1:] for p in pieces]
+    said = f"Made {count(len(pieces), 'commit')}: {listed(subjects)}" if pieces else "Changed nothing"
+    taken = f"; took back {count(dropped, 'piece')} that made checks worse" if dropped else ""
+    return f"{said}{taken}; {_wait(waiting, pieces)}{needs_a_person(left)}.{_aside(notes)}"
+
+
+def waits(waiting: Waiting, changed: set[str]) -> str:
+    """What the limits left out, as a clause to put before another; empty when nothing was."""
+    more, again = waiting.files() - changed - waiting.large_files(), waiting.files() & changed
+    parts = [count(len(more), "more file")] if more else []
+    if again:
+        parts.append(f"more work in {count(len(again), 'changed file')}")
+    said = ""
+    if parts:
+        verb = "waits" if len(parts) == 1 and len(more) <= 1 else "wait"
+        limit = "limit is" if len(waiting.because) == 1 else "limits are"
+        said = f"{listed(parts)} {verb} for another night: the {limit} {listed(list(waiting.because))}; "
+    if large := waiting.large_files():
+        verb = "needs" if len(large) == 1 else "need"
+        said += f"{count(len(large), 'file')} {verb} a higher limit of lines, the first is {min(large)}; "
+    return said
+
+
+def needs_a_person(left: list[Found]) -> str:
+    """How much is left, honestly counted."""
+    if not left:
+        return "nothing is left for a person"
+    verb = "needs" if len(left) == 1 else "need"
+    more = f" (the gravest {KEPT} are listed)" if len(left) > KEPT else ""
+    return f"{count(len(left), 'finding')} {verb} a person{more}"
+
+
+def _wait(waiting: Waiting, pieces: list[Piece]) -> str:
+    return waits(waiting, {path for piece in pieces for path in piece.changed})
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _aside(notes: Iterable[str]) -> str:
+    return "".join(f" Note: {note}." for note in notes)

@@ -3,14 +3,14 @@
 import re
 from dataclasses import dataclass, field
 
-from midwatch.crew.housekeeper import checks, wording
+from midwatch.crew.housekeeper import checks, planning
 from midwatch.crew.housekeeper.executing import Proving, refuse_dirty
 from midwatch.crew.housekeeper.found import gone, kept
 from midwatch.crew.housekeeper.git import EMAIL, Checkout
 from midwatch.crew.housekeeper.kinds import kind
 from midwatch.crew.housekeeper.limits import Budget, Limits
 from midwatch.crew.housekeeper.pieces import keys_of, message, work
-from midwatch.crew.housekeeper.rehearsing import for_a_person, waiting_in
+from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
 from midwatch.crew.housekeeper.scope import Scope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
@@ -111,7 +111,7 @@ def repair(checkout: Checkout, scope: Scope, proving: Proving, base: str, failur
     commits = checkout.commits(start, checkout.head())
     touched = {path for commit in commits for path in checkout.touched(commit.sha)}
     return Done(
-        summary=_summary(commits, search, wording.waits(waiting, touched) + wording.needs_a_person(left), notes),
+        summary=_summary(commits, search, planning.waits(waiting, touched) + planning.needs_a_person(left), notes),
         base=start,
         head=checkout.head(),
         commits=commits,

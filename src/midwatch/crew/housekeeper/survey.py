@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from midwatch.crew.housekeeper import kinds, links, syntax, text
-from midwatch.crew.housekeeper.alarms import is_false_alarm
 from midwatch.crew.housekeeper.editorconfig import EditorConfig
 from midwatch.crew.housekeeper.found import Found, Seen, placed
-from midwatch.crew.housekeeper.linter import MENDED, Linter, Offence
+from midwatch.crew.housekeeper.linter import MENDED, Linter, Offence, is_false_alarm
 from midwatch.crew.housekeeper.reexports import Uses, uses_in, why_kept
 from midwatch.crew.housekeeper.tree import Tree, endings
 from midwatch.crew.housekeeper.voice import count

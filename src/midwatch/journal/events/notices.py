@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from midwatch.journal.events.happening import Happening
-from midwatch.terms.notices import Delivery
+from midwatch.terms.asks import Delivery
 
 
 class NoticeRouted(Happening):

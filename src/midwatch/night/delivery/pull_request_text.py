@@ -2,9 +2,8 @@
 
 from midwatch.night.delivery.wording import check_lines, doubt_block, draft_lines, in_words, other_lines
 from midwatch.rules.checks.commit_size import remark_on
-from midwatch.terms.counting import some
 from midwatch.terms.jobs import Commit
-from midwatch.terms.money import dollars
+from midwatch.terms.money import dollars, some
 from midwatch.terms.records import JobRow, ProjectRow
 from midwatch.views.text.markdown_safe import closes, quoted, tamed, titled
 

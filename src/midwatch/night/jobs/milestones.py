@@ -6,8 +6,8 @@ from midwatch.journal.events.signals import MilestoneReached
 from midwatch.night.context import Night
 from midwatch.rules.checks.commit_size import remark_on
 from midwatch.rules.people.notices import NoticeKind, tier_of
-from midwatch.terms.counting import some
 from midwatch.terms.jobs import Change, Stage
+from midwatch.terms.money import some
 from midwatch.terms.records import JobRow
 from midwatch.views.text.plain import clean
 

@@ -6,8 +6,7 @@ from midwatch.night.context import Night
 from midwatch.ports.journal import Records
 from midwatch.rules.morning.brief import push_form
 from midwatch.rules.people.notices import batch_text
-from midwatch.terms.asks import Tier
-from midwatch.terms.notices import Delivery
+from midwatch.terms.asks import Delivery, Tier
 from midwatch.terms.records import DeliveryRow, NoticeRow, PullRequestRow, ReportRow
 from midwatch.views.text.markdown_safe import unlinked
 

@@ -17,8 +17,7 @@ from midwatch.rules.people.outbox import Hours, Purse, first_place, next_pause, 
 from midwatch.settings import Settings, digest_time, quiet_hours
 from midwatch.settings.named_tables import ChannelSetup
 from midwatch.settings.zone import local_time, moment_of
-from midwatch.terms.asks import AskState, Tier
-from midwatch.terms.notices import Delivery, DeliveryState, PushState
+from midwatch.terms.asks import AskState, Delivery, DeliveryState, PushState, Tier
 from midwatch.terms.records import AskRow, DeliveryRow, NoticeRow, PushRow
 
 LATE = timedelta(minutes=1)

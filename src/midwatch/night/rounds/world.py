@@ -13,14 +13,13 @@ from midwatch.rules.people.notices import is_quiet
 from midwatch.rules.recovery.retries import failed_in_a_row, forgiven_at
 from midwatch.settings import Settings, gate_limits, quiet_hours
 from midwatch.settings.zone import local_time
-from midwatch.terms.acts import WAITING, ActKind, Proposal
+from midwatch.terms.acts import WAITING, ActKind, ItemSense, Proposal, Sense
 from midwatch.terms.asks import AskState
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
 from midwatch.terms.house import Flag, SessionState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import micros
 from midwatch.terms.records import AskRow, JobRow, MessageRow, PastAct, ProjectRow, PullRequestRow, SessionRow
-from midwatch.terms.sense import ItemSense, Sense
 from midwatch.terms.trust import Isolation
 
 

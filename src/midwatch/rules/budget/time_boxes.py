@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from midwatch.terms.counting import some
 from midwatch.terms.jobs import JobState, Proof, Stage
+from midwatch.terms.money import some
 from midwatch.terms.records import JobRow
 
 AT_WORK: Final = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})

@@ -3,8 +3,8 @@
 from midwatch.rules.gate.contract import WRITE
 from midwatch.rules.paths import inside, touches
 from midwatch.terms.contract import RunContract
-from midwatch.terms.counting import some
 from midwatch.terms.jobs import Plan
+from midwatch.terms.money import some
 
 MOST_NAMED = 10
 

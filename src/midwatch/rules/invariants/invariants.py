@@ -10,22 +10,22 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.crew import ModelCalled
+from midwatch.journal.events.jobs import JobCreated, JobEnded, RunFinished
 from midwatch.journal.events.projects import LevelChanged
 from midwatch.journal.events.stack import StackUndone
 from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
 from midwatch.rules.gate.act_groups import SAYING, plain
 from midwatch.rules.gate.levels import effective_level
 from midwatch.rules.gate.matrix import outcome_at
-from midwatch.rules.invariants.outbox import notices_are_on_their_way
 from midwatch.rules.invariants.records_seen import Found, RecordsSeen, Rule, Violation
-from midwatch.rules.invariants.runs import runs_end_together
 from midwatch.rules.invariants.spending import within_ceilings
 from midwatch.rules.people.asks import agrees
 from midwatch.rules.recovery.liveness import Path, standing_of
 from midwatch.terms.acts import ActKind, Proposer
-from midwatch.terms.asks import AskKind, AskState, Tier
+from midwatch.terms.asks import AskKind, AskState, DeliveryState, Tier
 from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
+from midwatch.terms.records import JobRow
 from midwatch.terms.trust import Level, Outcome
 
 SEEN: Final = (ConnectionSeen, ProcessOrphaned, ModelCalled)
@@ -272,6 +272,71 @@ def nights_stay_awake(_: Sequence[Entry], records: RecordsSeen) -> Found:
     for session in records.sessions:
         if session.state is SessionState.AUTONOMOUS and session.id not in awake:
             yield f"{session.called} is under way and nothing moves it on", 0
+
+
+@dataclass(frozen=True, slots=True)
+class MachineSeen:
+    """What was found running, and what was found written."""
+
+    living: tuple[tuple[str, int], ...] = ()
+    """Job and attempt of everything that is held on this machine."""
+    leaks: tuple[tuple[str, str], ...] = ()
+    """A secret's name, and where its value stands."""
+
+
+def check_machine(jobs: Sequence[JobRow], seen: MachineSeen) -> tuple[Violation, ...]:
+    """Hold the machine against the records; nothing found means that all is well."""
+    return (*_recorded(jobs, seen), *_hidden(seen))
+
+
+def _recorded(jobs: Sequence[JobRow], seen: MachineSeen) -> tuple[Violation, ...]:
+    by_id = {job.id: job for job in jobs}
+    found = []
+    for name, epoch in seen.living:
+        job = by_id.get(name)
+        if job is None:
+            found.append(f"attempt {epoch} of {name} is running, but there is no such job")
+        elif job.state.over:
+            found.append(f"attempt {epoch} of job {job.number} is running, but the job is {job.state.value}")
+    return tuple(Violation(rule="every_process_has_a_job", text=text) for text in found)
+
+
+def _hidden(seen: MachineSeen) -> tuple[Violation, ...]:
+    return tuple(
+        Violation(rule="no_secret_is_written", text=f"the value of the secret {name} is in {place}")
+        for name, place in seen.leaks
+    )
+
+
+def notices_are_on_their_way(_: Sequence[Entry], records: RecordsSeen) -> Found:
+    """What waits for a channel is woken in time, and what goes elsewhere is in the log first."""
+    timers = {timer.subject: timer.due_at for timer in records.timers if timer.kind == "channel"}
+    logged = {notice.id for notice in records.notices if notice.sent_by and notice.tier < Tier.LOG}
+    for row in records.deliveries:
+        woken = timers.get(row.channel)
+        if not row.state.over and (woken is None or woken > row.due_at):
+            yield f"{row.notice} waits for {row.channel} and nothing will wake it", 0
+        if row.notice not in logged:
+            yield f"{row.notice} goes to {row.channel} and is not in the log", 0
+        if row.state is DeliveryState.SENT and not row.push:
+            yield f"{row.notice} was sent to {row.channel} in no message", 0
+
+
+def runs_end_together(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """A run is finished once, after the last of its jobs."""
+    at_work: dict[str, set[str]] = {}
+    of: dict[str, str] = {}
+    for entry in entries:
+        match entry.event:
+            case JobCreated(job=job, run=run):
+                of[job] = run
+                at_work.setdefault(run, set()).add(job)
+            case JobEnded(job=job):
+                at_work.get(of.get(job, ""), set()).discard(job)
+            case RunFinished(run=run) if at_work.get(run):
+                yield f"run {run} was finished while {len(at_work[run])} of its jobs were not over", entry.seq
+            case _:
+                pass
 
 
 RULES: Final[dict[str, Rule]] = {

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from midwatch.terms.keys import Login
+from midwatch.terms.people import Login
 
 WINDOW = timedelta(minutes=1)
 MOST_FAILURES = 5

@@ -5,8 +5,7 @@ from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import Final
 
-from midwatch.terms.asks import Tier
-from midwatch.terms.notices import Delivery
+from midwatch.terms.asks import Delivery, Tier
 
 QUIET_FROM: Final = time(22)
 QUIET_UNTIL: Final = time(7)

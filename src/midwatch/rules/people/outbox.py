@@ -15,8 +15,7 @@ from midwatch.rules.people.notices import (
     quiet_ends_at,
     route,
 )
-from midwatch.terms.asks import Tier
-from midwatch.terms.notices import Delivery
+from midwatch.terms.asks import Delivery, Tier
 from midwatch.terms.records import DeliveryRow
 
 PAUSES: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 4, 16, 64, 256))

@@ -8,9 +8,9 @@ from typing import Final
 
 from midwatch.rules.budget.provider_quota import Reading, leave_wanted, may_burn
 from midwatch.rules.gate.levels import effective_level, no_way_to_model
-from midwatch.terms.counting import some
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
+from midwatch.terms.money import some
 from midwatch.terms.orders import Limits
 from midwatch.terms.preflight import AgentSeen, LineState, ProjectTried, SleepSeen, Told
 from midwatch.terms.trust import Isolation, Level

@@ -1,13 +1,13 @@
 """May this command run? Each simple command of it must be a plain reader or match an allowed pattern."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Final
 
 from midwatch.rules.budget.egress import HostRule
 from midwatch.rules.tools import command_lists as lists
-from midwatch.rules.tools.command_patterns import listed
 from midwatch.rules.tools.paths import in_scratch, judge_read, judge_write, place
 from midwatch.rules.tools.shell_parser import LONGEST, Redirection, Simple, Unclear, split_commands
 from midwatch.rules.tools.tool_case import Found, ToolFacts, ToolOutcome, Wish
@@ -243,3 +243,48 @@ def _ask(code: str, **facts: object) -> Found:
 
 def _deny(code: str, **facts: object) -> Found:
     return Found(ToolOutcome.DENY, reason(code, **facts))
+
+
+_PATTERN: Final = re.compile(r"Bash\((.*)\)", re.DOTALL)
+
+
+def listed(argv: Sequence[str], tools: Iterable[str]) -> bool:
+    """Whether some pattern of settings execution.allowed_tools means this command."""
+    return any(_fits(pattern, argv) for pattern in _patterns(tools))
+
+
+def _patterns(tools: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    for tool in tools:
+        if tool == "Bash":
+            yield ("*",)
+        elif found := _PATTERN.fullmatch(tool):
+            text = found.group(1)
+            yield tuple((text[:-2] + " *" if text.endswith(":*") else text).split())
+
+
+def _fits(pattern: tuple[str, ...], argv: Sequence[str]) -> bool:
+    """Each word of a pattern stands for one word, and a lone star for any number of them."""
+    if _needs_its_name(argv) and tuple(argv[:2]) != pattern[:2]:
+        return False
+    reached = {0}
+    for word in argv:
+        stars = {at for at in _past_stars(reached, pattern) if at < len(pattern)}
+        reached = {at if pattern[at] == "*" else at + 1 for at in stars if fnmatchcase(word, pattern[at])}
+    return len(pattern) in _past_stars(reached, pattern)
+
+
+def _past_stars(places: set[int], pattern: tuple[str, ...]) -> set[int]:
+    reached = set(places)
+    for at, word in enumerate(pattern):
+        if at in reached and word == "*":
+            reached.add(at + 1)
+    return reached
+
+
+def _needs_its_name(argv: Sequence[str]) -> bool:
+    """Some verbs of git start programs or reach the network: `git *` does not mean them, `git fetch *` does."""
+    if argv[0] != "git":
+        return False
+    verb, rest = lists.git_verb(argv)
+    known = verb in lists.GIT_READERS | lists.GIT_WRITERS or (not rest and verb in {"", "--version", "help", "init"})
+    return not known or lists.git_hazard(verb, rest)

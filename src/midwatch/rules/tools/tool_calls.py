@@ -1,11 +1,11 @@
 """May this tool call happen? One law for every agent: allow, deny with a reason it can use, or ask a person."""
 
-from collections.abc import Callable, Iterator
-from typing import Final
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from midwatch.rules.paths import inside
 from midwatch.rules.tools.command_law import judge_run, reads_strangers
-from midwatch.rules.tools.display import shown
 from midwatch.rules.tools.paths import judge_read, judge_write, place
 from midwatch.rules.tools.tool_case import (
     MOST_PATHS,
@@ -18,7 +18,7 @@ from midwatch.rules.tools.tool_case import (
     Wish,
 )
 from midwatch.rules.tools.urls import host_rules, judge_url
-from midwatch.rules.tools.visible import named
+from midwatch.rules.tools.visible import named, visible
 from midwatch.rules.tools.vocabulary import understood
 from midwatch.terms.agents import Errand
 from midwatch.terms.english import reason
@@ -172,3 +172,52 @@ def _deny(code: str, **facts: object) -> Found:
 
 def _ask(code: str, **facts: object) -> Found:
     return Found(ToolOutcome.ASK, reason(code, **facts))
+
+
+_OLD_AND_NEW: Final = (("old_string", "new_string"), ("old_source", "new_source"))
+_WHOLE: Final = (("change", ""), ("moved_from", "moved from "), ("content", "+"), ("diff", ""))
+
+
+def shown(call: ToolCall) -> str:
+    """Show exactly what would run or change; nothing is cut, so that an approval covers all of it."""
+    wish = understood(call)
+    if wish.kind is ToolKind.RUN and not wish.malformed:
+        return visible(_command(wish))
+    if wish.kind is ToolKind.WRITE and not wish.malformed:
+        return visible("\n".join((f"{call.tool} {', '.join(dict.fromkeys(wish.paths))}", *_changes(call.input))))
+    if wish.kind is ToolKind.FETCH and wish.url:
+        return visible(f"{call.tool} {wish.url}")
+    return visible(f"{call.tool} {json.dumps(_plain(call.input), ensure_ascii=False, indent=2, sort_keys=True)}")
+
+
+def _command(wish: Wish) -> str:
+    """Words no shell reads are quoted one by one, so that none can pretend to be two."""
+    text = " ".join(json.dumps(word, ensure_ascii=False) for word in wish.argv or ()) or wish.command or ""
+    # Further lines are marked as a shell marks them, so that none can pretend to be the folder.
+    return "$ " + text.replace("\n", "\n> ") + (f"\nin {wish.cwd}" if wish.cwd else "")
+
+
+def _changes(given: Mapping[str, Any]) -> Iterator[str]:
+    """Give the edit as lines taken out and put in."""
+    for old, new in _OLD_AND_NEW:
+        yield from _marked("-", given.get(old))
+        yield from _marked("+", given.get(new))
+    for word, mark in _WHOLE:
+        yield from _marked(mark, given.get(word))
+    edits = given.get("edits")
+    for edit in edits if isinstance(edits, (list, tuple)) else ():
+        yield from _changes(edit) if isinstance(edit, Mapping) else ()
+
+
+def _marked(mark: str, text: object) -> Iterator[str]:
+    if isinstance(text, str) and text:
+        yield from (f"{mark}{line}" for line in text.split("\n"))
+
+
+def _plain(value: object) -> object:
+    """Give a value JSON can write, whatever stood in the call."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, (str, int, float, bool)) or value is None else repr(value)

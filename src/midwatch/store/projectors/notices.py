@@ -10,7 +10,7 @@ from midwatch.journal.events.notices import NoticeRouted, PushBegun, PushFailed
 from midwatch.journal.events.session import NoticeRaised, NoticeSent
 from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, on, row, set_timer
 from midwatch.store.schema.tables import deliveries, notices, pushes
-from midwatch.terms.notices import Delivery, DeliveryState, PushState
+from midwatch.terms.asks import Delivery, DeliveryState, PushState
 
 ON_THE_WAY = (DeliveryState.WAITING.value, DeliveryState.SENDING.value)
 

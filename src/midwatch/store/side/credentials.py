@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema.tables import credentials, logins
 from midwatch.store.writer import DatabaseWriter
-from midwatch.terms.keys import Credential, KeyKind, Login
+from midwatch.terms.people import Credential, KeyKind, Login
 
 
 class SqlKeys:

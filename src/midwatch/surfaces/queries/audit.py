@@ -5,8 +5,7 @@ from typing import Any
 
 from midwatch.compose import House
 from midwatch.journal.entry import Entry
-from midwatch.rules.invariants.invariants import check
-from midwatch.rules.invariants.machine import MachineSeen, check_machine
+from midwatch.rules.invariants.invariants import MachineSeen, check, check_machine
 from midwatch.rules.invariants.records_seen import RecordsSeen, Violation
 from midwatch.store.read.audit import audit
 from midwatch.terms import records as rec

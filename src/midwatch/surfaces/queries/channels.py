@@ -7,7 +7,7 @@ from midwatch.compose import House
 from midwatch.errors import MidwatchError, Unknown
 from midwatch.settings.derived import channel_secret
 from midwatch.settings.named_tables import ChannelSetup
-from midwatch.terms.notices import DeliveryState
+from midwatch.terms.asks import DeliveryState
 from midwatch.terms.records import DeliveryRow, NoticeRow, PushRow
 from midwatch.views.pages.channels import ChannelShown, channel_shown, unsent_line
 

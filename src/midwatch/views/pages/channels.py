@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
-from midwatch.terms.notices import Delivery, DeliveryState, PushState
+from midwatch.terms.asks import Delivery, DeliveryState, PushState
 from midwatch.terms.records import DeliveryRow, NoticeRow, PushRow
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, counted

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from midwatch.terms.counting import some
+from midwatch.terms.money import some
 from midwatch.terms.records import StackRow
 from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict
 from midwatch.terms.term import Term

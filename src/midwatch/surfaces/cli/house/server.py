@@ -14,7 +14,7 @@ from midwatch.errors import Broken, MidwatchError, Refused, reported
 from midwatch.surfaces.address import SOCKET
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.terms.counting import some
+from midwatch.terms.money import some
 
 UNIT = """\
 [Unit]

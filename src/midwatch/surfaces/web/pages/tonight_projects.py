@@ -11,8 +11,8 @@ from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHo
 from midwatch.surfaces.api.day import FlagEdit, LevelEdit, NewGoal, NewProject, NewWork, ProjectEdit
 from midwatch.surfaces.web.pages.tonight_forms import FIELD_OF, Form, kept, lines, text
 from midwatch.surfaces.web.pages.tonight_regions import FOLLOWING, answer
+from midwatch.terms.house import is_url
 from midwatch.terms.records import ProjectRow
-from midwatch.terms.sources import is_url
 
 router = APIRouter(include_in_schema=False)
 CHANGED = ("projects", *FOLLOWING)

@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from midwatch.journal.events.notices import AskPostponed, NoticeEvent, NoticeRouted, PushBegun, PushFailed
-from midwatch.terms.notices import Delivery
+from midwatch.terms.asks import Delivery
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted
 

@@ -10,7 +10,7 @@ from midwatch.journal.events.stack import (
     StackMerged,
     StackUndone,
 )
-from midwatch.terms.counting import some
+from midwatch.terms.money import some
 from midwatch.terms.stack import StackVerdict
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, spaced
