@@ -8,14 +8,14 @@ from bench.figure import Figure, median
 from midwatch.compose import House, Parts, open_house
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
-from midwatch.evening.signing import orders_hash
+from midwatch.evening.sign_orders import orders_hash
 from midwatch.journal.events.projects import LevelChanged, ProjectAdded
 from midwatch.journal.events.session import OrderedItem, OrdersSigned, SessionOpened, SessionStarted
 from midwatch.night.rounds.world import look
 from midwatch.rules.gate import council
 from midwatch.rules.gate.gate import judge
-from midwatch.terms.house import Project
 from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.projects import Project
 from midwatch.terms.records import SessionRow
 from midwatch.terms.trust import Level
 

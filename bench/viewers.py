@@ -21,7 +21,7 @@ from bench.figure import Figure, median, p99
 from midwatch.compose import Parts, open_house
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
-from midwatch.evening import people
+from midwatch.evening import accounts
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
 from midwatch.surfaces.web.site.app import Site
@@ -173,10 +173,10 @@ async def _ours() -> None:
     with TemporaryDirectory() as folder:
         async with open_house(Path(folder) / "h", parts=parts) as house:
             site = Site(house, port=listening.getsockname()[1])
-            link = await people.invite(house.entrance, Role.VIEWER, by="ann")
-            await people.accept(house.entrance, link, "bob", "a long enough pass phrase")
+            link = await accounts.invite(house.entrance, Role.VIEWER, by="ann")
+            await accounts.accept(house.entrance, link, "bob", "a long enough pass phrase")
             reads = frozenset({Scope.READ})
-            _, token = await people.issue_token(house.entrance, "bench", reads, person="bob", by="ann")
+            _, token = await accounts.issue_token(house.entrance, "bench", reads, person="bob", by="ann")
             async with served_by(site.guarded, listening, site.feed):
                 print(site.port, token, flush=True)
                 async for count, hz in _orders():

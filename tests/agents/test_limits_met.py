@@ -11,8 +11,8 @@ from midwatch.night.commands import steering
 from midwatch.night.jobs.attempt import attempt_stage
 from midwatch.terms.agents import Outcome, Tokens
 from midwatch.terms.asks import AskKind, AskState
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, PullRequestRow, SessionRow
 from tests.agents.conftest import need
 from tests.agents.model import Fault, Say, Shell, Use, fuel, usage_limit

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.evening import house as by_day
+from midwatch.evening import projects as by_day
 from midwatch.journal.events.crew import AgentBegan
 from midwatch.night.asks import settlement
 from midwatch.night.commands.code_command import Commanded, command

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect
 
-from midwatch.evening import people as door
+from midwatch.evening import accounts as door
 from midwatch.journal.events import session
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role

@@ -10,10 +10,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from midwatch.compose import House, open_house
-from midwatch.evening import house as by_day
-from midwatch.evening import signing
+from midwatch.evening import projects as by_day
+from midwatch.evening import sign_orders
 from midwatch.journal.entry import Entry
-from midwatch.terms.house import SessionState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import NoticeRow, ProjectRow, ReportRow, SessionRow
 from tests.nights.house import CHECK, orders
 
@@ -77,10 +77,10 @@ async def evening(house: House, source: str, checks: tuple[str, ...]) -> None:
         await by_day.add_project(house.evening, source, by="ann", name="sample", checks=checks)
     sessions = await house.records.find(SessionRow)
     if not sessions:
-        await signing.draft(house.evening, orders("Tidy up"), by="ann")
+        await sign_orders.draft(house.evening, orders("Tidy up"), by="ann")
         sessions = await house.records.find(SessionRow)
     if sessions[-1].state is SessionState.BRIEFING:
-        await signing.start(house.evening, by="ann")
+        await sign_orders.start(house.evening, by="ann")
 
 
 async def until_the_brief(house: House) -> None:

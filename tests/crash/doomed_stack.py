@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from midwatch.compose import House
-from midwatch.morning import taking
+from midwatch.morning import merge_stack
 from midwatch.terms.records import StackRow
 from midwatch.terms.stack import StackState
 from midwatch.workshop.git.git import Git
@@ -36,7 +36,7 @@ async def main(home: Path, command: int, *, uncommitted: bool) -> None:
         if uncommitted:
             sa.event.listen(house.writer.engine, "commit", lambda _: die())
         die_at(command)
-        await taking.take(house.morning, "1", by="ann")
+        await merge_stack.take(house.morning, "1", by="ann")
     finally:
         await house.dispose()
 

@@ -15,8 +15,8 @@ import pytest
 from midwatch.compose import House
 from midwatch.engine.lease import LOST_LEASE
 from midwatch.engine.work_engine import DbosQueue
-from midwatch.evening import house as by_day
-from midwatch.evening import signing
+from midwatch.evening import projects as by_day
+from midwatch.evening import sign_orders
 from midwatch.journal.events.jobs import JobClaimed
 from midwatch.store.schema.engines import open_for_engine
 from midwatch.surfaces.queries.audit import every_entry, violations
@@ -60,8 +60,8 @@ async def until_reported(house: House) -> None:
 
 async def night(house: House, source: Path, workers: list[subprocess.Popen[str]], blow: signal.Signals) -> float:
     await by_day.add_project(house.evening, source, by="ann", name="sample", checks=(SLOW_CHECK,))
-    await signing.draft(house.evening, orders("Tidy up"), by="ann")
-    await signing.start(house.evening, by="ann")
+    await sign_orders.draft(house.evening, orders("Tidy up"), by="ann")
+    await sign_orders.start(house.evening, by="ann")
     claimed = await until_claimed(house, Stage.VERIFY)
     victim = next(one for one in workers if f"-{one.pid}-" in claimed.worker)
     os.kill(victim.pid, blow)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from midwatch.errors import Refused, Unknown
-from midwatch.evening import house as by_day
+from midwatch.evening import projects as by_day
 from midwatch.evening.orders_file import read_orders
 from midwatch.forges.github.forge import GitHubForge
 from midwatch.night.asks import settlement
@@ -21,8 +21,8 @@ from midwatch.store.read.audit import audit
 from midwatch.surfaces.queries.audit import violations
 from midwatch.terms.asks import AskState
 from midwatch.terms.forges import PullRequestPlace, PullRequestSeen
-from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import JobState
+from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import AskRow, InvocationRow, JobRow, NoticeRow, ProjectRow, PullRequestRow, WorkRow
 from tests.forges.github_door import Watched
 from tests.forges.github_fake import Hosted, Token, merge

@@ -9,7 +9,7 @@ import pytest
 
 from midwatch.compose import Parts, open_house
 from midwatch.engine.inline import InlineEngine
-from midwatch.evening import house as by_day
+from midwatch.evening import projects as by_day
 from midwatch.terms.records import SettingsRow
 from tests.surfaces.visitor import visiting, welcome
 

@@ -10,11 +10,11 @@ from typing import Any
 from midwatch.compose import House, Parts, open_house
 from midwatch.engine.clocks import SteppedClock
 from midwatch.engine.inline import InlineEngine
-from midwatch.evening import house as by_day
-from midwatch.evening import signing
+from midwatch.evening import projects as by_day
+from midwatch.evening import sign_orders
 from midwatch.night.notify import outbox
-from midwatch.terms.house import SessionState
 from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import NoticeRow, ProjectRow, SessionRow, TimerRow
 from midwatch.terms.trust import Level
 from tests.databases import place_for_home
@@ -63,8 +63,8 @@ class TestHouse:
         return await by_day.add_project(self.house.evening, path, by="ann", name=name, checks=checks)
 
     async def begin(self, orders: Orders) -> SessionRow:
-        await signing.draft(self.house.evening, orders, by="ann")
-        return await signing.start(self.house.evening, by="ann")
+        await sign_orders.draft(self.house.evening, orders, by="ann")
+        return await sign_orders.start(self.house.evening, by="ann")
 
     async def settle(self) -> None:
         """Carry out all that is ready, without letting time pass."""

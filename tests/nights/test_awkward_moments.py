@@ -8,8 +8,8 @@ import pytest
 
 from midwatch.brains.rules_brain import RulesBrain
 from midwatch.errors import Refused, Stale
-from midwatch.evening import signing
-from midwatch.evening.house import set_level
+from midwatch.evening import sign_orders
+from midwatch.evening.projects import set_level
 from midwatch.journal.events.jobs import JobClaimed, JobEnded, JobStopRequested
 from midwatch.journal.events.session import SessionPaused
 from midwatch.night.asks import settlement
@@ -19,8 +19,8 @@ from midwatch.night.recovery import overdue
 from midwatch.ports.agent import Task
 from midwatch.terms.acts import ActKind, Answer, Proposal, Sense
 from midwatch.terms.asks import AskState, Silence
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Plan, Stage
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, EvaluationRow, JobRow, PullRequestRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
@@ -167,16 +167,16 @@ async def test_orders_that_change_while_they_are_signed_are_not_signed(tmp_path:
     async with a_house(tmp_path / "home") as house:
         await house.project(source)
         evening = house.house.evening
-        await signing.draft(evening, orders("Tidy up"), by="ann")
+        await sign_orders.draft(evening, orders("Tidy up"), by="ann")
         inspect = evening.inspector.inspect
 
         class Slow:
             async def inspect(self, path: Path | str) -> Any:
-                await signing.draft(evening, orders("Rewrite everything", "Two"), by="bob")
+                await sign_orders.draft(evening, orders("Rewrite everything", "Two"), by="bob")
                 return await inspect(path)
 
         with pytest.raises(Stale, match="changed while they were being signed"):
-            await signing.start(replace(evening, inspector=Slow()), by="ann")
+            await sign_orders.start(replace(evening, inspector=Slow()), by="ann")
         assert (await newest(house)).state is SessionState.BRIEFING
         await all_is_well(house)
 

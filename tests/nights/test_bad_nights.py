@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from midwatch.evening.house import flag_project
-from midwatch.terms.house import Flag, WorkStatus
+from midwatch.evening.projects import flag_project
 from midwatch.terms.jobs import JobState
+from midwatch.terms.projects import Flag, WorkStatus
 from midwatch.terms.records import ActRow, InvocationRow, JobRow, PullRequestRow, ReportRow, WorkRow
 from midwatch.terms.trust import Level
 from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_repository

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Refused
-from midwatch.evening.house import change_project
+from midwatch.evening.projects import change_project
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned, SetupFinished
 from midwatch.night.commands import steering
 from midwatch.night.jobs import attempt

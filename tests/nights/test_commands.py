@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Misuse, Refused, Unknown
-from midwatch.evening import house as by_day
-from midwatch.evening import signing
+from midwatch.evening import projects as by_day
+from midwatch.evening import sign_orders
 from midwatch.night.asks import settlement
 from midwatch.night.commands import code_command
 from midwatch.night.commands.code_command import Commanded
 from midwatch.terms.asks import AskState
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.trust import Isolation, Level
 from midwatch.workshop.sandbox.walls.probe import IsolationFound
@@ -121,7 +121,7 @@ async def test_a_draft_that_waits_is_left_alone_by_a_command(tmp_path: Path) -> 
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home") as house:
         await house.project(source)
-        draft = await signing.draft(house.house.evening, orders("Later"), by="ann")
+        draft = await sign_orders.draft(house.house.evening, orders("Later"), by="ann")
         (job,) = await code_command.command(house.house.night, TIDY, by="ann")
         assert (await house.house.records.get(SessionRow, draft.id)).state is SessionState.BRIEFING
         await over(house, job)

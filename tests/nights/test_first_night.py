@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Refused
-from midwatch.evening import signing
+from midwatch.evening import sign_orders
 from midwatch.store.read.audit import audit
 from midwatch.surfaces.queries.audit import violations
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState
-from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState
+from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import (
     ActRow,
     AskRow,
@@ -154,7 +154,7 @@ async def test_a_second_night_cannot_begin_while_one_is_under_way(tmp_path: Path
         await house.project(source)
         await house.begin(orders("Tidy up"))
         with pytest.raises(Refused, match="under way"):
-            await signing.draft(house.house.evening, orders("Again"), by="ann")
+            await sign_orders.draft(house.house.evening, orders("Again"), by="ann")
         await house.to_the_brief()
         await house.begin(orders("Again"))
         first, second = await house.house.records.find(SessionRow)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from midwatch.errors import Refused, Unavailable
-from midwatch.evening import house as by_day
-from midwatch.evening import looking, preflight, signing
+from midwatch.evening import preflight, preflight_run, sign_orders
+from midwatch.evening import projects as by_day
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.preflight import PreflightChecked
 from midwatch.journal.events.session import OrdersSigned
@@ -56,7 +56,7 @@ async def prepared(folder: Path, url: str = "", more: str = "", **parts: Any) ->
     async with a_house(home, url, **parts) as house:
         if not await house.house.records.find(PreflightRow):
             await house.project(source)
-            await signing.draft(house.house.evening, orders("Tidy up"), by="ann")
+            await sign_orders.draft(house.house.evening, orders("Tidy up"), by="ann")
         yield house
 
 
@@ -91,7 +91,7 @@ async def test_a_house_in_order_says_so_line_by_line_and_signs_on_it(tmp_path: P
         (row,) = await house.house.records.find(PreflightRow)
         assert (row.state, row.bad, row.asked_by) == (PreflightState.ENDED, 0, "ann")
         assert await preflight.may_sign(house.house.evening)
-        session = await signing.start(house.house.evening, by="ann")
+        session = await sign_orders.start(house.house.evening, by="ann")
         assert session.preflight == row.id
         assert not [one for one in (tmp_path / "home" / "checkouts").glob("pre*") if one.is_dir()], "left lying about"
         await all_is_well(house)
@@ -166,7 +166,7 @@ async def test_a_remote_is_cloned_and_asked_whether_it_would_take_a_branch(tmp_p
         with serving(tmp_path / "served", person) as address:
             evening, url = house.house.evening, f"{address}/shop.git"
             await by_day.add_project(evening, url, by="ann", name="shop", checks=(CHECK,))
-            await signing.draft(evening, orders(project="shop"), by="ann")
+            await sign_orders.draft(evening, orders(project="shop"), by="ann")
             assert (await looked(house))[What.PUSH, "shop"].state is OK
             Repository(tmp_path / "served" / "shop.git").git("config", "http.receivepack", "false")
             refused = (await looked(house))[What.PUSH, "shop"]
@@ -219,7 +219,7 @@ async def test_what_a_model_answers_decides_whether_its_agent_can_work(tmp_path:
         key = model.play("hello", step, every=True)
         async with prepared(tmp_path, more=crew(tmp_path, model.url, key)) as house:
             work = (OrderedWork(project="sample", title="Think", agent="claude"),)
-            await signing.draft(house.house.evening, Orders(goals=("g",), work=work), by="ann")
+            await sign_orders.draft(house.house.evening, Orders(goals=("g",), work=work), by="ann")
             line = (await looked(house))[What.HELLO, "claude"]
             assert (line.state, text in line.text, fix in line.fix) == (state, True, True), (line.text, line.fix)
             assert len(model.requests("hello")) == 1
@@ -230,7 +230,7 @@ async def test_a_model_nobody_reaches_is_bad(tmp_path: Path) -> None:
     nobody = f"http://127.0.0.1:{refused_port()}"
     async with prepared(tmp_path, more=crew(tmp_path, nobody, "k")) as house:
         work = (OrderedWork(project="sample", title="Think", agent="claude"),)
-        await signing.draft(house.house.evening, Orders(goals=("g",), work=work), by="ann")
+        await sign_orders.draft(house.house.evening, Orders(goals=("g",), work=work), by="ann")
         assert (await looked(house))[What.HELLO, "claude"].state is BAD
 
 
@@ -240,7 +240,7 @@ async def test_what_the_orders_keep_of_a_limit_is_known_before_the_night(tmp_pat
         async with prepared(tmp_path, more=crew(tmp_path, model.url, key)) as house:
             work = (OrderedWork(project="sample", title="Think", agent="claude"),)
             kept = orders().limits.model_copy(update={"leave_percent": 30})
-            await signing.draft(house.house.evening, Orders(goals=("g",), work=work, limits=kept), by="ann")
+            await sign_orders.draft(house.house.evening, Orders(goals=("g",), work=work, limits=kept), by="ann")
             line = (await looked(house))[What.QUOTA, "claude"]
             assert line.state is LOOK
             assert "10 % of its 5h limit left, and the orders keep 30 %" in line.text
@@ -273,19 +273,19 @@ async def test_what_was_found_counts_for_these_very_orders_and_for_a_while(tmp_p
         assert await preflight.may_sign(evening)
         house.clock.jump_to(house.clock.now() + timedelta(minutes=31))
         assert not await preflight.may_sign(evening)
-        await signing.draft(evening, orders("Tidy up", "More"), by="ann")
+        await sign_orders.draft(evening, orders("Tidy up", "More"), by="ann")
         assert await preflight.standing(evening) == (None, False)
 
 
 async def test_whoever_signs_over_a_red_line_reads_of_it_in_the_morning(tmp_path: Path) -> None:
     async with prepared(tmp_path) as house:
         await _tool_missing(house, tmp_path)
-        await signing.draft(house.house.evening, orders("Tidy up", level=Level.OBSERVE), by="ann")
+        await sign_orders.draft(house.house.evening, orders("Tidy up", level=Level.OBSERVE), by="ann")
         await looked(house)
         (row,) = await house.house.records.find(PreflightRow)
         assert not await preflight.may_sign(house.house.evening)
         assert await preflight.may_sign(house.house.evening, anyway=row.id)
-        await signing.start(house.house.evening, by="ann")
+        await sign_orders.start(house.house.evening, by="ann")
         await house.to_the_brief()
         await house.settle()
         (report,) = await house.house.records.find(ReportRow)
@@ -299,7 +299,7 @@ async def test_a_newer_look_takes_the_place_of_one_under_way(tmp_path: Path) -> 
         evening = house.house.evening
         first = await preflight.begin(evening, by="ann")
         assert (await preflight.begin(evening, by="ann")).id == first.id, "the same one is joined"
-        await signing.draft(evening, orders("Tidy up", "More"), by="ann")
+        await sign_orders.draft(evening, orders("Tidy up", "More"), by="ann")
         await preflight.begin(evening, by="ann")
         await house.settle()
         rows = await house.house.records.find(PreflightRow)
@@ -363,7 +363,7 @@ async def test_one_project_is_looked_at_without_orders(tmp_path: Path) -> None:
 
 async def test_incomplete_orders_are_refused_before_anything_is_tried(tmp_path: Path) -> None:
     async with prepared(tmp_path) as house:
-        await signing.draft(house.house.evening, Orders(), by="ann")
+        await sign_orders.draft(house.house.evening, Orders(), by="ann")
         with pytest.raises(Refused, match="no goals"):
             await preflight.begin(house.house.evening, by="ann")
         assert await house.house.records.find(PreflightRow) == ()
@@ -371,7 +371,7 @@ async def test_incomplete_orders_are_refused_before_anything_is_tried(tmp_path: 
 
 async def test_a_signature_nobody_looked_for_names_no_preflight(tmp_path: Path) -> None:
     async with prepared(tmp_path) as house:
-        await signing.start(house.house.evening, by="ann")
+        await sign_orders.start(house.house.evening, by="ann")
         entries = await house.house.journal.entries(kinds=("orders.signed",))
         assert [one.event.preflight for one in entries if isinstance(one.event, OrdersSigned)] == [""]
 
@@ -388,7 +388,7 @@ async def test_a_line_that_never_comes_is_bad_after_its_time(tmp_path: Path, mon
         async def push(self, channel: str, title: str, text: str) -> None:  # noqa: ARG002  a role
             await asyncio.Event().wait()
 
-    monkeypatch.setattr(looking, "SHORT", 0.01)
+    monkeypatch.setattr(preflight_run, "SHORT", 0.01)
     async with prepared(tmp_path, more=CHANNEL, outlet=Silent()) as house:
         line = (await looked(house))[What.PING, "phone"]
         assert (line.state, line.text) == (BAD, "No answer came within 0.01 seconds.")

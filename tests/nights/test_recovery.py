@@ -16,9 +16,9 @@ from midwatch.ports.agent import Task
 from midwatch.store.schema.tables import timers
 from midwatch.terms.agents import FormerTry
 from midwatch.terms.asks import AskKind, AskState, Tier
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Plan
 from midwatch.terms.orders import OrderedWork
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import ActRow, AskRow, JobRow, NoticeRow, PullRequestRow, SessionRow, TimerRow
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, orders, sample_repository

@@ -9,12 +9,12 @@ import pytest
 
 from midwatch.errors import Refused, Stale, Unavailable
 from midwatch.journal.events.jobs import PullRequestMerged
-from midwatch.morning import stacking, taking
+from midwatch.morning import build_stack, merge_stack
 from midwatch.ports.workspace import ProofRequest
 from midwatch.store.read.audit import audit
 from midwatch.surfaces.queries.audit import every_entry, violations
-from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import Proof
+from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import InvocationRow, OutcomeRow, PullRequestRow, ReportRow, StackRow, TimerRow, WorkRow
 from midwatch.terms.stack import LeftOutWhy, StackState, StackVerdict
 from tests.nights.house import TestHouse, git
@@ -69,7 +69,7 @@ async def test_the_verified_order_of_eight_branches_is_green_and_nothing_left_ou
         (line,) = said.lines
         assert line.startswith("sample: 4 of 8 branches merge together; checks green together.")
         assert line.endswith("To merge them: midwatch stack merge --project sample")
-        await taking.take(house.house.morning, row.id, by="ann")
+        await merge_stack.take(house.house.morning, row.id, by="ann")
         assert git(source, "rev-parse", "main^{tree}") == by_hand
         assert git(source, "status", "--porcelain") == ""
         assert green(source)
@@ -81,7 +81,7 @@ async def test_a_whole_night_ends_with_its_stack_on_both_databases(tmp_path: Pat
         await ends(house)
         row = await the_stack(house)
         assert (row.state, row.verdict, len(row.order), row.check_runs) == (StackState.MADE, StackVerdict.GREEN, 2, 1)
-        merged = await taking.take(house.house.morning, "1", by="ann")
+        merged = await merge_stack.take(house.house.morning, "1", by="ann")
         assert (merged.state, merged.settled_by) == (StackState.MERGED, "ann")
         assert git(source, "rev-parse", "main") == row.tip
         assert await states(house) == {"Alpha": "merged", "Amend": "merged", "Beta": "open"}
@@ -99,7 +99,7 @@ async def test_a_night_of_real_jobs_ends_with_the_same_stack(tmp_path: Path) -> 
     async with a_night_of(tmp_path, EIGHT) as (house, source):
         row = await the_stack(house)
         assert (row.verdict, len(row.order), len(row.left_out)) == (StackVerdict.GREEN, 4, 4)
-        await taking.take(house.house.morning, row.id, by="ann")
+        await merge_stack.take(house.house.morning, row.id, by="ann")
         assert green(source)
         await all_is_well(house)
 
@@ -130,7 +130,7 @@ async def test_the_same_change_twice_is_no_conflict(tmp_path: Path) -> None:
         await ends(house)
         row = await the_stack(house)
         assert (len(row.order), row.verdict) == (2, StackVerdict.GREEN)
-        await taking.take(house.house.morning, row.id, by="ann")
+        await merge_stack.take(house.house.morning, row.id, by="ann")
         assert "line one" in (source / "a.txt").read_text()
 
 
@@ -171,7 +171,7 @@ async def test_one_branch_makes_no_stack_at_dawn_but_can_be_checked_by_hand(tmp_
     async with a_dawn_of(tmp_path, {"Alpha": EIGHT["Alpha"]}) as (house, _):
         await ends(house)
         assert not await house.house.records.find(StackRow)
-        await stacking.begin_anew(house.house.morning, "sample", by="ann")
+        await build_stack.begin_anew(house.house.morning, "sample", by="ann")
         await house.settle()
         assert (await the_stack(house)).verdict is StackVerdict.GREEN
 
@@ -183,16 +183,16 @@ async def test_a_base_that_moved_is_refused_and_checked_anew(tmp_path: Path) -> 
         git(source, "commit", "-qam", "Mine")
         mine = git(source, "rev-parse", "main")
         with pytest.raises(Stale, match="moved since the stack was verified"):
-            await taking.take(house.house.morning, "1", by="ann")
+            await merge_stack.take(house.house.morning, "1", by="ann")
         assert git(source, "rev-parse", "main") == mine
-        again = await stacking.begin_anew(house.house.morning, "sample", by="ann")
-        assert (await stacking.begin_anew(house.house.morning, "sample", by="ann")).id == again.id
+        again = await build_stack.begin_anew(house.house.morning, "sample", by="ann")
+        assert (await build_stack.begin_anew(house.house.morning, "sample", by="ann")).id == again.id
         await house.settle()
         row = await the_stack(house)
         assert row.base == mine
         assert [step.title for step in row.order] == ["Amend"]
         assert told(row) == {"Alpha": ("conflict", (), ("a.txt",)), "Beta": ("conflict", (), ("a.txt",))}
-        await taking.take(house.house.morning, row.id, by="ann")
+        await merge_stack.take(house.house.morning, row.id, by="ann")
         assert len(await house.house.records.find(ReportRow)) == 1
         await all_is_well(house)
 
@@ -202,10 +202,10 @@ async def test_a_dirty_checkout_is_refused_with_the_command_that_works(tmp_path:
         await ends(house)
         (source / "prices.py").write_text("mine = True\n")
         with pytest.raises(Refused, match="uncommitted changes") as refused:
-            await taking.take(house.house.morning, "1", by="ann")
+            await merge_stack.take(house.house.morning, "1", by="ann")
         command = refused.value.hint.split("`")[1]
         git(source, *shlex.split(command)[1:])
-        row = await taking.take(house.house.morning, "1", by="ann")
+        row = await merge_stack.take(house.house.morning, "1", by="ann")
         assert git(source, "rev-parse", "main") == row.tip
         assert (source / "prices.py").read_text() == "mine = True\n"
         assert await states(house) == {"Alpha": "merged", "Amend": "merged"}
@@ -215,16 +215,16 @@ async def test_a_stack_is_taken_back_while_its_branch_stands_and_then_offered_ag
     async with a_dawn_of(tmp_path, PAIR) as (house, source):
         await ends(house)
         before = git(source, "rev-parse", "main")
-        row = await taking.take(house.house.morning, "1", by="ann")
+        row = await merge_stack.take(house.house.morning, "1", by="ann")
         with pytest.raises(Refused, match="merged already"):
-            await taking.take(house.house.morning, "1", by="ann")
-        await taking.undo(house.house.morning, "1", by="ann")
+            await merge_stack.take(house.house.morning, "1", by="ann")
+        await merge_stack.undo(house.house.morning, "1", by="ann")
         assert git(source, "rev-parse", "main") == before
         assert set((await states(house)).values()) == {"open"}
-        assert (await taking.take(house.house.morning, "1", by="ann")).state is StackState.MERGED
+        assert (await merge_stack.take(house.house.morning, "1", by="ann")).state is StackState.MERGED
         git(source, "commit", "-q", "--allow-empty", "-m", "Mine")
         with pytest.raises(Stale, match="moved on"):
-            await taking.undo(house.house.morning, "1", by="ann")
+            await merge_stack.undo(house.house.morning, "1", by="ann")
         assert git(source, "rev-parse", "main~1") == row.tip
         await all_is_well(house)
 
@@ -235,7 +235,7 @@ async def test_a_pull_request_merged_meanwhile_makes_the_stack_stale(tmp_path: P
         first = (await the_stack(house)).order[0]
         await house.house.journal.record(PullRequestMerged(pull_request=first.pull_request, sha="0" * 40, by="ann"))
         with pytest.raises(Stale, match="is merged since the stack was made"):
-            await taking.take(house.house.morning, "1", by="ann")
+            await merge_stack.take(house.house.morning, "1", by="ann")
 
 
 async def test_check_runs_are_bounded_and_what_was_proven_is_still_offered(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ async def test_a_stack_that_breaks_does_not_cost_the_brief(tmp_path: Path, monke
         assert (row.verdict, row.why) == (StackVerdict.FAILED, "The disk is full.")
         assert "The stack could not be made. The disk is full." in str(report.brief)
         with pytest.raises(Refused, match="could not be made"):
-            await taking.take(house.house.morning, "1", by="ann")
+            await merge_stack.take(house.house.morning, "1", by="ann")
         await all_is_well(house)
 
 
@@ -281,7 +281,7 @@ async def test_a_stack_nobody_makes_is_given_up_and_the_brief_is_written(tmp_pat
         await house.settle()
         assert (await the_stack(house)).verdict is StackVerdict.FAILED
         assert len(await house.house.records.find(ReportRow)) == 1
-        await stacking.make(house.house.morning, (await the_stack(house)).id)
+        await build_stack.make(house.house.morning, (await the_stack(house)).id)
         await all_is_well(house)
 
 
@@ -303,10 +303,10 @@ async def test_elsewhere_the_order_is_told_once_at_each_pull_request(tmp_path: P
         await ends(house)
         before = git(source, "rev-parse", "main")
         with pytest.raises(Refused, match="No forge is called github"):
-            await taking.take(house.house.morning, "1", by="ann")
+            await merge_stack.take(house.house.morning, "1", by="ann")
         forge = OtherForge()
         morning = replace(house.house.morning, comments=forge)
-        row = await taking.take(morning, "1", by="ann")
+        row = await merge_stack.take(morning, "1", by="ann")
         assert (row.state, [name for name, _ in forge.said]) == (StackState.COMMENTED, ["Alpha", "Amend"])
         text = forge.said[0][1]
         assert "1. `agent/job_alpha` at " in text
@@ -316,7 +316,7 @@ async def test_elsewhere_the_order_is_told_once_at_each_pull_request(tmp_path: P
         assert set((await states(house)).values()) == {"open"}
         assert len(await house.house.records.find(InvocationRow, tool="forge_comment", status="ok")) == 2
         with pytest.raises(Refused, match="commented already"):
-            await taking.take(morning, "1", by="ann")
+            await merge_stack.take(morning, "1", by="ann")
         await all_is_well(house)
 
 
@@ -328,8 +328,8 @@ async def test_a_forge_that_was_away_is_told_at_the_next_try_and_nobody_twice(tm
         morning = replace(house.house.morning, comments=forge)
         for _ in range(2):
             with pytest.raises(Unavailable, match="does not answer"):
-                await taking.take(morning, "1", by="ann")
+                await merge_stack.take(morning, "1", by="ann")
         forge.away_after = 99
-        row = await taking.take(morning, "1", by="ann")
+        row = await merge_stack.take(morning, "1", by="ann")
         assert (row.state, [name for name, _ in forge.said]) == (StackState.COMMENTED, ["Alpha", "Amend"])
         await all_is_well(house)

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from midwatch.errors import Misuse, Refused
-from midwatch.evening.house import set_level
+from midwatch.evening.projects import set_level
 from midwatch.morning import review
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.ports.agent import Task
 from midwatch.terms.asks import AskState
-from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Plan
+from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import (
     AskRow,
     EvaluationRow,

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from midwatch.evening import house as by_day
+from midwatch.evening import projects as by_day
 from midwatch.evening.orders_file import read_orders
-from midwatch.evening.signing import orders_hash
+from midwatch.evening.sign_orders import orders_hash
 from midwatch.journal.events.jobs import PullRequestReworded
 from midwatch.ports.agent import Task
 from midwatch.rules.gate.contract import part_of
-from midwatch.terms.house import Flag
 from midwatch.terms.jobs import Done, JobState, Plan
 from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.projects import Flag
 from midwatch.terms.records import JobRow, MissionRow, PullRequestRow, ReportRow, RunRow
 from midwatch.terms.trust import Level
 from midwatch.views.pages.orders_text import orders_text

@@ -8,7 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from midwatch.errors import Refused
-from midwatch.evening.house import set_level
+from midwatch.evening.projects import set_level
 from midwatch.night.asks import settlement
 from midwatch.terms.acts import ActKind, Answer, Proposal, Sense
 from midwatch.terms.asks import Tier

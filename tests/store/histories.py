@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from midwatch.errors import MidwatchError
-from midwatch.evening.signing import orders_hash
+from midwatch.evening.sign_orders import orders_hash
 from midwatch.journal.events import Event, jobs, morning, session
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, SessionRow
 from tests.journal.samples import KINDS, sample
 from tests.store.opened import Store

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from midwatch.evening.signing import orders_hash
+from midwatch.evening.sign_orders import orders_hash
 from midwatch.journal.events import Event, jobs, projects, session
 from midwatch.terms.asks import AskDraft, AskKind
-from midwatch.terms.house import Project
 from midwatch.terms.jobs import Done, Plan, Proof, RepositoryFacts, Stage
 from midwatch.terms.orders import Orders
+from midwatch.terms.projects import Project
 from midwatch.terms.trust import Level
 from tests.journal.samples import THEN, sample
 

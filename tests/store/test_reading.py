@@ -7,7 +7,7 @@ from midwatch.journal.events import projects, session
 from midwatch.store.ids import Ulids
 from midwatch.store.schema.columns import EPOCH, from_micros, to_micros
 from midwatch.terms.asks import AskState
-from midwatch.terms.house import Flag
+from midwatch.terms.projects import Flag
 from midwatch.terms.records import AskRow, JobRow, PastAct, ProjectRow, WorkRow
 from tests.journal.samples import THEN
 from tests.store import scenes

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from midwatch.store.rebuild import fingerprint, rebuild, verify_chain
 from midwatch.store.schema.tables import PROJECTED, jobs
-from midwatch.terms.house import SessionState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import PullRequestRow
 from tests.journal.samples import KINDS
 from tests.nights.house import a_house, orders, sample_repository

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Hasty, Misuse, Refused, Stranger, Unknown
-from midwatch.evening import people as door
+from midwatch.evening import accounts as door
 from midwatch.journal.events.people import PersonEntered, PersonRefused
 from midwatch.terms.people import Role, Scope
 from midwatch.terms.records import PersonRow, TokenRow

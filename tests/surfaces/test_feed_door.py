@@ -4,7 +4,7 @@ import asyncio
 import socket
 from pathlib import Path
 
-from midwatch.evening import people
+from midwatch.evening import accounts
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role, Scope
 from tests.nights.house import a_house
@@ -18,16 +18,16 @@ async def test_when_a_token_is_revoked_its_stream_ends_and_the_door_stays_shut(t
         port = listening.getsockname()[1]
         site = Site(made.house, port=port)
         entrance, read = made.house.entrance, frozenset({Scope.READ})
-        link = await people.invite(entrance, Role.VIEWER, by="ann")
-        await people.accept(entrance, link, "bob", "a long enough pass phrase")
-        _, kept = await people.issue_token(entrance, "kept", read, person="bob", by="ann")
-        _, lost = await people.issue_token(entrance, "lost", read, person="bob", by="ann")
+        link = await accounts.invite(entrance, Role.VIEWER, by="ann")
+        await accounts.accept(entrance, link, "bob", "a long enough pass phrase")
+        _, kept = await accounts.issue_token(entrance, "kept", read, person="bob", by="ann")
+        _, lost = await accounts.issue_token(entrance, "lost", read, person="bob", by="ann")
         async with (
             served_by(site.guarded, listening, site.feed),
             viewing(port, token=kept, accept=HTMX) as good,
             viewing(port, token=lost) as bad,
         ):
-            await people.revoke_token(entrance, "lost", by="ann")
+            await accounts.revoke_token(entrance, "lost", by="ann")
             await bad.over()
             await good.over()
             assert bad.seqs == []

@@ -14,7 +14,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from midwatch.errors import Misuse
-from midwatch.evening import people as door
+from midwatch.evening import accounts as door
 from midwatch.journal.events import Event, jobs, session
 from midwatch.surfaces.web.pages.tonight_forms import without
 from midwatch.surfaces.web.site.app import Site

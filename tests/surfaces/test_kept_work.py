@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Misuse
-from midwatch.evening import house as by_day
+from midwatch.evening import projects as by_day
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.night.commands import steering
 from midwatch.surfaces.web.pages.job import Doings

@@ -19,8 +19,8 @@ from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.web.pages import live
 from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter, changed
 from midwatch.terms.asks import AskState
-from midwatch.terms.house import SessionState
 from midwatch.terms.people import Role
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, MessageRow, SessionRow
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
 

@@ -22,8 +22,8 @@ from midwatch.surfaces.queries.audit import every_entry
 from midwatch.surfaces.web.pages import morning
 from midwatch.surfaces.web.site.app import told
 from midwatch.surfaces.web.site.page import STATIC
-from midwatch.terms.house import SessionState
 from midwatch.terms.people import Role
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import OutcomeRow, PullRequestRow, ReportRow, SessionRow
 from tests.chromium import FLAGS, chromium
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository

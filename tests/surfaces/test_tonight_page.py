@@ -14,15 +14,15 @@ from fastapi.responses import HTMLResponse
 from starlette.middleware.base import RequestResponseEndpoint
 
 from midwatch.errors import MidwatchError, Unknown
-from midwatch.evening import house as by_day
-from midwatch.evening import signing
+from midwatch.evening import projects as by_day
+from midwatch.evening import sign_orders
 from midwatch.journal.events.session import AskOpened
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.web.pages import tonight
 from midwatch.terms.asks import AskDraft, AskKind, Silence
-from midwatch.terms.house import Flag, SessionState
 from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.people import Role
+from midwatch.terms.projects import Flag, SessionState
 from midwatch.terms.records import GoalRow, ProjectRow, SessionRow, WorkRow
 from midwatch.terms.trust import Level
 from tests.nights.house import EVENING, TestHouse, a_house, orders, sample_repository
@@ -65,7 +65,7 @@ class Browser:
         return got.text
 
     async def draft(self) -> Orders:
-        return (await signing.current_draft(self.at.house.evening)).orders
+        return (await sign_orders.current_draft(self.at.house.evening)).orders
 
 
 def application(at: TestHouse) -> FastAPI:
@@ -98,7 +98,7 @@ async def browsing(folder: Path) -> AsyncIterator[Browser]:
 async def with_a_draft(folder: Path, **more: Any) -> AsyncIterator[Browser]:
     async with browsing(folder) as browser:
         await browser.at.project(sample_repository(folder / "sample"))
-        await signing.draft(browser.at.house.evening, orders(**more), by="ann")
+        await sign_orders.draft(browser.at.house.evening, orders(**more), by="ann")
         yield browser
 
 
@@ -267,7 +267,7 @@ async def test_the_page_refuses_exactly_what_signing_refuses(tmp_path: Path) -> 
         text = await browser.get()
         assert "disabled" in signing_button(text)
         with pytest.raises(MidwatchError) as raised:
-            await signing.start(browser.at.house.evening, by="ann")
+            await sign_orders.start(browser.at.house.evening, by="ann")
         assert raised.value.message in text
 
 
@@ -337,7 +337,7 @@ async def test_a_project_is_flagged_changed_and_given_a_goal(tmp_path: Path) -> 
 
 async def test_while_a_night_is_under_way_its_sheet_can_only_be_read(tmp_path: Path) -> None:
     async with with_a_draft(tmp_path) as browser:
-        await signing.start(browser.at.house.evening, by="ann")
+        await sign_orders.start(browser.at.house.evening, by="ann")
         text = await browser.get()
         assert "Night 1 is under way" in text
         assert 'href="/live"' in text
@@ -352,7 +352,7 @@ async def test_while_a_night_is_under_way_its_sheet_can_only_be_read(tmp_path: P
 
 async def test_a_level_changed_under_way_changes_what_the_sheet_says(tmp_path: Path) -> None:
     async with with_a_draft(tmp_path) as browser:
-        await signing.start(browser.at.house.evening, by="ann")
+        await sign_orders.start(browser.at.house.evening, by="ann")
         assert "nothing is written" not in await browser.get()
         await browser.post("/tonight/level", level="observe")
         text = await browser.get()

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from midwatch.compose import House
-from midwatch.evening import people as door
+from midwatch.evening import accounts as door
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role, Scope
 

@@ -11,8 +11,8 @@ from midwatch.journal.events.session import ActJudged, AskExpired, SessionPaused
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.asks import Silence
 from midwatch.terms.facts import Facts
-from midwatch.terms.house import Project
 from midwatch.terms.jobs import Plan
+from midwatch.terms.projects import Project
 from midwatch.terms.trust import Outcome, Reason, Verdict
 from midwatch.views.entries import causes, tags
 from midwatch.views.entries.describe import describe, phase_of, sse_type, tags_of

@@ -18,7 +18,7 @@ from midwatch.journal.events.jobs import (
 )
 from midwatch.journal.events.morning import EvidenceFound
 from midwatch.journal.events.session import ActEnded, ActJudged, AskOpened, NoticeRaised, NoticeSent
-from midwatch.terms.house import SessionState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import ActRow, AskRow, JobRow, NoticeRow, PullRequestRow, RunRow, SessionRow
 from tests.crash.oracle import night
 from tests.crash.oracle.night import NightView, normalised

@@ -14,8 +14,8 @@ from midwatch.rules.paths import pattern_fault
 from midwatch.rules.people.asks import draft_terms
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
-from midwatch.terms.house import Flag
 from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
+from midwatch.terms.projects import Flag
 from midwatch.terms.trust import LEVEL_MEANS, Isolation, Level, Outcome
 from midwatch.views.pages.estimate import estimate
 from midwatch.views.pages.orders_text import orders_text

@@ -21,7 +21,7 @@ from midwatch.compose.preflight import Preflights
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.errors import MidwatchError
-from midwatch.evening.people import Entrance
+from midwatch.evening.accounts import Entrance
 from midwatch.evening.roles import Evening
 from midwatch.gateway.door import TracedDoor
 from midwatch.gateway.model_access import ModelProxies
@@ -33,7 +33,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobBoxed, JobStopRequested, JobWarned
 from midwatch.journal.events.projects import SettingsApplied
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
-from midwatch.morning import brief, receipts, stacking
+from midwatch.morning import brief, build_stack, job_records
 from midwatch.morning.roles import Morning
 from midwatch.night.context import Night
 from midwatch.night.delivery.forge_watch import ForgeWatch
@@ -152,10 +152,10 @@ class House:
         self.forge_watch = ForgeWatch(self.night)
         self.performer = Performer(
             self.night,
-            close_job=lambda journal, job: receipts.close_job(replace(self.morning, journal=journal), job),
+            close_job=lambda journal, job: job_records.close_job(replace(self.morning, journal=journal), job),
             debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
             evening=Preflights(self),
-            stack=lambda journal, stack: stacking.make(replace(self.morning, journal=journal), stack),
+            stack=lambda journal, stack: build_stack.make(replace(self.morning, journal=journal), stack),
         )
 
     def _model_doors(self) -> ModelProxies:

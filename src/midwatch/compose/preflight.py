@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from midwatch.compose import hellos
-from midwatch.evening import looking
-from midwatch.evening.looking import Lookout
+from midwatch.evening import preflight_run
+from midwatch.evening.preflight_run import Lookout
 from midwatch.ports.journal import Journal
 from midwatch.ports.network import NetworkReach
 from midwatch.ports.workspace import JobPlace, ProofRequest
@@ -32,11 +32,11 @@ class Preflights:
 
     async def look(self, journal: Journal, preflight: str) -> None:
         """Go through a preflight, or on with it."""
-        await looking.look(looking.writing_to(self._out, journal), preflight)
+        await preflight_run.look(preflight_run.writing_to(self._out, journal), preflight)
 
     async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
         """End one that cannot go on."""
-        await looking.give_up(looking.writing_to(self._out, journal), preflight, error)
+        await preflight_run.give_up(preflight_run.writing_to(self._out, journal), preflight, error)
 
 
 class _Yard:

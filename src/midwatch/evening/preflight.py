@@ -1,12 +1,12 @@
 """Asking whether tonight's orders have all they need, and what was last found about them (X10)."""
 
-from midwatch.evening import signing
+from midwatch.evening import sign_orders
 from midwatch.evening.roles import Evening
 from midwatch.journal.events.preflight import PreflightBegun
 from midwatch.rules.people.preflight import still_holds
-from midwatch.terms.house import SessionState
 from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.preflight import PreflightPlan, PreflightState, ProjectTried
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Level
 
@@ -17,13 +17,13 @@ async def begin(evening: Evening, *, by: str, to_sign: bool = False, anyway: boo
     `to_sign` says first what would keep the orders from being signed whatever a preflight finds, and is content with
     an earlier one that found nothing bad; `anyway` with any that is as new.
     """
-    session = await signing.current_draft(evening)
+    session = await sign_orders.current_draft(evening)
     await _refuse_unsignable(evening, session.orders, thoroughly=to_sign)
     plan = await plan_of(evening, session.orders)
     last = await latest(evening, session)
     if last is not None and last.plan == plan and (_running(last) or (to_sign and holds(evening, last, anyway=anyway))):
         return last
-    return await _begun(evening, plan, session.id, signing.orders_hash(session.orders), by)
+    return await _begun(evening, plan, session.id, sign_orders.orders_hash(session.orders), by)
 
 
 def _running(row: PreflightRow) -> bool:
@@ -47,14 +47,14 @@ async def _begun(evening: Evening, plan: PreflightPlan, session: str, orders_has
 
 
 async def _refuse_unsignable(evening: Evening, orders: Orders, *, thoroughly: bool) -> None:
-    for found in await signing.obstacles(evening, orders, with_repositories=thoroughly):
+    for found in await sign_orders.obstacles(evening, orders, with_repositories=thoroughly):
         raise found.error
 
 
 async def latest(evening: Evening, session: SessionRow) -> PreflightRow | None:
     """Find what was last looked at for exactly the orders as they are now."""
     rows = await evening.records.find(PreflightRow, session=session.id)
-    same = [row for row in rows if row.orders_hash == signing.orders_hash(session.orders)]
+    same = [row for row in rows if row.orders_hash == sign_orders.orders_hash(session.orders)]
     return same[-1] if same else None
 
 

@@ -17,7 +17,7 @@ from midwatch.terms.forges import (
     PullRequestSeen,
     Rehearsed,
 )
-from midwatch.terms.house import is_url
+from midwatch.terms.projects import is_url
 
 
 class LocalForge:

@@ -9,7 +9,7 @@ from midwatch.errors import MidwatchError, Misuse, Refused
 from midwatch.forges.refusals import push_refused, unread
 from midwatch.ports.forge import GitRunner, MirrorKeeper
 from midwatch.terms.forges import AGENT, BranchSeen
-from midwatch.terms.house import is_url
+from midwatch.terms.projects import is_url
 
 PUSH = ("push", "--quiet", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")

@@ -4,7 +4,7 @@ import re
 import shlex
 
 from midwatch.errors import Away, Limited, Locked, MidwatchError, Refused
-from midwatch.terms.house import host_of
+from midwatch.terms.projects import host_of
 from midwatch.views.text.plain import clean
 
 _Sign = tuple[str, type[MidwatchError], str, str]

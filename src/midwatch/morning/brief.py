@@ -8,9 +8,9 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ReportWritten, RunScored
 from midwatch.journal.events.session import NoticeRaised
-from midwatch.morning import advice, lines, stacking
-from midwatch.morning.finishing import finish
+from midwatch.morning import brief_text, build_stack, recommendations
 from midwatch.morning.roles import Morning
+from midwatch.morning.run_end import finish
 from midwatch.rules.morning import scores
 from midwatch.rules.morning.brief import compose_brief
 from midwatch.rules.morning.scores import ActDone
@@ -74,7 +74,7 @@ async def debrief(morning: Morning, session_id: str) -> None:
     key = f"report:{session.id}"
     if await morning.journal.known(key) is not None:
         return
-    if await stacking.begin_at_dawn(morning, session):
+    if await build_stack.begin_at_dawn(morning, session):
         return  # the last one made calls again
     ledger = replace(ledger, stacks=await morning.records.find(StackRow, session=session.id))
     try:
@@ -131,11 +131,11 @@ async def _signed_with(morning: Morning, session: SessionRow) -> str:
 
 def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
     session = ledger.session
-    recommended = advice.recommend(ledger.jobs, ledger.pull_requests, ledger.evidence, new_id=morning.ids.new)
+    recommended = recommendations.recommend(ledger.jobs, ledger.pull_requests, ledger.evidence, new_id=morning.ids.new)
     waiting = [ask for ask in ledger.asks if ask.state is AskState.OPEN]
     review = morning.settings().review
-    sections = lines.sections(ledger, recommended, waiting)
-    brief = compose_brief(lines.headline(ledger), sections, most_words=review.brief_max_words)
+    sections = brief_text.sections(ledger, recommended, waiting)
+    brief = compose_brief(brief_text.headline(ledger), sections, most_words=review.brief_max_words)
     due = morning.clock.now() + timedelta(hours=review.due_hours)
     report = ReportWritten(
         report=morning.ids.new("rep"),

@@ -6,8 +6,8 @@ from midwatch.journal.events.morning import ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
 from midwatch.morning.roles import Morning
 from midwatch.rules.morning import scores
-from midwatch.terms.house import SessionState
 from midwatch.terms.money import four_digits
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import OutcomeRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.report import Outcome, Review, ScoreParts
 

@@ -14,7 +14,7 @@ from midwatch.night.jobs import time_box
 from midwatch.night.notify import outbox
 from midwatch.night.recovery import cleanup, waits
 from midwatch.ports.journal import Journal, Records
-from midwatch.terms.house import SessionState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
 
 LONGEST_SECONDS = 5.0

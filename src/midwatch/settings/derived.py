@@ -10,9 +10,9 @@ from midwatch.terms.asks import AskKind
 from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import GateLimits
 from midwatch.terms.forges import LOCAL
-from midwatch.terms.house import host_of
 from midwatch.terms.money import micros
 from midwatch.terms.orders import Limits
+from midwatch.terms.projects import host_of
 from midwatch.terms.secrets import SecretReference
 
 MEBIBYTE = 1024**2

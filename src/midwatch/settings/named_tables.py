@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from midwatch.settings.section import Allowed, Name, Reference, SettingsSection
 from midwatch.terms.asks import Tier
 from midwatch.terms.forges import LOCAL
-from midwatch.terms.house import host_of, is_url
+from midwatch.terms.projects import host_of, is_url
 
 Word = Annotated[str, Field(min_length=1, max_length=4096), Allowed("a word of a command line")]
 Text = Annotated[str, Field(max_length=200), Allowed("a text of up to 200 characters, or empty")]

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from midwatch.compose import House
 from midwatch.errors import Misuse
-from midwatch.evening.people import anybody, invite
+from midwatch.evening.accounts import anybody, invite
 from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
 from midwatch.surfaces.api.app import make_app
 from midwatch.surfaces.web.site.app import Site

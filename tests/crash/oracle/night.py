@@ -25,7 +25,7 @@ from midwatch.journal.events.session import SessionEvent
 from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.stack import StackEvent, StackUndone
 from midwatch.journal.events.workshop import WorkshopEvent
-from midwatch.terms.house import SessionState
+from midwatch.terms.projects import SessionState
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.groups import Receipts, Reviewing
 from midwatch.views.text.names import introduce

@@ -31,8 +31,8 @@ from midwatch.journal.events.session import (
     ToolFinished,
 )
 from midwatch.terms.asks import AskState
-from midwatch.terms.house import SessionState
 from midwatch.terms.orders import Orders
+from midwatch.terms.projects import SessionState
 from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching, Thinking
 from tests.crash.oracle.seen import (
     AskSeen,

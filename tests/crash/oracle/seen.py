@@ -7,8 +7,8 @@ from typing import TypeVar
 from pydantic import Field
 
 from midwatch.terms.asks import AskKind, AskState, Silence
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.projects import SessionState
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
 from midwatch.views.text.names import Names

@@ -11,9 +11,9 @@ from midwatch.crew.housekeeper.executing import Proving, execute
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import Limits
 from midwatch.crew.housekeeper.planning import plan
+from midwatch.crew.housekeeper.progress import hand_over
 from midwatch.crew.housekeeper.repairing import repair
 from midwatch.crew.housekeeper.scope import Scope
-from midwatch.crew.housekeeper.voice import hand_over
 from midwatch.errors import Broken, MidwatchError, Misuse
 from midwatch.terms.jobs import Done, Plan
 

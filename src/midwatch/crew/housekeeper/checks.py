@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from midwatch.crew.housekeeper.voice import count, say
+from midwatch.crew.housekeeper.progress import count, say
 from midwatch.terms.jobs import CheckResult
 
 TIMED_OUT = 124

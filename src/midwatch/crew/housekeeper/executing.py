@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from midwatch.crew.housekeeper import checks, planning
-from midwatch.crew.housekeeper.found import Found, gone, kept
+from midwatch.crew.housekeeper.commits import Piece, keys_of, message, work
+from midwatch.crew.housekeeper.findings import Found, gone, kept
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import Budget, Limits
-from midwatch.crew.housekeeper.pieces import Piece, keys_of, message, work
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
+from midwatch.crew.housekeeper.progress import count, mark, say
 from midwatch.crew.housekeeper.scope import Scope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
-from midwatch.crew.housekeeper.voice import count, mark, say
 from midwatch.errors import Broken
 from midwatch.terms.jobs import CheckResult, Done, Dropped
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from midwatch.crew.housekeeper.git import lines_between
-from midwatch.crew.housekeeper.voice import count
+from midwatch.crew.housekeeper.progress import count
 
 Place = tuple[str, str]
 """A kind of work and a file it was left out of."""

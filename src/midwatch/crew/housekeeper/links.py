@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 from urllib.parse import unquote
 
-from midwatch.crew.housekeeper.found import Seen
+from midwatch.crew.housekeeper.findings import Seen
 from midwatch.crew.housekeeper.scope import is_test_data
 from midwatch.crew.housekeeper.tree import Tree
 

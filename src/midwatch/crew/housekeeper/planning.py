@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.crew.housekeeper import kinds
-from midwatch.crew.housekeeper.found import KEPT, Found, kept
+from midwatch.crew.housekeeper.commits import Piece, keys_of, work
+from midwatch.crew.housekeeper.findings import KEPT, Found, kept
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import Budget, Limits, Waiting
-from midwatch.crew.housekeeper.pieces import Piece, keys_of, work
+from midwatch.crew.housekeeper.progress import count, listed, mark, say
 from midwatch.crew.housekeeper.scope import Scope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import Tree, look
-from midwatch.crew.housekeeper.voice import count, listed, mark, say
 from midwatch.terms.jobs import Plan
 
 

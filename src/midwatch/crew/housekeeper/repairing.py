@@ -4,17 +4,17 @@ import re
 from dataclasses import dataclass, field
 
 from midwatch.crew.housekeeper import checks, planning
+from midwatch.crew.housekeeper.commits import keys_of, message, work
 from midwatch.crew.housekeeper.executing import Proving, refuse_dirty
-from midwatch.crew.housekeeper.found import gone, kept
+from midwatch.crew.housekeeper.findings import gone, kept
 from midwatch.crew.housekeeper.git import EMAIL, Checkout
 from midwatch.crew.housekeeper.kinds import kind
 from midwatch.crew.housekeeper.limits import Budget, Limits
-from midwatch.crew.housekeeper.pieces import keys_of, message, work
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
+from midwatch.crew.housekeeper.progress import count, listed, mark, say
 from midwatch.crew.housekeeper.scope import Scope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
-from midwatch.crew.housekeeper.voice import count, listed, mark, say
 from midwatch.errors import Broken
 from midwatch.terms.jobs import CheckResult, Commit, Done, Dropped
 

@@ -6,11 +6,11 @@ from functools import cached_property
 
 from midwatch.crew.housekeeper import kinds, links, syntax, text
 from midwatch.crew.housekeeper.editorconfig import EditorConfig
-from midwatch.crew.housekeeper.found import Found, Seen, placed
+from midwatch.crew.housekeeper.findings import Found, Seen, placed
+from midwatch.crew.housekeeper.imports import Uses, uses_in, why_kept
 from midwatch.crew.housekeeper.linter import MENDED, Linter, Offence, is_false_alarm
-from midwatch.crew.housekeeper.reexports import Uses, uses_in, why_kept
+from midwatch.crew.housekeeper.progress import count
 from midwatch.crew.housekeeper.tree import Tree, endings
-from midwatch.crew.housekeeper.voice import count
 
 UNUSED = "F401"
 MANY = 20

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 import yaml
 
 from midwatch.crew.housekeeper.editorconfig import EditorConfig
-from midwatch.crew.housekeeper.found import Seen
+from midwatch.crew.housekeeper.findings import Seen
 from midwatch.crew.housekeeper.scope import is_test_data
 from midwatch.crew.housekeeper.tree import Tree, endings
 

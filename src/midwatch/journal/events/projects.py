@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from midwatch.journal.events.happening import Happening
-from midwatch.terms.house import Flag, Horizon, Project, WorkKind, WorkStatus
+from midwatch.terms.projects import Flag, Horizon, Project, WorkKind, WorkStatus
 from midwatch.terms.trust import Level
 
 

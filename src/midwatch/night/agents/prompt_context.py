@@ -10,8 +10,8 @@ from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.retries import failures_of
 from midwatch.terms.agents import Errand, FormerTry
 from midwatch.terms.contract import RunContract
-from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import Stage
+from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import GoalRow, JobRow, MessageRow, PlanRow, ProjectRow, SessionRow, SignalRow, WorkRow
 from midwatch.terms.signals import SignalKind, SignalState
 

@@ -12,9 +12,9 @@ from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.retries import GUIDANCE, failures_of, forgiven_at, project_spent, spent
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Tier
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import Failure, JobState
 from midwatch.terms.money import some
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
 CAPPED = "No project of the orders may retry any more; everything waits for you."

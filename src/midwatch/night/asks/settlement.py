@@ -16,8 +16,8 @@ from midwatch.night.rounds.debrief import debrief_events
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.asks import NO, YES, agrees
 from midwatch.terms.asks import EDIT, AskKind, AskState, Silence
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
 from midwatch.terms.trust import Level
 

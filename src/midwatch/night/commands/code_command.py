@@ -32,8 +32,8 @@ from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.paths import require_patterns
 from midwatch.settings import session_limits
 from midwatch.terms.acts import ActKind, Proposal, Proposer
-from midwatch.terms.house import SessionState
 from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow, StandingRow
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level, Verdict

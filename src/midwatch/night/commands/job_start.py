@@ -12,7 +12,7 @@ from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Records
 from midwatch.terms.acts import Proposal
 from midwatch.terms.contract import RunContract
-from midwatch.terms.house import WorkStatus
+from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import RunRow
 
 

@@ -19,8 +19,8 @@ from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.asks import GO_ON
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.forges import bearer_of
-from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, SessionRow
 
 

@@ -11,7 +11,7 @@ from midwatch.journal.events.projects import WorkChanged
 from midwatch.night.context import Night
 from midwatch.ports.journal import Journal, Records
 from midwatch.terms.forges import LOCAL, PullRequestPlace, PullRequestSeen
-from midwatch.terms.house import WorkStatus
+from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 
 log = logging.getLogger("midwatch.forges")

@@ -17,8 +17,8 @@ from midwatch.ports.clock import Clock
 from midwatch.ports.journal import Records
 from midwatch.rules.recovery.recovery import Cause
 from midwatch.terms.asks import AskKind, AskState, Tier
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, ReportRow, RoundRow, RunRow, SessionRow
 
 log = logging.getLogger("midwatch.liveness")

@@ -21,9 +21,9 @@ from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import Cause, NextAct
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskKind, AskState
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.money import micros
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
 UNTOLD = timedelta(minutes=15)

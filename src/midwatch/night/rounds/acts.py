@@ -23,8 +23,8 @@ from midwatch.rules.recovery.retries import not_let_out
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
-from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import Stage
+from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import ActRow, JobRow, SessionRow
 from midwatch.terms.trust import Outcome, Verdict
 

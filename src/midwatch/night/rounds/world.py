@@ -16,9 +16,9 @@ from midwatch.settings.zone import local_time
 from midwatch.terms.acts import WAITING, ActKind, ItemSense, Proposal, Sense
 from midwatch.terms.asks import AskState
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
-from midwatch.terms.house import Flag, SessionState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import micros
+from midwatch.terms.projects import Flag, SessionState
 from midwatch.terms.records import AskRow, JobRow, MessageRow, PastAct, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.trust import Isolation
 

@@ -23,8 +23,8 @@ from midwatch.rules.people.asks import agrees
 from midwatch.rules.recovery.liveness import Path, standing_of
 from midwatch.terms.acts import ActKind, Proposer
 from midwatch.terms.asks import AskKind, AskState, DeliveryState, Tier
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow
 from midwatch.terms.trust import Level, Outcome
 

@@ -7,7 +7,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import projects as ev
 from midwatch.store.projectors.rows import adjust, change, insert, next_number, on
 from midwatch.store.schema.tables import goals, projects, sessions, settings_versions, standing, work_items
-from midwatch.terms.house import SessionState, WorkStatus
+from midwatch.terms.projects import SessionState, WorkStatus
 
 
 @on(ev.ProjectAdded)

@@ -10,8 +10,8 @@ from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, 
 from midwatch.store.projectors.sessions import call_round
 from midwatch.store.projectors.waiting import failures_with, rested
 from midwatch.store.schema.tables import jobs, plans, pull_requests, sessions
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.projects import SessionState
 from midwatch.terms.trust import Isolation
 
 NOT_OVER = tuple(state.value for state in JobState if not state.over)

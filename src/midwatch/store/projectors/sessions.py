@@ -9,7 +9,7 @@ from midwatch.journal.entry import Entry, canonical, digest
 from midwatch.journal.events import session as ev
 from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row, set_timer
 from midwatch.store.schema.tables import acts, check_ins, deliberations, messages, rounds, sessions
-from midwatch.terms.house import SessionState
+from midwatch.terms.projects import SessionState
 
 LIVE = ("briefing", "autonomous", "debrief")
 

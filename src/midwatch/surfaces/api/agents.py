@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 from midwatch.compose import House
 from midwatch.compose.program_hello import hello_by_program
 from midwatch.errors import Misuse, Refused
-from midwatch.evening import house as by_day
+from midwatch.evening import projects as by_day
 from midwatch.settings import diff, load_settings
 from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown

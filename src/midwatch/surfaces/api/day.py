@@ -5,11 +5,11 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import Field, JsonValue
 
-from midwatch.evening import house as by_day
+from midwatch.evening import projects as by_day
 from midwatch.settings import diff, parse_value
 from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.paging import ThePage
-from midwatch.terms.house import Flag, Horizon, WorkStatus
+from midwatch.terms.projects import Flag, Horizon, WorkStatus
 from midwatch.terms.records import GoalRow, ProjectRow, SettingsRow, WorkRow
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level

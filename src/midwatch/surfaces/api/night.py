@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 
 from midwatch.errors import Refused, Unknown
-from midwatch.evening import signing
+from midwatch.evening import sign_orders
 from midwatch.evening.orders_file import EXAMPLE, read_orders
 from midwatch.journal.entry import Entry
 from midwatch.night.asks import settlement
@@ -19,7 +19,7 @@ from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import PageSize, Place, ThePage
 from midwatch.surfaces.queries.names import names_of
 from midwatch.terms.asks import AskKind, AskState
-from midwatch.terms.house import SessionState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import (
     ActRow,
     AskRow,
@@ -54,20 +54,20 @@ async def example() -> PlainTextResponse:
 @router.get("/orders", dependencies=[Reads])
 async def orders(house: TheHouse) -> Shown:
     """Show the draft that waits to be signed."""
-    return shown(await signing.current_draft(house.evening))
+    return shown(await sign_orders.current_draft(house.evening))
 
 
 @router.put("/orders", dependencies=[Operates])
 async def draft(house: TheHouse, person: Person, given: OrdersText) -> Shown:
     """Put orders down as the draft for tonight."""
     read = read_orders(given.toml, name=given.name)
-    return shown(await signing.draft(house.evening, read, by=person, source=given.name))
+    return shown(await sign_orders.draft(house.evening, read, by=person, source=given.name))
 
 
 @router.post("/sessions/start", dependencies=[Operates])
 async def start(house: TheHouse, person: Person) -> Shown:
     """Sign the draft and begin."""
-    return shown(await signing.start(house.evening, by=person))
+    return shown(await sign_orders.start(house.evening, by=person))
 
 
 class Why(Term):

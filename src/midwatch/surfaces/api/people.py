@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from midwatch.errors import Refused
-from midwatch.evening import people as door
+from midwatch.evening import accounts as door
 from midwatch.surfaces.api.access import Governs, Person, Reads, TheCaller, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import ThePage

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 
 from midwatch.compose import House
 from midwatch.errors import Unknown
-from midwatch.morning import stacking, taking
+from midwatch.morning import build_stack, merge_stack
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import ThePage
@@ -28,7 +28,7 @@ async def in_words(house: House, row: StackRow) -> StackShown:
     """Put a stack into words, with the names of things around it."""
     projects = await house.records.find(ProjectRow, id=row.project)
     pulls = await house.records.find(PullRequestRow, id=tuple(step.pull_request for step in row.order[:1]))
-    elsewhere = any(pull.forge != taking.LOCAL for pull in pulls)
+    elsewhere = any(pull.forge != merge_stack.LOCAL for pull in pulls)
     return stack_shown(row, projects[0].name if projects else row.project, elsewhere=elsewhere)
 
 
@@ -50,7 +50,7 @@ async def stacks(house: TheHouse, page: ThePage, project: Project = "") -> list[
 @router.get("/stacks/newest", dependencies=[Reads])
 async def newest(house: TheHouse, project: Project = "") -> Shown:
     """Show the newest stack of a project; without a name, of the only project that has one."""
-    return await _told(house, await taking.newest(house.morning, project))
+    return await _told(house, await merge_stack.newest(house.morning, project))
 
 
 @router.get("/stacks/{name}", dependencies=[Reads])
@@ -64,16 +64,16 @@ async def make(house: TheHouse, person: Person, wanted: Wanted) -> Shown:
     """Have a project's open branches merged and checked together now; it is made meanwhile."""
     if not wanted.project.strip():
         raise Unknown("No project is named.", hint="List them: midwatch project")
-    return await _told(house, await stacking.begin_anew(house.morning, wanted.project, by=person))
+    return await _told(house, await build_stack.begin_anew(house.morning, wanted.project, by=person))
 
 
 @router.post("/stacks/{name}/merge", dependencies=[Operates])
 async def merge(house: TheHouse, person: Person, name: str) -> Shown:
     """Merge the verified order as one, or have it told where its pull requests are kept: a person's act, always."""
-    return await _told(house, await taking.take(house.morning, name, by=person))
+    return await _told(house, await merge_stack.take(house.morning, name, by=person))
 
 
 @router.post("/stacks/{name}/undo", dependencies=[Operates])
 async def undo(house: TheHouse, person: Person, name: str) -> Shown:
     """Undo a merged stack, if its branch has not moved since."""
-    return await _told(house, await taking.undo(house.morning, name, by=person))
+    return await _told(house, await merge_stack.undo(house.morning, name, by=person))

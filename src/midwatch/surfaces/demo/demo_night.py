@@ -10,8 +10,8 @@ from pydantic import JsonValue
 from midwatch.compose import House, Parts, open_house
 from midwatch.engine.clocks import ScaledClock
 from midwatch.errors import Broken, Misuse, Refused
-from midwatch.evening import house as by_day
-from midwatch.evening import signing
+from midwatch.evening import projects as by_day
+from midwatch.evening import sign_orders
 from midwatch.journal.events.jobs import JobClaimed
 from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.session import ActJudged, AskOpened
@@ -19,9 +19,9 @@ from midwatch.morning import review
 from midwatch.surfaces.demo.sample import CHECK, FILES
 from midwatch.surfaces.queries.names import NameBook
 from midwatch.terms.acts import WAITING
-from midwatch.terms.house import Horizon
 from midwatch.terms.jobs import Stage
 from midwatch.terms.orders import Limits, OrderedWork, Orders
+from midwatch.terms.projects import Horizon
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow, RunRow
 from midwatch.terms.report import Given, Outcome, Review
 from midwatch.terms.trust import Level
@@ -122,9 +122,9 @@ class DemoNight:
             limits=Limits(usd=0, minutes=480, rounds=50),
             do_not_touch=("data/**",),
         )
-        await signing.draft(evening, orders, by="you", source="demo")
+        await sign_orders.draft(evening, orders, by="you", source="demo")
         self._say("line", "level cautious, 480 minutes, 0 USD, never touches data/**")
-        await signing.start(evening, by="you")
+        await sign_orders.start(evening, by="you")
 
     async def _night(self, house: House) -> str:
         self._say("step", "Night")

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from midwatch.terms.house import Flag, Horizon, WorkKind, WorkStatus
+from midwatch.terms.projects import Flag, Horizon, WorkKind, WorkStatus
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
 

@@ -7,9 +7,9 @@ from pydantic import JsonValue
 from midwatch.terms.acts import Proposal
 from midwatch.terms.asks import AskKind, AskState, Delivery, DeliveryState, PushState, Silence
 from midwatch.terms.facts import Facts
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import RepositoryFacts
 from midwatch.terms.orders import Orders
+from midwatch.terms.projects import SessionState
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level, Verdict
 

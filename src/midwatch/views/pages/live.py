@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final
 
 from midwatch.journal.entry import Entry
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.money import dollars, many, micros
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.term import Term
 from midwatch.terms.trust import LEVEL_MEANS

@@ -2,8 +2,8 @@
 
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import Silence
-from midwatch.terms.house import Flag
 from midwatch.terms.orders import Orders
+from midwatch.terms.projects import Flag
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation, Level, Outcome
 

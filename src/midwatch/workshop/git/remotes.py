@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from midwatch.errors import Broken, Locked, MidwatchError, Misuse, Refused, Unavailable
-from midwatch.terms.house import HELPER, SCHEME
-from midwatch.terms.house import is_url as looks_like_url
+from midwatch.terms.projects import HELPER, SCHEME
+from midwatch.terms.projects import is_url as looks_like_url
 
 SAFE = ("file", "https", "ssh")
 OPEN = ("http", "git")

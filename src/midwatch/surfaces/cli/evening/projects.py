@@ -8,7 +8,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, show_json, table
-from midwatch.terms.house import is_url
+from midwatch.terms.projects import is_url
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -17,7 +17,7 @@ from midwatch.surfaces.web.pages import job, job_agent, job_checkouts, job_steps
 from midwatch.surfaces.web.site.page import page
 from midwatch.surfaces.web.site.safe import marked
 from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter
-from midwatch.terms.house import SessionState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, SessionRow
 from midwatch.views.entries.replay import told_by
 from midwatch.views.text.plain import clean

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from midwatch.compose import House
-from midwatch.morning import stacking, taking
+from midwatch.morning import build_stack, merge_stack
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.stacks import in_words
 from midwatch.surfaces.web.pages.morning import page_of
@@ -23,20 +23,20 @@ async def stack(house: TheHouse, name: str) -> HTMLResponse:
 @router.post("/morning/stack/{name}/merge", dependencies=[Operates])
 async def merge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Merge the verified order as one, or have it told elsewhere."""
-    return await _shown(house, await taking.take(house.morning, name, by=person))
+    return await _shown(house, await merge_stack.take(house.morning, name, by=person))
 
 
 @router.post("/morning/stack/{name}/undo", dependencies=[Operates])
 async def undo(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Take a merged stack back."""
-    return await _shown(house, await taking.undo(house.morning, name, by=person))
+    return await _shown(house, await merge_stack.undo(house.morning, name, by=person))
 
 
 @router.post("/morning/stack/{name}/check", dependencies=[Operates])
 async def check(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Have the stack of the same project made anew."""
     old = await house.records.get(StackRow, name)
-    return await _shown(house, await stacking.begin_anew(house.morning, old.project, by=person))
+    return await _shown(house, await build_stack.begin_anew(house.morning, old.project, by=person))
 
 
 async def _shown(house: House, row: StackRow) -> HTMLResponse:

@@ -4,17 +4,17 @@ from typing import Any
 
 from midwatch.compose import House
 from midwatch.errors import MidwatchError
-from midwatch.evening import house as by_day
 from midwatch.evening import preflight as looks
-from midwatch.evening import signing
+from midwatch.evening import projects as by_day
+from midwatch.evening import sign_orders
 from midwatch.rules.checks.discovery import NONE
 from midwatch.rules.gate.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.gate.matrix import MATRIX
 from midwatch.rules.people.asks import draft_terms, silence_in_words
 from midwatch.surfaces.queries import channels, preflights
 from midwatch.terms.asks import AskKind, AskState
-from midwatch.terms.house import Flag, SessionState, WorkStatus
 from midwatch.terms.orders import Orders
+from midwatch.terms.projects import Flag, SessionState, WorkStatus
 from midwatch.terms.records import AskRow, GoalRow, PreflightRow, ProjectRow, SessionRow, WorkRow
 from midwatch.terms.trust import LEVEL_MEANS, Level
 from midwatch.views.pages import tonight as words
@@ -74,12 +74,12 @@ async def _sheet(
     return {
         "orders": orders,
         "signed_level": sheet.orders.level,
-        "orders_hash": signing.orders_hash(sheet.orders),
+        "orders_hash": sign_orders.orders_hash(sheet.orders),
         "will_not": words.will_not(facts),
         "estimate": estimate(facts),
         "silence": words.silence_on_plans(facts),
         "worth_knowing": () if signed else words.worth_knowing(facts),
-        "obstacles": () if signed else await signing.obstacles(house.evening, sheet.orders),
+        "obstacles": () if signed else await sign_orders.obstacles(house.evening, sheet.orders),
         **await _preflight(house, sheet),
         "span": span(sheet.orders.limits.minutes),
     }

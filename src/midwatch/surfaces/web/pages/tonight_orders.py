@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from midwatch.compose import House
 from midwatch.errors import MidwatchError, Unknown
 from midwatch.evening import preflight as looks
-from midwatch.evening import signing
+from midwatch.evening import sign_orders
 from midwatch.evening.orders_file import EXAMPLE
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.web.pages import tonight_forms as forms
@@ -24,7 +24,7 @@ SOURCE = "the page Tonight"
 
 async def _draft(house: House) -> SessionRow | None:
     try:
-        return await signing.current_draft(house.evening)
+        return await sign_orders.current_draft(house.evening)
     except Unknown:
         return None
 
@@ -63,7 +63,7 @@ async def change_part(house: TheHouse, person: Person, request: Request, part: P
     before = await _draft(house)
     try:
         new = forms.changed(part, before.orders if before else Orders(), sent, item)
-        await signing.draft(house.evening, new, by=person, source=SOURCE)
+        await sign_orders.draft(house.evening, new, by=person, source=SOURCE)
     except MidwatchError as error:
         return await answer(house, part, form=_wrong(part, error, forms.kept(sent), item), status=error.status)
     if before is None:
@@ -89,7 +89,7 @@ def _wrong(part: str, error: MidwatchError, values: dict[str, object], item: str
 async def drop_work(house: TheHouse, person: Person, request: Request, item: str) -> HTMLResponse:
     """Take a piece of work out of tonight."""
     was = str((await request.form()).get("was", ""))
-    await signing.draft(house.evening, forms.without(await _orders(house), item, was), by=person, source=SOURCE)
+    await sign_orders.draft(house.evening, forms.without(await _orders(house), item, was), by=person, source=SOURCE)
     return await answer(house, "work", *FOLLOWING, "projects", form=forms.Form("saved", item="work"))
 
 
@@ -98,7 +98,7 @@ async def begin(house: TheHouse, person: Person, request: Request) -> HTMLRespon
     """Put the first orders down: what tonight is for, and perhaps a first piece of work."""
     sent = await request.form()
     try:
-        await signing.draft(house.evening, forms.begun(sent, await _orders(house)), by=person, source=SOURCE)
+        await sign_orders.draft(house.evening, forms.begun(sent, await _orders(house)), by=person, source=SOURCE)
     except MidwatchError as error:
         return await answer(house, "body", form=_wrong("begin", error, forms.kept(sent)), status=error.status)
     return await answer(house, "body")
@@ -113,7 +113,7 @@ async def take(house: TheHouse, person: Person, item: str) -> HTMLResponse:
     orders = before.orders if before else forms.valid(Orders().model_dump(exclude={"limits"}))
     if not any((one.project, one.title) == (project.name, row.title) for one in orders.pieces()):
         work = (*orders.work, OrderedWork(project=project.name, title=row.title))
-        await signing.draft(house.evening, orders.model_copy(update={"work": work}), by=person, source=SOURCE)
+        await sign_orders.draft(house.evening, orders.model_copy(update={"work": work}), by=person, source=SOURCE)
     return await answer(house, *(("work", *FOLLOWING, "projects") if before else ("body",)))
 
 
@@ -126,7 +126,7 @@ async def start(house: TheHouse, person: Person, request: Request) -> Response:
         if not await _may_rest(house, shown, str(sent.get("anyway", ""))):
             await looks.begin(house.evening, by=person, to_sign=True)
             return await answer(house, "head", "ready", "sign", form=forms.Form("signing", item=shown))
-        await signing.start(house.evening, by=person, shown=shown or "nothing")
+        await sign_orders.start(house.evening, by=person, shown=shown or "nothing")
     except MidwatchError as error:
         return await answer(house, "body", form=forms.Form("start", errors={"": _told(error)}), status=error.status)
     return Response(headers={"HX-Redirect": "/live"})
@@ -134,8 +134,8 @@ async def start(house: TheHouse, person: Person, request: Request) -> Response:
 
 async def _may_rest(house: House, shown: str, anyway: str) -> bool:
     """Tell whether a signature needs no look first; a sheet that was not shown is refused by signing itself."""
-    draft = await signing.current_draft(house.evening)
-    return shown != signing.orders_hash(draft.orders) or await looks.may_sign(house.evening, anyway=anyway)
+    draft = await sign_orders.current_draft(house.evening)
+    return shown != sign_orders.orders_hash(draft.orders) or await looks.may_sign(house.evening, anyway=anyway)
 
 
 @router.post("/tonight/ready", dependencies=[Operates])

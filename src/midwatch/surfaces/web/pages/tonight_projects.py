@@ -6,12 +6,12 @@ from pydantic import ValidationError
 from starlette.datastructures import FormData
 
 from midwatch.errors import MidwatchError, Misuse
-from midwatch.evening import house as by_day
+from midwatch.evening import projects as by_day
 from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import FlagEdit, LevelEdit, NewGoal, NewProject, NewWork, ProjectEdit
 from midwatch.surfaces.web.pages.tonight_forms import FIELD_OF, Form, kept, lines, text
 from midwatch.surfaces.web.pages.tonight_regions import FOLLOWING, answer
-from midwatch.terms.house import is_url
+from midwatch.terms.projects import is_url
 from midwatch.terms.records import ProjectRow
 
 router = APIRouter(include_in_schema=False)

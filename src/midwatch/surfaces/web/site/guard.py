@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from midwatch.errors import MidwatchError, Refused, Stranger, TooLarge, WrongHost
-from midwatch.evening.people import Entrance, by_cookie, by_token
+from midwatch.evening.accounts import Entrance, by_cookie, by_token
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.api.ascii_json import AsciiJson
 from midwatch.surfaces.api.problems import problem

@@ -7,7 +7,7 @@ from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
 from midwatch.errors import MidwatchError
-from midwatch.evening import people as door
+from midwatch.evening import accounts as door
 from midwatch.surfaces.api.access import TheHouse
 from midwatch.surfaces.web.site.guard import COOKIE
 from midwatch.surfaces.web.site.page import page

@@ -14,7 +14,7 @@ from midwatch.surfaces.queries.names import NameBook
 from midwatch.surfaces.web.site.page import fragment
 from midwatch.surfaces.web.site.pictures import timeline_svg
 from midwatch.terms.asks import AskState
-from midwatch.terms.house import SessionState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import (
     AskRow,
     DeliveryRow,

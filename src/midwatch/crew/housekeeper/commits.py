@@ -5,13 +5,13 @@ from collections import Counter
 from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds, text
-from midwatch.crew.housekeeper.found import Found
+from midwatch.crew.housekeeper.findings import Found
+from midwatch.crew.housekeeper.imports import bindings
 from midwatch.crew.housekeeper.limits import Budget, Edit
 from midwatch.crew.housekeeper.linter import lower_shield, raise_shield, version
-from midwatch.crew.housekeeper.reexports import bindings
+from midwatch.crew.housekeeper.progress import count
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import endings
-from midwatch.crew.housekeeper.voice import count
 from midwatch.terms.jobs import Finding
 
 

@@ -4,12 +4,12 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ArtifactKept, AssumptionMade, ClaimMade, EvidenceFound
 from midwatch.journal.events.projects import WorkChanged
-from midwatch.morning.finishing import finish
 from midwatch.morning.roles import Morning
+from midwatch.morning.run_end import finish
 from midwatch.rules.morning.scores import SourceRank, item_quality
-from midwatch.terms.house import WorkStatus
 from midwatch.terms.jobs import CheckResult, Finding, JobState
 from midwatch.terms.money import some
+from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import JobRow, PullRequestRow
 from midwatch.terms.report import Assumption, Claim, Evidence, EvidenceKind
 

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from midwatch.errors import MidwatchError, Stale, Unknown
 from midwatch.journal.events.stack import StackBegun, StackMade
+from midwatch.morning.merge_trials import Question, Trials, UsedUp
 from midwatch.morning.roles import Morning
-from midwatch.morning.trials import Question, Trials, UsedUp
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
 from midwatch.rules.morning.merge_queue import Branch, reason
 from midwatch.terms.jobs import Proof

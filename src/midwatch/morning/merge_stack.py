@@ -8,7 +8,7 @@ from midwatch.journal.events.stack import StackCommented, StackMerged, StackUndo
 from midwatch.morning.roles import Morning
 from midwatch.ports.door import Effect
 from midwatch.ports.forge import BranchAdvance, Commenter
-from midwatch.terms.house import WorkStatus
+from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
 from midwatch.terms.trust import Outcome, Reason, Verdict

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from midwatch.errors import MidwatchError, Misuse, Refused, Stale, Unknown
-from midwatch.evening.house import current_level
+from midwatch.evening.projects import current_level
 from midwatch.evening.roles import Evening
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
@@ -23,10 +23,10 @@ from midwatch.journal.events.session import (
 from midwatch.rules.paths import require_patterns
 from midwatch.settings import session_limits
 from midwatch.settings.zone import local_time
-from midwatch.terms.house import SessionState, WorkStatus
 from midwatch.terms.jobs import RepositoryFacts
 from midwatch.terms.orders import Orders
 from midwatch.terms.preflight import PreflightState
+from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow, WorkRow
 
 LONGEST_TITLE = 300

@@ -23,7 +23,7 @@ from midwatch.journal.events.projects import (
 from midwatch.rules.checks.discovery import FOUND, NONE
 from midwatch.rules.gate.levels import Price, TrackRecord, may_set
 from midwatch.settings import check_changes, refuse_foreign
-from midwatch.terms.house import Flag, Horizon, Project, WorkStatus, name_of
+from midwatch.terms.projects import Flag, Horizon, Project, WorkStatus, name_of
 from midwatch.terms.records import (
     EvaluationRow,
     GoalRow,

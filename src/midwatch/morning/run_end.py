@@ -6,8 +6,8 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import RunFinished
 from midwatch.journal.events.session import SessionDebriefing
 from midwatch.morning.roles import Morning
-from midwatch.terms.house import SessionState
 from midwatch.terms.jobs import JobState
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
 
 STATUS = {JobState.DONE: "completed", JobState.STOPPED: "stopped", JobState.DECLINED: "stopped"}
