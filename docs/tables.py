@@ -27,17 +27,17 @@ from midwatch.surfaces.cli.main import VERBS
 from midwatch.terms import records
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
-from midwatch.terms.trust import Level, Outcome
+from midwatch.terms.trust import GateOutcome, Level
 
 DOCUMENTS = tuple(Path(__file__).parent / name for name in ("SPEC.md", "reference.md", "settings.md"))
 MADE = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 WHOM = {EVERYONE: "everyone", BRAIN: "brains", PERSON: "people"}
 LETTER = {
-    Outcome.EXECUTE: "X",
-    Outcome.EXECUTE_AND_TELL: "T",
-    Outcome.ASK_FIRST: "A",
-    Outcome.SAY_ONLY: "S",
-    Outcome.REFUSE: "no",
+    GateOutcome.EXECUTE: "X",
+    GateOutcome.EXECUTE_AND_TELL: "T",
+    GateOutcome.ASK_FIRST: "A",
+    GateOutcome.SAY_ONLY: "S",
+    GateOutcome.REFUSE: "no",
 }
 
 

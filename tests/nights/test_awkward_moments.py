@@ -17,7 +17,7 @@ from midwatch.night.commands import steering
 from midwatch.night.jobs import attempt
 from midwatch.night.recovery import overdue
 from midwatch.ports.agent import Task
-from midwatch.terms.acts import ActKind, Answer, Proposal, Sense
+from midwatch.terms.acts import ActKind, BrainAnswer, Proposal, Sense
 from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.jobs import JobState, Plan, Stage
 from midwatch.terms.projects import SessionState
@@ -38,7 +38,7 @@ class Interrupted(RulesBrain):
     house: TestHouse
     happens: Any = None
 
-    async def propose(self, sense: Sense) -> Answer:
+    async def propose(self, sense: Sense) -> BrainAnswer:
         answer = await super().propose(sense)
         if self.happens is not None:
             meanwhile, self.happens = self.happens, None
@@ -198,7 +198,7 @@ async def test_the_rounds_limit_ends_the_night_also_while_a_plan_waits(tmp_path:
 class Unsure(RulesBrain):
     """Proposes as the rules do, but is not sure."""
 
-    async def propose(self, sense: Sense) -> Answer:
+    async def propose(self, sense: Sense) -> BrainAnswer:
         answer = await super().propose(sense)
         unsure = [one.model_copy(update={"confidence": 0.3}) if _starts(one) else one for one in answer.proposals]
         return answer.model_copy(update={"proposals": tuple(unsure)})

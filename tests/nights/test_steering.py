@@ -28,7 +28,7 @@ from midwatch.terms.records import (
     StandingRow,
     WorkRow,
 )
-from midwatch.terms.report import FlagKind, Given, Outcome, Review
+from midwatch.terms.report import FlagKind, Given, Review, ReviewOutcome
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
 from tests.nights.scripted import ScriptedAgent
@@ -181,8 +181,8 @@ async def test_a_review_is_stored_scored_and_ends_the_night(tmp_path: Path, data
             trust=4,
             brevity=4,
             outcomes=(
-                Given(recommendation=first.id, outcome=Outcome.ACCEPTED),
-                Given(recommendation=second.id, outcome=Outcome.REJECTED, reason="known"),
+                Given(recommendation=first.id, outcome=ReviewOutcome.ACCEPTED),
+                Given(recommendation=second.id, outcome=ReviewOutcome.REJECTED, reason="known"),
             ),
             flags=(FlagKind.WRONG_FACT,),
         )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from midwatch.rules.checks.check_runs import failing, judge_proof, judge_runs, to_rerun, to_rerun_on_base, with_reruns
 from midwatch.rules.checks.repair_rounds import DOUBTS, carry_on, may_mend, to_mend
 from midwatch.terms.jobs import CheckResult, Proof
-from midwatch.terms.proof import Doubt, Tried
+from midwatch.terms.proof import Doubt, RepairTries
 
 CODES = st.lists(st.integers(0, 3), min_size=1, max_size=6)
 
@@ -100,7 +100,7 @@ def test_the_base_is_asked_again_where_luck_would_look_the_same() -> None:
     assert to_rerun_on_base((result(1, reruns=(1, 1)),), (result(0),)) == ()
 
 
-def red(*commands: str, tried: tuple[Tried, ...] = ()) -> Proof:
+def red(*commands: str, tried: tuple[RepairTries, ...] = ()) -> Proof:
     both = tuple(result(int(name in commands), command=name) for name in ("lint", "test"))
     green = tuple(result(command=name) for name in ("lint", "test"))
     return judge_proof(green, both, both).model_copy(update={"tried": tried})
@@ -119,7 +119,7 @@ def test_each_failure_has_three_rounds_of_its_own() -> None:
 
 
 def test_a_failure_that_comes_back_has_had_its_rounds() -> None:
-    proof = red("test", tried=(Tried(failure="test", rounds=3),))
+    proof = red("test", tried=(RepairTries(failure="test", rounds=3),))
     assert not may_mend(proof, each=3, rounds=3)
     assert to_mend(proof, each=3) == ()
 

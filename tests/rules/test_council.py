@@ -9,7 +9,7 @@ from midwatch.rules.gate.council import Stance, Voice, deliberate, tally
 from midwatch.rules.gate.gate import judge
 from midwatch.terms.acts import WAITING, ActKind, Proposal
 from midwatch.terms.facts import Budget, Budgets, Facts
-from midwatch.terms.trust import Outcome
+from midwatch.terms.trust import GateOutcome
 from tests.rules.worlds import FACTS, OLD_JOB, THOROUGH, easy, project, proposals, world_for, worlds
 
 SHORT = {"free_memory_bytes": 0}
@@ -71,5 +71,5 @@ def test_two_objections_change_what_happens() -> None:
     proposal = easy(ActKind.START, ordered=False)
     facts = FACTS.model_copy(update={"retries_of_cause": 2})
     heard = facts.model_copy(update={"council": tally(deliberate(proposal, facts))})
-    assert judge(proposal, facts).outcome is Outcome.EXECUTE
-    assert judge(proposal, heard).outcome is Outcome.ASK_FIRST
+    assert judge(proposal, facts).outcome is GateOutcome.EXECUTE
+    assert judge(proposal, heard).outcome is GateOutcome.ASK_FIRST

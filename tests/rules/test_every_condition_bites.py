@@ -8,7 +8,7 @@ import pytest
 from midwatch.rules.gate.gate import CONDITIONS, judge
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
 from midwatch.terms.facts import Budget, Budgets, CouncilFacts, Facts, GateLimits
-from midwatch.terms.trust import Authority, Isolation, Level, Outcome
+from midwatch.terms.trust import Authority, GateOutcome, Isolation, Level
 from tests.rules.worlds import (
     CONTRACT,
     FACTS,
@@ -23,13 +23,24 @@ from tests.rules.worlds import (
     world_for,
 )
 
-Witness = tuple[Proposal, Facts, Outcome, Outcome]
-NO, SAY, ASK, TELL, DO = Outcome.REFUSE, Outcome.SAY_ONLY, Outcome.ASK_FIRST, Outcome.EXECUTE_AND_TELL, Outcome.EXECUTE
+Witness = tuple[Proposal, Facts, GateOutcome, GateOutcome]
+NO, SAY, ASK, TELL, DO = (
+    GateOutcome.REFUSE,
+    GateOutcome.SAY_ONLY,
+    GateOutcome.ASK_FIRST,
+    GateOutcome.EXECUTE_AND_TELL,
+    GateOutcome.EXECUTE,
+)
 EMPTY = Budget(spent=10, limit=10)
 
 
 def brain(
-    kind: ActKind, facts: dict[str, Any] | None = None, *, held: Outcome = NO, freed: Outcome = DO, **changes: Any
+    kind: ActKind,
+    facts: dict[str, Any] | None = None,
+    *,
+    held: GateOutcome = NO,
+    freed: GateOutcome = DO,
+    **changes: Any,
 ) -> Witness:
     return easy(kind, **changes), world_for(kind, **(facts or {})), held, freed
 

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 from midwatch.rules.gate.gate import judge
 from midwatch.terms.acts import ActKind
 from midwatch.terms.facts import CouncilFacts, GateLimits
-from midwatch.terms.trust import Isolation, Level, Outcome
+from midwatch.terms.trust import GateOutcome, Isolation, Level
 from tests.rules.worlds import FACTS, NOW, THOROUGH, easy, levels, world_for
 
 
 def test_a_cautious_stop_is_confirmed_in_five_minutes_or_not_done() -> None:
     verdict = judge(easy(ActKind.STOP), world_for(ActKind.STOP, level=Level.CAUTIOUS))
-    assert (verdict.outcome, verdict.deadline_minutes, verdict.silence) == (Outcome.ASK_FIRST, 5, "not_done")
+    assert (verdict.outcome, verdict.deadline_minutes, verdict.silence) == (GateOutcome.ASK_FIRST, 5, "not_done")
 
 
 def test_a_merge_waits_until_tomorrow_is_over_and_then_goes_into_the_brief() -> None:
     verdict = judge(easy(ActKind.MERGE), FACTS)
     until = NOW.replace(hour=0) + timedelta(days=2)
-    assert verdict.outcome is Outcome.ASK_FIRST
+    assert verdict.outcome is GateOutcome.ASK_FIRST
     assert verdict.deadline_minutes == (until - NOW) / timedelta(minutes=1)
     assert verdict.silence == "to_brief"
 
@@ -29,20 +29,20 @@ def test_a_merge_waits_until_tomorrow_is_over_and_then_goes_into_the_brief() -> 
 @pytest.mark.parametrize(
     ("isolation", "forced", "outcome"),
     [
-        (Isolation.BUBBLEWRAP, False, Outcome.EXECUTE),
-        (Isolation.LANDLOCK, False, Outcome.EXECUTE_AND_TELL),
-        (Isolation.SEATBELT, False, Outcome.EXECUTE_AND_TELL),
-        (Isolation.NONE, False, Outcome.SAY_ONLY),
-        (Isolation.NONE, True, Outcome.EXECUTE_AND_TELL),
+        (Isolation.BUBBLEWRAP, False, GateOutcome.EXECUTE),
+        (Isolation.LANDLOCK, False, GateOutcome.EXECUTE_AND_TELL),
+        (Isolation.SEATBELT, False, GateOutcome.EXECUTE_AND_TELL),
+        (Isolation.NONE, False, GateOutcome.SAY_ONLY),
+        (Isolation.NONE, True, GateOutcome.EXECUTE_AND_TELL),
     ],
 )
 def test_weak_walls_cap_model_driven_agents_and_spare_the_housekeeper(
-    isolation: Isolation, forced: bool, outcome: Outcome
+    isolation: Isolation, forced: bool, outcome: GateOutcome
 ) -> None:
     limits = FACTS.limits.model_copy(update={"forced_isolation": forced})
     facts = FACTS.model_copy(update={"isolation": isolation, "limits": limits})
     assert judge(easy(ActKind.START, agent="claude"), facts).outcome is outcome
-    assert judge(easy(ActKind.START), facts).outcome is Outcome.EXECUTE
+    assert judge(easy(ActKind.START), facts).outcome is GateOutcome.EXECUTE
 
 
 @THOROUGH
@@ -59,13 +59,13 @@ def test_a_tainted_run_may_still_start_jobs_inside_its_scopes(level: Level, conf
 @pytest.mark.parametrize(
     ("limits", "outcome"),
     [
-        (GateLimits(), Outcome.EXECUTE),
-        (GateLimits(objections_that_ask=1), Outcome.ASK_FIRST),
-        (GateLimits(min_agreement=0.8), Outcome.ASK_FIRST),
-        (GateLimits(min_confidence=0.9), Outcome.ASK_FIRST),
+        (GateLimits(), GateOutcome.EXECUTE),
+        (GateLimits(objections_that_ask=1), GateOutcome.ASK_FIRST),
+        (GateLimits(min_agreement=0.8), GateOutcome.ASK_FIRST),
+        (GateLimits(min_confidence=0.9), GateOutcome.ASK_FIRST),
     ],
 )
-def test_the_council_weighs_what_the_settings_let_it_weigh(limits: GateLimits, outcome: Outcome) -> None:
+def test_the_council_weighs_what_the_settings_let_it_weigh(limits: GateLimits, outcome: GateOutcome) -> None:
     facts = world_for(ActKind.START, limits=limits, council=CouncilFacts(support=3, objections=1, silent=0))
     assert judge(easy(ActKind.START, ordered=True), facts).outcome is outcome
 

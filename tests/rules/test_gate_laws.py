@@ -12,16 +12,16 @@ from midwatch.rules.gate.gate import CONDITIONS, judge
 from midwatch.terms.acts import ActKind, Proposal, Proposer, Source
 from midwatch.terms.english import TEXT
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts
-from midwatch.terms.trust import Isolation, Level, Outcome, Verdict
+from midwatch.terms.trust import GateOutcome, Isolation, Level, Verdict
 from tests.rules.worlds import FACTS, NOW, THOROUGH, easy, kinds, levels, policy, proposals, world_for, worlds
 
 # RULES 1 written down a second time, by hand, so that a slip in the code's table shows.
 X, T, A, S, NO = (
-    Outcome.EXECUTE,
-    Outcome.EXECUTE_AND_TELL,
-    Outcome.ASK_FIRST,
-    Outcome.SAY_ONLY,
-    Outcome.REFUSE,
+    GateOutcome.EXECUTE,
+    GateOutcome.EXECUTE_AND_TELL,
+    GateOutcome.ASK_FIRST,
+    GateOutcome.SAY_ONLY,
+    GateOutcome.REFUSE,
 )
 RULES_1 = {
     "skip reflect wait sleep report note ask_user notify search research": (X, X, X, X),
@@ -41,7 +41,7 @@ TABLE = {
 WEB_TABLE = {"observe": S, "cautious": X, "moderate": X, "full": X}
 
 
-def written_down(proposal: Proposal, level: Level) -> Outcome:
+def written_down(proposal: Proposal, level: Level) -> GateOutcome:
     if proposal.kind.value in {"search", "research"} and proposal.source not in {
         Source.REPO,
         Source.DOCS,
@@ -98,14 +98,14 @@ def test_a_persons_command_ignores_the_level(proposal: Proposal, facts: Facts, l
 @THOROUGH
 @given(proposals(by=Proposer.PERSON), worlds())
 def test_a_persons_command_is_done_or_refused_and_never_asked_back(proposal: Proposal, facts: Facts) -> None:
-    assert judge(proposal, facts).outcome in {Outcome.EXECUTE, Outcome.REFUSE}
+    assert judge(proposal, facts).outcome in {GateOutcome.EXECUTE, GateOutcome.REFUSE}
 
 
 @THOROUGH
 @given(proposals(by=Proposer.BRAIN), worlds())
 def test_a_person_may_do_whatever_a_brain_may(proposal: Proposal, facts: Facts) -> None:
     assume(judge(proposal, facts).outcome.acts)
-    assert judge(proposal.model_copy(update={"by": Proposer.PERSON}), facts).outcome is Outcome.EXECUTE
+    assert judge(proposal.model_copy(update={"by": Proposer.PERSON}), facts).outcome is GateOutcome.EXECUTE
 
 
 HINDRANCES_OF_A_BRAIN: dict[str, dict[str, Any]] = {
@@ -122,8 +122,8 @@ HINDRANCES_OF_A_BRAIN: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("kind", [ActKind.START, ActKind.STOP, ActKind.RESTART])
 def test_what_hinders_a_brain_does_not_hinder_a_person(kind: ActKind, hindrance: str) -> None:
     facts = world_for(kind, **HINDRANCES_OF_A_BRAIN[hindrance])
-    assert judge(easy(kind), facts).outcome not in {Outcome.EXECUTE, Outcome.EXECUTE_AND_TELL}
-    assert judge(easy(kind, by=Proposer.PERSON), facts).outcome is Outcome.EXECUTE
+    assert judge(easy(kind), facts).outcome not in {GateOutcome.EXECUTE, GateOutcome.EXECUTE_AND_TELL}
+    assert judge(easy(kind, by=Proposer.PERSON), facts).outcome is GateOutcome.EXECUTE
 
 
 def less_room(facts: Facts) -> Facts:
@@ -201,7 +201,7 @@ def test_every_verdict_has_reasons_from_the_catalogue(proposal: Proposal, facts:
 @given(proposals(), worlds())
 def test_whoever_is_asked_knows_until_when_and_what_silence_means(proposal: Proposal, facts: Facts) -> None:
     verdict = judge(proposal, facts)
-    asks = verdict.outcome is Outcome.ASK_FIRST
+    asks = verdict.outcome is GateOutcome.ASK_FIRST
     assert asks == (verdict.deadline_minutes is not None) == bool(verdict.silence)
 
 
@@ -243,7 +243,7 @@ def test_the_gate_always_answers(proposal: Proposal, facts: Facts, naive: dateti
 
 
 def test_when_nobody_says_yes_the_answer_is_no() -> None:
-    assert judge(easy(ActKind.SKIP), FACTS, conditions=()).outcome is Outcome.REFUSE
+    assert judge(easy(ActKind.SKIP), FACTS, conditions=()).outcome is GateOutcome.REFUSE
 
 
 def test_the_order_of_conditions_decides_between_equal_answers() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.people.outbox import PAUSES, Hours, Place, Purse, first_place, next_pause, sort_out
+from midwatch.rules.people.outbox import PAUSES, AttentionUse, ChannelSlot, Hours, first_place, next_pause, sort_out
 from midwatch.terms.asks import Delivery, DeliveryState, Tier
 from midwatch.terms.records import DeliveryRow
 
@@ -19,7 +19,7 @@ PUSHED = st.sampled_from((Tier.URGENT, Tier.ACTION, Tier.SUMMARY))
 NEVER = Hours(quiet_from=time(0), quiet_until=time(0))
 
 
-def row(notice: str, tier: int, place: Place, *, attempts: int = 0) -> DeliveryRow:
+def row(notice: str, tier: int, place: ChannelSlot, *, attempts: int = 0) -> DeliveryRow:
     return DeliveryRow(
         id=f"{notice}.phone",
         notice=notice,
@@ -60,9 +60,9 @@ class Phone:
     tries: int = 0
     raised: dict[str, datetime] = field(default_factory=dict)
 
-    def purse(self, day: date) -> Purse:
+    def purse(self, day: date) -> AttentionUse:
         counted = [one for one in self.sent if one.counts and one.at.astimezone(BERLIN).date() == day]
-        return Purse(sent_today=len(counted), budget=self.budget)
+        return AttentionUse(sent_today=len(counted), budget=self.budget)
 
     def raise_(self, name: str, tier: Tier, now: datetime) -> None:
         local = now.astimezone(BERLIN)
@@ -91,7 +91,7 @@ class Phone:
             if pause is None:
                 self._end("failed", (one,))
             else:
-                again = Place(one.delivery, now + pause)
+                again = ChannelSlot(one.delivery, now + pause)
                 self.waiting[one.notice] = row(one.notice, one.tier, again, attempts=one.attempts + 1)
 
     def _end(self, how: str, rows: tuple[DeliveryRow, ...]) -> None:
@@ -135,17 +135,17 @@ def test_whatever_comes_and_whatever_fails_the_laws_hold(
 @given(moment=st.integers(0, 24 * 60), sent=st.integers(0, 40), budget=st.integers(0, 30))
 def test_the_urgent_is_never_held(moment: int, sent: int, budget: int) -> None:
     local = (NOON.astimezone(UTC) + timedelta(minutes=moment)).astimezone(BERLIN)
-    purse = Purse(sent_today=sent, budget=budget)
+    purse = AttentionUse(sent_today=sent, budget=budget)
     place = first_place(Tier.URGENT, local, Hours(), purse)
-    assert place == Place(Delivery.NOW, local.astimezone(UTC))
+    assert place == ChannelSlot(Delivery.NOW, local.astimezone(UTC))
     assert len(sort_out([row("ntc_1", Tier.URGENT, place)], local, Hours(), purse).go) == 1
 
 
 def test_a_person_may_want_to_sleep_through_the_urgent_too() -> None:
     hours = Hours(urgent_bypass=False)
-    place = first_place(Tier.URGENT, MIDNIGHT, hours, Purse())
-    assert place == Place(Delivery.AFTER_QUIET, MIDNIGHT.replace(hour=7, minute=0).astimezone(UTC))
-    assert first_place(Tier.URGENT, NOON, hours, Purse()).delivery is Delivery.NOW
+    place = first_place(Tier.URGENT, MIDNIGHT, hours, AttentionUse())
+    assert place == ChannelSlot(Delivery.AFTER_QUIET, MIDNIGHT.replace(hour=7, minute=0).astimezone(UTC))
+    assert first_place(Tier.URGENT, NOON, hours, AttentionUse()).delivery is Delivery.NOW
 
 
 @pytest.mark.parametrize(
@@ -160,54 +160,56 @@ def test_a_person_may_want_to_sleep_through_the_urgent_too() -> None:
     ],
 )
 def test_when_a_new_notice_goes_out(tier: Tier, local: datetime, delivery: Delivery, due: datetime) -> None:
-    assert first_place(tier, local, Hours(), Purse()) == Place(delivery, due.astimezone(UTC))
+    assert first_place(tier, local, Hours(), AttentionUse()) == ChannelSlot(delivery, due.astimezone(UTC))
 
 
 def test_what_the_budget_keeps_back_comes_with_the_digest() -> None:
-    used = Purse(sent_today=20)
+    used = AttentionUse(sent_today=20)
     for tier in (Tier.ACTION, Tier.SUMMARY):
         place = first_place(tier, NOON, Hours(), used)
-        assert place == Place(Delivery.DIGEST, NOON.replace(day=2, hour=7).astimezone(UTC))
+        assert place == ChannelSlot(Delivery.DIGEST, NOON.replace(day=2, hour=7).astimezone(UTC))
 
 
 def test_the_brief_is_outside_tiers_and_budget() -> None:
-    used = Purse(sent_today=99)
-    assert first_place(Tier.ACTION, NOON, Hours(), used, brief=True) == Place(Delivery.DIGEST, NOON.astimezone(UTC))
+    used = AttentionUse(sent_today=99)
+    assert first_place(Tier.ACTION, NOON, Hours(), used, brief=True) == ChannelSlot(
+        Delivery.DIGEST, NOON.astimezone(UTC)
+    )
     held = first_place(Tier.ACTION, MIDNIGHT, Hours(), used, brief=True)
-    assert held == Place(Delivery.DIGEST, MIDNIGHT.replace(hour=7, minute=0).astimezone(UTC))
+    assert held == ChannelSlot(Delivery.DIGEST, MIDNIGHT.replace(hour=7, minute=0).astimezone(UTC))
     assert not sort_out([row("ntc_1", Tier.ACTION, held)], MIDNIGHT.replace(hour=8), Hours(), used).counts
 
 
 def test_a_second_try_that_falls_into_quiet_hours_waits_for_their_end() -> None:
     late = NOON.replace(hour=22, minute=5)
-    again = row("ntc_1", Tier.ACTION, Place(Delivery.NOW, late.astimezone(UTC)), attempts=1)
-    found = sort_out([again], late, Hours(), Purse())
-    held = Place(Delivery.AFTER_QUIET, NOON.replace(day=2, hour=7).astimezone(UTC))
+    again = row("ntc_1", Tier.ACTION, ChannelSlot(Delivery.NOW, late.astimezone(UTC)), attempts=1)
+    found = sort_out([again], late, Hours(), AttentionUse())
+    held = ChannelSlot(Delivery.AFTER_QUIET, NOON.replace(day=2, hour=7).astimezone(UTC))
     assert (found.go, found.moved) == ((), ((again, held),))
-    assert sort_out([again], late, NEVER, Purse()).go == (again,)
+    assert sort_out([again], late, NEVER, AttentionUse()).go == (again,)
 
 
 def test_what_is_due_when_the_budget_is_used_meanwhile_waits_for_the_digest_unless_something_urgent_goes() -> None:
-    batched = row("ntc_1", Tier.SUMMARY, Place(Delivery.BATCH, NOON.astimezone(UTC)))
-    urgent = row("ntc_2", Tier.URGENT, Place(Delivery.NOW, NOON.astimezone(UTC)))
-    used = Purse(sent_today=20)
+    batched = row("ntc_1", Tier.SUMMARY, ChannelSlot(Delivery.BATCH, NOON.astimezone(UTC)))
+    urgent = row("ntc_2", Tier.URGENT, ChannelSlot(Delivery.NOW, NOON.astimezone(UTC)))
+    used = AttentionUse(sent_today=20)
     found = sort_out([batched], NOON, Hours(), used)
-    held = Place(Delivery.DIGEST, NOON.replace(day=2, hour=7).astimezone(UTC))
+    held = ChannelSlot(Delivery.DIGEST, NOON.replace(day=2, hour=7).astimezone(UTC))
     assert (found.go, found.moved) == ((), ((batched, held),))
     assert sort_out([batched, urgent], NOON, Hours(), used).go == (urgent, batched)
 
 
 def test_a_batch_goes_along_with_something_louder_and_not_by_itself() -> None:
-    batched = row("ntc_1", Tier.SUMMARY, first_place(Tier.SUMMARY, NOON, Hours(), Purse()))
-    loud = row("ntc_2", Tier.ACTION, first_place(Tier.ACTION, NOON, Hours(), Purse()))
-    assert sort_out([batched], NOON, Hours(), Purse()).go == ()
-    assert sort_out([batched, loud], NOON, Hours(), Purse()).go == (loud, batched)
+    batched = row("ntc_1", Tier.SUMMARY, first_place(Tier.SUMMARY, NOON, Hours(), AttentionUse()))
+    loud = row("ntc_2", Tier.ACTION, first_place(Tier.ACTION, NOON, Hours(), AttentionUse()))
+    assert sort_out([batched], NOON, Hours(), AttentionUse()).go == ()
+    assert sort_out([batched, loud], NOON, Hours(), AttentionUse()).go == (loud, batched)
 
 
 @pytest.mark.parametrize(("before", "hours"), [(date(2026, 3, 28), 8), (date(2026, 10, 24), 10)])
 def test_quiet_hours_end_at_seven_by_the_wall_also_when_the_clocks_change(before: date, hours: int) -> None:
     evening = datetime.combine(before, time(22), BERLIN)
-    place = first_place(Tier.ACTION, evening, Hours(), Purse())
+    place = first_place(Tier.ACTION, evening, Hours(), AttentionUse())
     assert place.due_at.astimezone(BERLIN).hour == 7
     assert place.due_at - evening.astimezone(UTC) == timedelta(hours=hours)
 
@@ -219,7 +221,7 @@ def test_a_channel_that_fails_is_tried_six_times_ever_more_slowly() -> None:
 
 @given(st.integers(0, 30), st.integers(1, 30))
 def test_the_warning_is_said_by_one_message_a_day(sent: int, budget: int) -> None:
-    warned = [used for used in range(budget) if Purse(sent_today=used, budget=budget).warns]
+    warned = [used for used in range(budget) if AttentionUse(sent_today=used, budget=budget).warns]
     assert len(warned) == 1
-    assert Purse(sent_today=15).warns, "at four fifths"
-    assert Purse(sent_today=sent, budget=budget).empty == (sent >= budget)
+    assert AttentionUse(sent_today=15).warns, "at four fifths"
+    assert AttentionUse(sent_today=sent, budget=budget).empty == (sent >= budget)

@@ -8,7 +8,7 @@ from midwatch.rules.gate.gate import judge
 from midwatch.rules.gate.rehearsal import Tally, rehearse
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.facts import CouncilFacts, Facts
-from midwatch.terms.trust import Level, Outcome
+from midwatch.terms.trust import GateOutcome, Level
 from tests.rules.worlds import easy, levels, proposals, world_for, worlds
 
 
@@ -72,6 +72,9 @@ def test_another_level_says_what_would_have_been_different_and_why() -> None:
     assert (told.more, told.less) == (1, 0)
     (row,) = told.changed
     assert (row.kind, row.project, row.level) == (ActKind.STOP, "p", Level.CAUTIOUS)
-    assert (row.then.outcome, row.then.reason) == (Outcome.ASK_FIRST, "At cautious, stop needs your approval first.")
-    assert (row.would.outcome, row.would.code) == (Outcome.EXECUTE, "gate.allowed")
+    assert (row.then.outcome, row.then.reason) == (
+        GateOutcome.ASK_FIRST,
+        "At cautious, stop needs your approval first.",
+    )
+    assert (row.would.outcome, row.would.code) == (GateOutcome.EXECUTE, "gate.allowed")
     assert rehearse(night, Level.OBSERVE).less == 1

@@ -20,7 +20,7 @@ from midwatch.rules.morning.scores import (
     readiness,
 )
 from midwatch.terms.acts import ActKind
-from midwatch.terms.report import Claim, Evidence, EvidenceKind, FlagKind, Outcome, Recommendation, ScoreParts
+from midwatch.terms.report import Claim, Evidence, EvidenceKind, FlagKind, Recommendation, ReviewOutcome, ScoreParts
 
 unit = st.none() | st.floats(0, 1)
 parts = st.builds(ScoreParts, alignment=unit, evidence=unit, novelty=unit, readiness=unit)
@@ -60,7 +60,7 @@ recommendations = st.builds(
     evidence=refs,
     hypothesis=st.booleans(),
 )
-outcomes = st.lists(st.sampled_from(Outcome), max_size=5)
+outcomes = st.lists(st.sampled_from(ReviewOutcome), max_size=5)
 flags = st.lists(st.sampled_from(FlagKind), max_size=8)
 
 
@@ -78,7 +78,7 @@ def test_every_score_before_review_lies_between_nothing_and_all_or_is_none(
 
 @given(st.lists(recommendations, max_size=4), st.none() | st.integers(1, 5), outcomes, flags)
 def test_every_score_of_the_morning_lies_between_nothing_and_all_or_is_none(
-    recs: list[Recommendation], usefulness: int | None, outcomes: list[Outcome], flags: list[FlagKind]
+    recs: list[Recommendation], usefulness: int | None, outcomes: list[ReviewOutcome], flags: list[FlagKind]
 ) -> None:
     scores = (readiness(recs), post(usefulness, outcomes, flags), novelty([rec.why for rec in recs]))
     assert all(score is None or 0 <= score <= 1 for score in scores)
@@ -104,35 +104,35 @@ def test_the_score_before_review_weighs_as_written() -> None:
 
 @given(st.integers(1, 5), outcomes, flags)
 def test_pending_outcomes_count_for_nothing_and_flags_cost_at_most_half(
-    usefulness: int, outcomes: list[Outcome], flags: list[FlagKind]
+    usefulness: int, outcomes: list[ReviewOutcome], flags: list[FlagKind]
 ) -> None:
     score, clean = post(usefulness, outcomes, flags), post(usefulness, outcomes)
     assert score is not None
     assert clean is not None
-    assert post(usefulness, [*outcomes, Outcome.PENDING], flags) == score
+    assert post(usefulness, [*outcomes, ReviewOutcome.PENDING], flags) == score
     assert max(0, clean - 0.5) <= score <= clean
 
 
 @pytest.mark.parametrize(
     ("usefulness", "outcomes", "flags", "score"),
     [
-        (5, [Outcome.ACCEPTED], [], 1.0),
-        (1, [Outcome.REJECTED], [], 0.0),
-        (3, [Outcome.MODIFIED, Outcome.DEFERRED], [], 0.6 * 0.5 + 0.4 * 0.55),
+        (5, [ReviewOutcome.ACCEPTED], [], 1.0),
+        (1, [ReviewOutcome.REJECTED], [], 0.0),
+        (3, [ReviewOutcome.MODIFIED, ReviewOutcome.DEFERRED], [], 0.6 * 0.5 + 0.4 * 0.55),
         (5, [], [], 1.0),
-        (5, [Outcome.ACCEPTED], [FlagKind.WRONG_FACT], 0.9),
-        (5, [Outcome.ACCEPTED], [FlagKind.UNSAFE], 0.7),
-        (5, [Outcome.ACCEPTED], [FlagKind.UNSAFE] * 3, 0.5),
+        (5, [ReviewOutcome.ACCEPTED], [FlagKind.WRONG_FACT], 0.9),
+        (5, [ReviewOutcome.ACCEPTED], [FlagKind.UNSAFE], 0.7),
+        (5, [ReviewOutcome.ACCEPTED], [FlagKind.UNSAFE] * 3, 0.5),
     ],
 )
 def test_the_score_after_review_weighs_as_written(
-    usefulness: int, outcomes: list[Outcome], flags: list[FlagKind], score: float
+    usefulness: int, outcomes: list[ReviewOutcome], flags: list[FlagKind], score: float
 ) -> None:
     assert post(usefulness, outcomes, flags) == pytest.approx(score)
 
 
 def test_a_review_that_never_came_gives_no_score_and_degrades_nothing() -> None:
-    assert post(None, [Outcome.ACCEPTED], [FlagKind.UNSAFE]) is None
+    assert post(None, [ReviewOutcome.ACCEPTED], [FlagKind.UNSAFE]) is None
     assert not degraded(None, None)
     assert degraded(None, None, hard_stop=True)
     assert degraded(0.49, None)

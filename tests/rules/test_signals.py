@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.checks.commit_size import is_large, remark_on
-from midwatch.rules.recovery.known_answers import Earlier, Known, known_answer
+from midwatch.rules.recovery.known_answers import Earlier, KnownAnswer, known_answer
 from midwatch.rules.recovery.signals import LONGEST_DETAIL, LONGEST_TEXT, MOST_BYTES, MOST_OPTIONS, read_signal
 from midwatch.terms.jobs import Change, Commit
 from midwatch.terms.signals import Signal, SignalKind, Unreadable
@@ -75,18 +75,18 @@ def test_a_question_in_the_notes_is_answered_whatever_its_case_and_spaces(questi
     notes = f"Hello.\nQ: {question}\nA: {answer}\n"
     found = known_answer(f"  {question}??", (), notes, ())
     if "A: " not in question and question.rstrip("?.! "):
-        assert found == Known(answer, "the orders' notes")
+        assert found == KnownAnswer(answer, "the orders' notes")
 
 
 def test_nothing_is_guessed() -> None:
     notes = "Q: Which colour? A: blue\nQ: Which name?\nA: LogLine"
-    assert known_answer("which  COLOUR", (), notes, ()) == Known("blue", "the orders' notes")
-    assert known_answer("Which name?", ("LogLine", "Line"), notes, ()) == Known("LogLine", "the orders' notes")
+    assert known_answer("which  COLOUR", (), notes, ()) == KnownAnswer("blue", "the orders' notes")
+    assert known_answer("Which name?", ("LogLine", "Line"), notes, ()) == KnownAnswer("LogLine", "the orders' notes")
     assert known_answer("Which name?", ("A", "B"), notes, ()) is None, "an answer must be one of the options"
     assert known_answer("Which colour is best?", (), notes, ()) is None
     assert known_answer("?", (), "Q: ?\nA: yes", ()) is None
     earlier = (Earlier("Which colour?", "red", "ask 3"),)
-    assert known_answer("Which colour?", (), "", earlier) == Known("red", "ask 3")
+    assert known_answer("Which colour?", (), "", earlier) == KnownAnswer("red", "ask 3")
     assert known_answer("Which colour?", (), notes, earlier) is None, "two answers that differ are none"
 
 

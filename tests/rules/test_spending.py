@@ -9,9 +9,9 @@ from midwatch.rules.budget.spending import (
     KINDS,
     NOTHING,
     Amount,
+    BudgetUse,
     Ceilings,
     Crossing,
-    Purse,
     Whose,
     crossings,
     estimated_tokens,
@@ -27,8 +27,8 @@ ceilings = st.builds(
 )
 
 
-def purse(spent: Amount = NOTHING, reserved: Amount = NOTHING, **limits: int) -> Purse:
-    return Purse(Whose.JOB, Ceilings(**limits), spent, reserved)
+def purse(spent: Amount = NOTHING, reserved: Amount = NOTHING, **limits: int) -> BudgetUse:
+    return BudgetUse(Whose.JOB, Ceilings(**limits), spent, reserved)
 
 
 @given(ceilings, st.lists(st.tuples(amounts, st.integers(0, 100), st.booleans()), max_size=40))
@@ -37,7 +37,7 @@ def test_a_purse_is_overshot_by_one_request_at_most(limits: Ceilings, steps: lis
     spent, under_way, dearest = NOTHING, list[tuple[Amount, Amount]](), NOTHING
     for wanted, share, comes in steps:
         held = sum((one for one, _ in under_way), NOTHING)
-        if comes and may_spend([Purse(Whose.RUN, limits, spent, held)], wanted).answer == "yes":
+        if comes and may_spend([BudgetUse(Whose.RUN, limits, spent, held)], wanted).answer == "yes":
             used = Amount(wanted.usd_micros * share // 100, wanted.tokens * share // 100, 1)
             under_way.append((wanted, used))
             dearest = Amount(*(max(dearest.of(kind), used.of(kind)) for kind in KINDS))
@@ -54,25 +54,25 @@ def test_a_purse_is_overshot_by_one_request_at_most(limits: Ceilings, steps: lis
 def test_what_is_spent_says_no_and_what_is_promised_says_wait(
     limits: Ceilings, spent: Amount, reserved: Amount, wanted: Amount
 ) -> None:
-    answer = may_spend([Purse(Whose.JOB, limits, spent, reserved)], wanted)
+    answer = may_spend([BudgetUse(Whose.JOB, limits, spent, reserved)], wanted)
     gone = [kind for kind in KINDS if wanted.of(kind) and spent.of(kind) >= _limit(limits, kind)]
     assert (answer.answer == "no") == bool(gone)
     if answer.answer == "wait":
         assert answer.kind is not None
         assert reserved.of(answer.kind)
-        assert may_spend([Purse(Whose.JOB, limits, spent)], wanted).answer == "yes"
+        assert may_spend([BudgetUse(Whose.JOB, limits, spent)], wanted).answer == "yes"
 
 
 @given(ceilings, amounts, amounts, amounts)
 def test_more_spent_never_allows_more(limits: Ceilings, spent: Amount, more: Amount, wanted: Amount) -> None:
     order = ["yes", "wait", "no"]
-    before = may_spend([Purse(Whose.JOB, limits, spent)], wanted)
-    after = may_spend([Purse(Whose.JOB, limits, spent + more)], wanted)
+    before = may_spend([BudgetUse(Whose.JOB, limits, spent)], wanted)
+    after = may_spend([BudgetUse(Whose.JOB, limits, spent + more)], wanted)
     assert order.index(after.answer) >= order.index(before.answer)
 
 
-@given(st.lists(st.builds(Purse, st.sampled_from(Whose), ceilings, amounts, amounts), max_size=3), amounts)
-def test_the_strictest_purse_decides_in_whatever_order(purses: list[Purse], wanted: Amount) -> None:
+@given(st.lists(st.builds(BudgetUse, st.sampled_from(Whose), ceilings, amounts, amounts), max_size=3), amounts)
+def test_the_strictest_purse_decides_in_whatever_order(purses: list[BudgetUse], wanted: Amount) -> None:
     order = ["yes", "wait", "no"]
     each = [order.index(may_spend([one], wanted).answer) for one in purses]
     assert order.index(may_spend(purses, wanted).answer) == max(each, default=0)
@@ -81,7 +81,7 @@ def test_the_strictest_purse_decides_in_whatever_order(purses: list[Purse], want
 
 @given(ceilings, amounts, amounts)
 def test_what_remains_and_what_is_taken_make_the_ceiling(limits: Ceilings, spent: Amount, reserved: Amount) -> None:
-    left = remaining(Purse(Whose.SESSION, limits, spent, reserved))
+    left = remaining(BudgetUse(Whose.SESSION, limits, spent, reserved))
     for kind in KINDS:
         ceiling, rest = limits.of(kind), left.of(kind)
         assert (ceiling is None) == (rest is None)

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from midwatch.errors import Refused
 from midwatch.evening.projects import set_level
 from midwatch.night.asks import settlement
-from midwatch.terms.acts import ActKind, Answer, Proposal, Sense
+from midwatch.terms.acts import ActKind, BrainAnswer, Proposal, Sense
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import JobState
 from midwatch.terms.orders import Limits
@@ -26,9 +26,9 @@ class ScriptedBrain:
     name = "scripted"
 
     def __init__(self, *proposals: Proposal, wish: int | None = None) -> None:
-        self._answer = Answer(summary="As before.", proposals=proposals, next_in_seconds=wish)
+        self._answer = BrainAnswer(summary="As before.", proposals=proposals, next_in_seconds=wish)
 
-    async def propose(self, _: Sense) -> Answer:
+    async def propose(self, _: Sense) -> BrainAnswer:
         return self._answer
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from midwatch.journal.events.crew import ModelCalled
 from midwatch.journal.events.jobs import RunStarted
-from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
+from midwatch.rules.budget.reservation import Refusal, Reservation, ReservationRequest
 from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from midwatch.store.ids import Ulids
 from midwatch.store.schema.tables import leases
@@ -36,8 +36,8 @@ def owners(payers: Payers) -> Owners:
     return Owners(payers.job.id, "run_1", "ses_1", {Whose.JOB: Ceilings(usd_micros=CEILING)})
 
 
-def wish(usd: int) -> Wish:
-    return Wish("job_1", 1, Amount(usd, 100, 1))
+def wish(usd: int) -> ReservationRequest:
+    return ReservationRequest("job_1", 1, Amount(usd, 100, 1))
 
 
 async def paid(store: Store, reservation: Reservation, usd: int) -> None:

@@ -18,7 +18,7 @@ from midwatch.terms.asks import AskDraft, AskKind
 from midwatch.terms.jobs import Stage
 from midwatch.terms.orders import Orders
 from midwatch.terms.records import JobRow
-from midwatch.terms.report import Given, Outcome, Review
+from midwatch.terms.report import Given, Review, ReviewOutcome
 from midwatch.terms.term import Term
 from tests.journal.samples import KINDS, sample
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
@@ -194,7 +194,9 @@ def reviewed(day: Day) -> Sequence[Event]:
     """A morning to its end, and the next evening's first and second thoughts."""
     ids = day.ids()
     report = day.first(morning.ReportWritten)
-    given = tuple(Given(recommendation=one.id, outcome=Outcome.REJECTED, reason="No") for one in report.recommendations)
+    given = tuple(
+        Given(recommendation=one.id, outcome=ReviewOutcome.REJECTED, reason="No") for one in report.recommendations
+    )
     review = Review(usefulness=4, trust=3, brevity=5, outcomes=given, notes="A word")
     return (
         _made(jobs.PullRequestClosed, ids),

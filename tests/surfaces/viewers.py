@@ -201,7 +201,7 @@ class Served:
 async def streaming(house: House, *, padding: int = 0, **more: float) -> AsyncIterator[Served]:
     """Serve the stream of a house, with uvicorn on loopback."""
     painter = LinePainter(padding)
-    feed = Feed(house, painter, **more)
+    feed = Feed(house, lambda batch: painter.paint(batch), **more)
     app = FastAPI()
     app.state.house, app.state.feed = house, feed
     app.include_router(router)

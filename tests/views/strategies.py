@@ -13,7 +13,7 @@ from midwatch.terms.contract import RunContract
 from midwatch.terms.facts import Facts
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.report import Assumption, Brief, Evidence, EvidenceKind, Recommendation, Review
-from midwatch.terms.trust import Level, Outcome, Reason, Verdict
+from midwatch.terms.trust import GateOutcome, Level, Reason, Verdict
 
 KINDS: tuple[type[Event], ...] = get_args(Event)
 EVENING = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
@@ -53,7 +53,7 @@ SPECIAL: dict[object, st.SearchStrategy[object]] = {
     Facts: st.builds(Facts, now=moments, level=st.sampled_from(Level)),
     RunContract: st.builds(RunContract, project_id=words, mission_id=words, objective=words),
     Proposal: st.builds(Proposal, kind=st.sampled_from(ActKind), project=words, reason=words, message=words),
-    Verdict: st.builds(Verdict, outcome=st.sampled_from(Outcome), reasons=st.tuples(reasons)),
+    Verdict: st.builds(Verdict, outcome=st.sampled_from(GateOutcome), reasons=st.tuples(reasons)),
     Orders: st.builds(
         Orders,
         level=st.sampled_from(Level),

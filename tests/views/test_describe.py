@@ -13,7 +13,7 @@ from midwatch.terms.asks import Silence
 from midwatch.terms.facts import Facts
 from midwatch.terms.jobs import Plan
 from midwatch.terms.projects import Project
-from midwatch.terms.trust import Outcome, Reason, Verdict
+from midwatch.terms.trust import GateOutcome, Reason, Verdict
 from midwatch.views.entries import causes, tags
 from midwatch.views.entries.describe import describe, phase_of, sse_type, tags_of
 from midwatch.views.text.names import Names, introduce
@@ -66,7 +66,7 @@ def test_a_job_is_called_by_the_number_its_record_has() -> None:
 
 def test_a_verdict_is_told_with_its_deciding_reason() -> None:
     verdict = Verdict(
-        outcome=Outcome.EXECUTE_AND_TELL,
+        outcome=GateOutcome.EXECUTE_AND_TELL,
         reasons=(Reason(code="c", text="At cautious, starting a job is done and told."),),
     )
     judged = ActJudged(

@@ -15,7 +15,7 @@ from midwatch.surfaces.web.pages.morning import night_rows
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import CheckResult, Dropped, JobState, Proof
 from midwatch.terms.orders import OrderedWork
-from midwatch.terms.report import FlagKind, Given, Outcome, Review
+from midwatch.terms.report import FlagKind, Given, Review, ReviewOutcome
 from midwatch.terms.trust import Level
 from midwatch.views.pages.morning_items import NightRows, checks
 from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, verdict
@@ -45,7 +45,7 @@ async def _nights(home: Path) -> tuple[Night, Night]:
             usefulness=4,
             trust=3,
             brevity=5,
-            outcomes=(Given(recommendation=first, outcome=Outcome.REJECTED, reason="too much"),),
+            outcomes=(Given(recommendation=first, outcome=ReviewOutcome.REJECTED, reason="too much"),),
             flags=(FlagKind.WRONG_FACT,),
             notes="a note",
         )
@@ -172,7 +172,7 @@ def test_checks_that_pass_only_with_changed_check_files_are_not_fine() -> None:
 
 def test_before_a_review_there_is_none(page: MorningPage) -> None:
     assert page.reviewed is None
-    assert {item.outcome for item in page.items} == {Outcome.PENDING}
+    assert {item.outcome for item in page.items} == {ReviewOutcome.PENDING}
     assert [(one.run, one.after) for one in page.scores] == [(1, None), (2, None)]
     assert len(page.sections) == 9
 
@@ -181,7 +181,7 @@ def test_a_review_shows_what_it_changed(nights: tuple[Night, Night]) -> None:
     page = morning_page(*nights[1], names_after(nights[1][1]))
     assert page.reviewed is not None
     assert (page.reviewed.by, page.reviewed.usefulness, page.reviewed.flags) == ("ann", 4, ("wrong_fact",))
-    assert (page.items[0].outcome, page.items[0].reason) == (Outcome.REJECTED, "too much")
+    assert (page.items[0].outcome, page.items[0].reason) == (ReviewOutcome.REJECTED, "too much")
     assert [one.after for one in page.scores] == [0.35, 0.65]
     kinds = {entry.seq: entry.event.kind for entry in nights[1][1]}
     assert [kinds[one.seq] for one in page.reviewed.recorded] == [
@@ -204,8 +204,8 @@ def test_a_form_becomes_a_review(page: MorningPage) -> None:
     }
     given = review_of(form, ["unsafe"], page)
     assert given.outcomes == (
-        Given(recommendation=first.id, outcome=Outcome.ACCEPTED),
-        Given(recommendation=second.id, outcome=Outcome.MODIFIED, reason="smaller"),
+        Given(recommendation=first.id, outcome=ReviewOutcome.ACCEPTED),
+        Given(recommendation=second.id, outcome=ReviewOutcome.MODIFIED, reason="smaller"),
     )
     assert (given.usefulness, given.trust, given.brevity, given.flags) == (4, 3, 5, (FlagKind.UNSAFE,))
     assert given.notes == f"fine\nWrong: {page.assumptions[0].statement}"

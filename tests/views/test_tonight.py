@@ -16,7 +16,7 @@ from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
 from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.projects import Flag
-from midwatch.terms.trust import LEVEL_MEANS, Isolation, Level, Outcome
+from midwatch.terms.trust import LEVEL_MEANS, GateOutcome, Isolation, Level
 from midwatch.views.pages.estimate import estimate
 from midwatch.views.pages.orders_text import orders_text
 from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, money, span
@@ -60,9 +60,9 @@ def test_the_sentences_about_acts_say_what_the_table_says(level: Level) -> None:
         asked = any(words in one.lower() and "without your yes" in one for one in said)
         suggested = any(words in one.lower() and "only suggested" in one for one in said)
         never = any(words in one.lower() and "no tool for it" in one for one in said)
-        assert asked == (outcome is Outcome.ASK_FIRST), kind
-        assert suggested == (outcome is Outcome.SAY_ONLY), kind
-        assert never == (outcome is Outcome.REFUSE), kind
+        assert asked == (outcome is GateOutcome.ASK_FIRST), kind
+        assert suggested == (outcome is GateOutcome.SAY_ONLY), kind
+        assert never == (outcome is GateOutcome.REFUSE), kind
 
 
 @pytest.mark.parametrize("level", Level)
@@ -73,9 +73,9 @@ def test_merging_is_a_persons_act_at_every_level(level: Level) -> None:
 @pytest.mark.parametrize("level", Level)
 def test_what_a_level_means_agrees_with_the_table(level: Level) -> None:
     means = LEVEL_MEANS[level]
-    assert ("starts nothing" in means) == (MATRIX[ActKind.START, level] is Outcome.SAY_ONLY)
-    assert ("asks before it stops or restarts" in means) == (MATRIX[ActKind.STOP, level] is Outcome.ASK_FIRST)
-    assert ("reports when it stops" in means) == (MATRIX[ActKind.STOP, level] is Outcome.EXECUTE_AND_TELL)
+    assert ("starts nothing" in means) == (MATRIX[ActKind.START, level] is GateOutcome.SAY_ONLY)
+    assert ("asks before it stops or restarts" in means) == (MATRIX[ActKind.STOP, level] is GateOutcome.ASK_FIRST)
+    assert ("reports when it stops" in means) == (MATRIX[ActKind.STOP, level] is GateOutcome.EXECUTE_AND_TELL)
     minutes, _ = draft_terms(AskKind.APPROVE_PLAN, level, inside_scopes=True)
     assert ("do not wait" in means) == (minutes == 0)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.errors import Misuse, Refused
 from midwatch.evening.orders_file import read_orders
 from midwatch.rules.gate import permissions
@@ -83,7 +83,7 @@ def by_list_of_tools(path: str, bound: RunContract) -> bool:
 
 
 def by_housekeeper(path: str, bound: RunContract) -> bool:
-    return Scope(paths=bound.paths, avoid=bound.constraints.do_not_touch).allows(path)
+    return PathScope(paths=bound.paths, avoid=bound.constraints.do_not_touch).allows(path)
 
 
 READERS: tuple[Callable[[str, RunContract], bool], ...] = (

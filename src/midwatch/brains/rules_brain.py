@@ -1,6 +1,6 @@
 """The brain that needs no model: it goes through the orders, item by item."""
 
-from midwatch.terms.acts import ActKind, Answer, ItemSense, Proposal, Sense
+from midwatch.terms.acts import ActKind, BrainAnswer, ItemSense, Proposal, Sense
 from midwatch.terms.money import some
 
 MOST_PROPOSALS = 5
@@ -13,7 +13,7 @@ class RulesBrain:
 
     name = "rules"
 
-    async def propose(self, sense: Sense) -> Answer:
+    async def propose(self, sense: Sense) -> BrainAnswer:
         """Look at every ordered item once, in the order it was written down."""
         wanted = [proposal for item in sense.items if (proposal := _for(item, sense)) is not None]
         busy: set[str] = {item.project for item in sense.items if item.state in {"working", "waiting"}}
@@ -23,7 +23,7 @@ class RulesBrain:
                 busy.add(proposal.project)
                 chosen.append(proposal)
         chosen = chosen[:MOST_PROPOSALS] or [_wait(sense)]
-        return Answer(summary=_summary(sense), proposals=tuple(chosen))
+        return BrainAnswer(summary=_summary(sense), proposals=tuple(chosen))
 
 
 def _for(item: ItemSense, sense: Sense) -> Proposal | None:

@@ -17,7 +17,7 @@ from midwatch.ports.preflight import Contacts, ProjectTrials
 from midwatch.rules.people import preflight as judge
 from midwatch.settings import gate_limits
 from midwatch.settings.zone import local_time
-from midwatch.terms.preflight import THIS_MACHINE, LineState, PreflightState, ProjectTried, Told, What
+from midwatch.terms.preflight import THIS_MACHINE, LineResult, LineState, PreflightState, ProjectTried, What
 from midwatch.terms.records import PreflightLineRow, PreflightRow
 from midwatch.views.text.plain import clean
 
@@ -26,7 +26,7 @@ SHORT: Final = 45.0
 MARGIN: Final = 30.0
 """Real seconds a command that is out of time has to be cleared away."""
 LONGEST: Final = 600
-Find = Callable[[], Awaitable[Told]]
+Find = Callable[[], Awaitable[LineResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Turn:
         await self.tell(what, subject, told, spent=time.monotonic() - begun)
         return told.state
 
-    async def tell(self, what: What, subject: str, told: Told, *, spent: float = 0.0, commit: str = "") -> None:
+    async def tell(self, what: What, subject: str, told: LineResult, *, spent: float = 0.0, commit: str = "") -> None:
         """Record a line, once."""
         if (what, subject) in self.done:
             return
@@ -149,7 +149,7 @@ async def _project(turn: Turn, project: ProjectTried) -> None:
         await _checks(turn, project, commit, key)
     seconds = turn.minutes * 60
 
-    async def pushed() -> Told:
+    async def pushed() -> LineResult:
         return judge.push_told(await turn.out.yard.rehearse(project))
 
     await turn.line(What.PUSH, project.name, pushed, seconds=seconds)
@@ -179,7 +179,7 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
     night, mine = turn.out.evening.loaded().settings.sandbox.setup_minutes, turn.minutes
     wall = timedelta(minutes=min(night, mine))
 
-    async def ready() -> Told:
+    async def ready() -> LineResult:
         begun = time.monotonic()
         try:
             key, reused = await turn.out.yard.set_up(turn.row.id, project, commit, wall)
@@ -203,7 +203,7 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
 async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str) -> None:
     wall = timedelta(minutes=turn.minutes)
 
-    async def checked() -> Told:
+    async def checked() -> LineResult:
         results = await turn.out.yard.check(turn.row.id, project, commit, key, wall)
         if not results:
             fix = f'midwatch project change {project.name} --check "python -m pytest -q"'
@@ -221,7 +221,7 @@ async def _agent(turn: Turn, name: str) -> None:
     evening, plan = turn.out.evening, turn.row.plan
     now = evening.clock.now()
 
-    async def greeted() -> Told:
+    async def greeted() -> LineResult:
         seen = await turn.out.reach.greet(name)
         left = judge.quota_told(seen, plan.limits, local_time(evening.loaded().settings, now))
         if left is not None:
@@ -236,7 +236,7 @@ async def _agent(turn: Turn, name: str) -> None:
 async def _channel(turn: Turn, name: str) -> None:
     """Send one quiet line; a channel that took one for this night already is left in peace."""
 
-    async def pinged() -> Told:
+    async def pinged() -> LineResult:
         if await _took_one(turn, name):
             return judge.ok("It took a line earlier this evening.")
         await turn.out.reach.ping(name)
@@ -256,16 +256,16 @@ async def _machine(turn: Turn) -> None:
     machine, settings = turn.out.machine, turn.out.evening.loaded().settings
     plan, limits = turn.row.plan, gate_limits(settings)
 
-    async def walls() -> Told:
+    async def walls() -> LineResult:
         why, fix = machine.walls()
         forced = settings.gate.unisolated_agents
         return judge.walls_told(plan.level, machine.isolation(), plan.agents, forced=forced, why=why, fix=fix)
 
-    async def room() -> Told:
+    async def room() -> LineResult:
         free = (machine.free_memory(), machine.free_disk())
         return judge.room_told(free, (limits.free_memory_bytes, limits.free_disk_bytes))
 
-    async def sleep() -> Told:
+    async def sleep() -> LineResult:
         return judge.sleep_told(await asyncio.to_thread(machine.sleep))
 
     await turn.line(What.WALLS, THIS_MACHINE, walls)

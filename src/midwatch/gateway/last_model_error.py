@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
 from midwatch.ports.ledger import Reservations
-from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
+from midwatch.rules.budget.reservation import Refusal, Reservation, ReservationRequest
 from midwatch.rules.budget.spending import Amount, Crossing
 from midwatch.terms.agents import Met, Outcome
 
@@ -52,7 +52,7 @@ class WatchedLedger:
         self._ledger = ledger
         self._meetings = errors
 
-    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+    async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
         """Set aside what is wanted, or refuse and remember it."""
         answer = await self._ledger.reserve(wish)
         if isinstance(answer, Refusal):

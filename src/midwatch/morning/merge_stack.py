@@ -11,7 +11,7 @@ from midwatch.ports.forge import BranchAdvance, Commenter
 from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
-from midwatch.terms.trust import Outcome, Reason, Verdict
+from midwatch.terms.trust import GateOutcome, Reason, Verdict
 from midwatch.views.pages.stack import comment, headline, offered
 
 LOCAL = "local"
@@ -76,7 +76,7 @@ async def _tell(morning: Morning, row: StackRow, pulls: tuple[PullRequestRow, ..
 async def _comment(morning: Morning, forge: Commenter, row: StackRow, pull: PullRequestRow, *, by: str) -> None:
     async def judge() -> Verdict:
         text = f"{by} posts the order."
-        return Verdict(outcome=Outcome.EXECUTE, reasons=(Reason(code="person.command", text=text),))
+        return Verdict(outcome=GateOutcome.EXECUTE, reasons=(Reason(code="person.command", text=text),))
 
     async def act() -> dict[str, str]:
         await forge.comment(pull, comment(row))

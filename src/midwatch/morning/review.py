@@ -9,7 +9,7 @@ from midwatch.rules.morning import scores
 from midwatch.terms.money import four_digits
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import OutcomeRow, ReportRow, RunRow, SessionRow
-from midwatch.terms.report import Outcome, Review, ScoreParts
+from midwatch.terms.report import Review, ReviewOutcome, ScoreParts
 
 
 async def last_report(morning: Morning, night: str = "") -> tuple[SessionRow, ReportRow]:
@@ -38,7 +38,9 @@ async def submit(morning: Morning, review: Review, *, by: str, night: str = "") 
             raise Misuse(f"The brief has no recommendation {given.recommendation}.", hint="List them: midwatch morning")
     runs = await morning.records.find(RunRow, session=session.id)
     past = await morning.records.find(OutcomeRow, session=session.id)
-    said = {row.id: Outcome(row.outcome) for row in past} | {one.recommendation: one.outcome for one in review.outcomes}
+    said = {row.id: ReviewOutcome(row.outcome) for row in past} | {
+        one.recommendation: one.outcome for one in review.outcomes
+    }
     of_run = {one.id: one.run for one in report.recommendations}
     events: list[Event] = [ReviewSubmitted(session=session.id, by=by, review=review)]
     for run in runs:

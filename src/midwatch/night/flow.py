@@ -23,7 +23,7 @@ from midwatch.rules.gate.gate import judge
 from midwatch.settings.night import RoundsSettings
 from midwatch.terms.asks import Tier
 from midwatch.terms.records import ActRow, SessionRow
-from midwatch.terms.trust import Outcome, Verdict
+from midwatch.terms.trust import GateOutcome, Verdict
 
 
 async def run_round(night: Night, session_id: str, number: int) -> None:
@@ -76,7 +76,7 @@ async def _consider(night: Night, session_id: str, number: int, proposed: Propos
         verdict = act.verdict
     if verdict.outcome.acts:
         await acts.carry_out(night, proposed.act)
-    elif verdict.outcome is Outcome.ASK_FIRST:
+    elif verdict.outcome is GateOutcome.ASK_FIRST:
         await acts.ask_first(night, proposed.act)
 
 
@@ -101,10 +101,10 @@ async def _judge(night: Night, session_id: str, number: int, proposed: Proposed)
         ),
         ActJudged(act=proposed.act, session=session_id, number=number, proposal=proposal, facts=facts, verdict=verdict),
     ]
-    if verdict.outcome is Outcome.REFUSE:
+    if verdict.outcome is GateOutcome.REFUSE:
         events.append(ActEnded(act=proposed.act, end="refused", text=verdict.first.text))
         events += acts.pause_on_spin(night.ids, world, verdict)
-    if verdict.outcome is Outcome.SAY_ONLY:
+    if verdict.outcome is GateOutcome.SAY_ONLY:
         words = acts.in_words(proposal, world.name_of(proposal.project))
         events.append(ActEnded(act=proposed.act, end="said", text=f"Would {words}: {verdict.first.text}"))
         notice = NoticeRaised(

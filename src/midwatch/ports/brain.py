@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from midwatch.terms.acts import Answer, Sense
+from midwatch.terms.acts import BrainAnswer, Sense
 
 
 class Brain(Protocol):
@@ -10,6 +10,6 @@ class Brain(Protocol):
 
     name: str
 
-    async def propose(self, sense: Sense) -> Answer:
+    async def propose(self, sense: Sense) -> BrainAnswer:
         """Say what should happen next."""
         ...

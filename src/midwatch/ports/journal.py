@@ -64,6 +64,15 @@ class Records(Protocol):
         ...
 
 
+class Numbered(Protocol):
+    """A record with a small number for people."""
+
+    @property
+    def number(self) -> int:
+        """Counted from one, in the order of creation."""
+        ...
+
+
 class Blobs(Protocol):
     """Large content by its hash."""
 

@@ -2,14 +2,14 @@
 
 from typing import Protocol
 
-from midwatch.rules.budget.reservation import Held, Refusal, Reservation, Wish
+from midwatch.rules.budget.reservation import Held, Refusal, Reservation, ReservationRequest
 from midwatch.rules.budget.spending import Amount, Crossing
 
 
 class Reservations(Protocol):
     """Reserves what a request may cost, and books what it did cost. Each call happens as a whole or not at all."""
 
-    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+    async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
         """Reserve the amount, waiting a while for what others may give back; or refuse."""
         ...
 

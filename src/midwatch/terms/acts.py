@@ -151,7 +151,7 @@ class Sense(Term):
     budget_left: bool = True
 
 
-class Answer(Term):
+class BrainAnswer(Term):
     """What a brain says to that."""
 
     summary: str

@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from midwatch.terms.proof import CheckSource, Counted, Coverage, Doubt, Tried
+from midwatch.terms.proof import CheckSource, Coverage, Doubt, RepairTries, TestCount
 from midwatch.terms.term import Term
 
 
@@ -104,7 +104,7 @@ class CheckResult(Term):
     failures: int | None = None
     """Failed tests where the tool counts them; tells 'red' from 'redder'."""
     source: CheckSource = CheckSource.ORDERS
-    counted: Counted | None = None
+    counted: TestCount | None = None
     """Tests by how they ended, where the tool says so."""
     reruns: tuple[int, ...] = ()
     """How it ended when it was run again on the same tree."""
@@ -209,7 +209,7 @@ class Proof(Term):
     coverage: Coverage | None = None
     notes: tuple[str, ...] = ()
     """Checks that were found and left out, and why."""
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[RepairTries, ...] = ()
     """Repair rounds so far, by failure."""
     head: str = ""
     """The commit it is about: asked again about the same one, the answer is the same."""

@@ -75,7 +75,7 @@ MACHINE = (What.WALLS, What.ROOM, What.SLEEP)
 THIS_MACHINE = "this machine"
 
 
-class Told(Term):
+class LineResult(Term):
     """What a line says: how it stands, in a sentence, and what to do about it."""
 
     state: LineState

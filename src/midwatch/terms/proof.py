@@ -15,7 +15,7 @@ class CheckSource(StrEnum):
     """Read from what the checkout holds, because nobody named any for the project."""
 
 
-class Counted(Term):
+class TestCount(Term):
     """How many tests a check says it ran."""
 
     passed: int = 0
@@ -49,7 +49,7 @@ class Coverage(Term):
     """Which file said so."""
 
 
-class Tried(Term):
+class RepairTries(Term):
     """How many repair rounds one failure has had: a check command, or the doubts."""
 
     failure: str

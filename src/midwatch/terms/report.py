@@ -87,7 +87,7 @@ class Brief(Term):
     """Lines left out to stay inside the limits; the detail view has them."""
 
 
-class Outcome(StrEnum):
+class ReviewOutcome(StrEnum):
     """What a person did with a recommendation."""
 
     PENDING = "pending"
@@ -108,7 +108,7 @@ class Given(Term):
     """A person's verdict on one recommendation."""
 
     recommendation: str
-    outcome: Outcome
+    outcome: ReviewOutcome
     reason: str = ""
 
 

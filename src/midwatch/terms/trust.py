@@ -42,7 +42,7 @@ class Authority(StrEnum):
         return list(Authority).index(self)
 
 
-class Outcome(StrEnum):
+class GateOutcome(StrEnum):
     """The five answers of the gate, from the least reach to the most."""
 
     REFUSE = "refuse"
@@ -81,7 +81,7 @@ class Reason(Term):
 class Verdict(Term):
     """What the gate decided, and why, the deciding reason first."""
 
-    outcome: Outcome
+    outcome: GateOutcome
     reasons: tuple[Reason, ...]
     deadline_minutes: float | None = None
     silence: str = ""

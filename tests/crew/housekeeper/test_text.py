@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.crew.housekeeper.checks import failures_in
 from midwatch.crew.housekeeper.links import links
-from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.scope import PathScope
 
 
 def test_white_space_that_means_something_stays(repo: Any) -> None:
@@ -146,7 +146,7 @@ def test_a_link_may_have_parentheses_and_a_title() -> None:
 def test_the_orders_paths_are_read_narrowly_and_what_to_avoid_broadly(
     paths: tuple[str, ...], avoid: tuple[str, ...], path: str, allowed: bool
 ) -> None:
-    assert Scope(paths=paths, avoid=avoid).allows(path) is allowed
+    assert PathScope(paths=paths, avoid=avoid).allows(path) is allowed
 
 
 @pytest.mark.parametrize(

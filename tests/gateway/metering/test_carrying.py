@@ -20,7 +20,7 @@ from midwatch.gateway.metering import (
     RecordingFailed,
     TokenUsage,
 )
-from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
+from midwatch.rules.budget.reservation import Refusal, Reservation, ReservationRequest
 from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import QUICK, SECRET, FarModel, Got, answer, lab, message
 from tests.gateway.metering.streams import RECORDED, Recorded
@@ -332,7 +332,7 @@ class SlowLedger(MemoryLedger):
         super().__init__()
         self.begun, self.go, self.back = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+    async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
         self.begun.set()
         return await asyncio.shield(asyncio.create_task(self._slowly(wish)))
 
@@ -340,7 +340,7 @@ class SlowLedger(MemoryLedger):
         await super().release(reservation)
         self.back.set()
 
-    async def _slowly(self, wish: Wish) -> Reservation | Refusal:
+    async def _slowly(self, wish: ReservationRequest) -> Reservation | Refusal:
         await self.go.wait()
         return await super().reserve(wish)
 

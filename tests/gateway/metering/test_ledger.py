@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from midwatch.errors import Corrupt, Unknown
-from midwatch.gateway.metering import MemoryLedger, Refusal, Reservation, Wish
+from midwatch.gateway.metering import MemoryLedger, Refusal, Reservation, ReservationRequest
 from midwatch.rules.budget.spending import Amount, Ceilings, Whose
 from tests.gateway.metering.lab import FarModel, answer, lab, message
 
@@ -14,8 +14,8 @@ COST = 3 * 1000 + 15 * 2000
 """Micro-USD of 1,000 tokens in and 2,000 out."""
 
 
-def wish(usd: int, job: str = "a") -> Wish:
-    return Wish(job, 1, Amount(usd, usd, 1))
+def wish(usd: int, job: str = "a") -> ReservationRequest:
+    return ReservationRequest(job, 1, Amount(usd, usd, 1))
 
 
 def ledger(patience: float = 0.05, **limits: int) -> MemoryLedger:

@@ -9,11 +9,11 @@ from pydantic import ValidationError
 from midwatch.crew.housekeeper.checks import PULSE
 from midwatch.crew.housekeeper.executing import Proving, execute
 from midwatch.crew.housekeeper.git import Checkout
-from midwatch.crew.housekeeper.limits import Limits
+from midwatch.crew.housekeeper.limits import ChangeLimits
 from midwatch.crew.housekeeper.planning import plan
 from midwatch.crew.housekeeper.progress import hand_over
 from midwatch.crew.housekeeper.repairing import repair
-from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.errors import Broken, MidwatchError, Misuse
 from midwatch.terms.jobs import Done, Plan
 
@@ -36,9 +36,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _answer(asked: argparse.Namespace) -> Plan | Done:
     checkout = _checkout(asked.checkout)
-    scope = Scope(paths=tuple(asked.path), avoid=tuple(asked.avoid))
+    scope = PathScope(paths=tuple(asked.path), avoid=tuple(asked.avoid))
     proving = Proving(commands=tuple(asked.check), seconds=asked.check_seconds, pulse=asked.pulse_seconds)
-    limits = Limits(files=asked.most_files, lines=asked.most_lines)
+    limits = ChangeLimits(files=asked.most_files, lines=asked.most_lines)
     if asked.verb == "plan":
         return plan(checkout, scope, proving.commands, limits)
     if asked.verb == "execute":

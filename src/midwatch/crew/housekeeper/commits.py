@@ -5,9 +5,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds, text
-from midwatch.crew.housekeeper.findings import Found
+from midwatch.crew.housekeeper.findings import FixableFinding
 from midwatch.crew.housekeeper.imports import bindings
-from midwatch.crew.housekeeper.limits import Budget, Edit
+from midwatch.crew.housekeeper.limits import ChangeBudget, Edit
 from midwatch.crew.housekeeper.linter import lower_shield, raise_shield, version
 from midwatch.crew.housekeeper.progress import count
 from midwatch.crew.housekeeper.survey import Surveyor
@@ -29,12 +29,12 @@ class Piece:
         return kinds.kind(self.key).subject
 
 
-def keys_of(found: list[Found]) -> list[str]:
+def keys_of(found: list[FixableFinding]) -> list[str]:
     """The kinds of work that these findings call for, in order."""
     return kinds.in_order({f.kind for f in found if f.kind})
 
 
-def work(key: str, surveyor: Surveyor, found: list[Found], budget: Budget) -> Piece:
+def work(key: str, surveyor: Surveyor, found: list[FixableFinding], budget: ChangeBudget) -> Piece:
     """Mend every place of one kind; files whose line endings would change or that do not fit are put back."""
     places = [f.finding for f in found if f.kind == key]
     paths = tuple(sorted({p.path for p in places}))
@@ -56,7 +56,7 @@ def work(key: str, surveyor: Surveyor, found: list[Found], budget: Budget) -> Pi
     return Piece(key=key, changed=changed, places=sum(p.path in changed for p in places))
 
 
-def message(piece: Piece, found: list[Found]) -> str:
+def message(piece: Piece, found: list[FixableFinding]) -> str:
     """The commit message: what, by which rule, in how many places, and how careful that was."""
     mended = [f.finding for f in found if f.kind == piece.key and f.finding.path in piece.changed]
     rules = sorted({f.rule for f in mended})

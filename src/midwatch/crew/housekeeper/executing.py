@@ -6,12 +6,12 @@ from pathlib import Path
 
 from midwatch.crew.housekeeper import checks, planning
 from midwatch.crew.housekeeper.commits import Piece, keys_of, message, work
-from midwatch.crew.housekeeper.findings import Found, gone, kept
+from midwatch.crew.housekeeper.findings import FixableFinding, gone, kept
 from midwatch.crew.housekeeper.git import Checkout
-from midwatch.crew.housekeeper.limits import Budget, Limits
+from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
 from midwatch.crew.housekeeper.progress import count, mark, say
-from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
 from midwatch.errors import Broken
@@ -28,7 +28,7 @@ class Work:
     head: str
     before: tuple[CheckResult, ...]
     now: tuple[CheckResult, ...]
-    budget: Budget
+    budget: ChangeBudget
     done: list[Piece] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
 
@@ -48,7 +48,9 @@ class Proving:
         return results
 
 
-def execute(checkout: Checkout, scope: Scope, proving: Proving, approved: frozenset[str], limits: Limits) -> Done:
+def execute(
+    checkout: Checkout, scope: PathScope, proving: Proving, approved: frozenset[str], limits: ChangeLimits
+) -> Done:
     """Do the work in the files the plan names, within the limits, and leave no check worse than it was."""
     base = _begin(checkout)
     surveyor = Surveyor(look(checkout, scope))
@@ -57,7 +59,7 @@ def execute(checkout: Checkout, scope: Scope, proving: Proving, approved: frozen
     say(f"Found {count(len(found), 'place')} worth a look; running {count(len(proving.commands), 'check')} first")
     before = proving.run(checkout)
     _tell_checks(before)
-    so_far = Work(base=base, head=base, before=before, now=before, budget=Budget(limits))
+    so_far = Work(base=base, head=base, before=before, now=before, budget=ChangeBudget(limits))
     for key in keys_of(_within(found, approved)):
         _do(key, _within(surveyor.survey(), approved), surveyor, proving, so_far)
     after = surveyor.survey()
@@ -79,12 +81,12 @@ def execute(checkout: Checkout, scope: Scope, proving: Proving, approved: frozen
     )
 
 
-def _within(found: list[Found], approved: frozenset[str]) -> list[Found]:
+def _within(found: list[FixableFinding], approved: frozenset[str]) -> list[FixableFinding]:
     """What is found meanwhile in other files was not approved."""
     return [f for f in found if f.finding.path in approved]
 
 
-def _do(key: str, found: list[Found], surveyor: Surveyor, proving: Proving, so_far: Work) -> None:
+def _do(key: str, found: list[FixableFinding], surveyor: Surveyor, proving: Proving, so_far: Work) -> None:
     """Do one piece, and keep it only if no check minds."""
     checkout = Checkout(surveyor.tree.root)
     piece = work(key, surveyor, found, so_far.budget)
@@ -104,7 +106,7 @@ def _do(key: str, found: list[Found], surveyor: Surveyor, proving: Proving, so_f
     mark(f"Committed '{piece.subject}'")
 
 
-def _fixed(before: list[Found], after: list[Found], done: list[Piece]) -> list[Found]:
+def _fixed(before: list[FixableFinding], after: list[FixableFinding], done: list[Piece]) -> list[FixableFinding]:
     changed = {(piece.key, path) for piece in done for path in piece.changed}
     return [f for f in gone(before, after) if (f.kind, f.finding.path) in changed]
 

@@ -12,7 +12,7 @@ EXCERPT = 160
 
 
 @dataclass(frozen=True)
-class Found:
+class FixableFinding:
     """One thing seen; `kind` names the piece of work that mends it, empty when only a person can."""
 
     finding: Finding
@@ -37,7 +37,7 @@ class Seen:
     kind: str = ""
 
 
-def placed(seen: Iterable[Seen], tree: Tree) -> list[Found]:
+def placed(seen: Iterable[Seen], tree: Tree) -> list[FixableFinding]:
     """Give each sighting a line that exists, with what is written there; an empty file has none to show."""
     texts: dict[str, list[str]] = {}
     found = []
@@ -56,16 +56,16 @@ def placed(seen: Iterable[Seen], tree: Tree) -> list[Found]:
             fixable=bool(one.kind),
             excerpt=lines[line - 1].strip()[:EXCERPT],
         )
-        found.append(Found(finding=finding, kind=one.kind))
+        found.append(FixableFinding(finding=finding, kind=one.kind))
     return sorted(found, key=_rank)
 
 
-def kept(found: Iterable[Found]) -> tuple[Finding, ...]:
+def kept(found: Iterable[FixableFinding]) -> tuple[Finding, ...]:
     """The findings worth carrying, the gravest first."""
     return tuple(f.finding for f in sorted(found, key=_rank)[:KEPT])
 
 
-def gone(before: Iterable[Found], after: Iterable[Found]) -> list[Found]:
+def gone(before: Iterable[FixableFinding], after: Iterable[FixableFinding]) -> list[FixableFinding]:
     """What was seen before and is not seen any more."""
     still = Counter(f.same for f in after)
     missing = []
@@ -77,7 +77,7 @@ def gone(before: Iterable[Found], after: Iterable[Found]) -> list[Found]:
     return missing
 
 
-def _rank(found: Found) -> tuple[int, str, int, str]:
+def _rank(found: FixableFinding) -> tuple[int, str, int, str]:
     rule = found.finding.rule
     if "syntax" in rule or rule.startswith("E9"):
         weight = 0

@@ -25,7 +25,7 @@ SYMLINK, SUBMODULE = "120000", "160000"
 
 
 @dataclass(frozen=True)
-class Entry:
+class TrackedPath:
     """One path git knows, with its mode."""
 
     path: str
@@ -71,10 +71,10 @@ class Checkout:
         """The commit somebody calls by this name."""
         return self.git("rev-parse", "--verify", "-q", f"{name}^{{commit}}").strip()
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[TrackedPath, ...]:
         """Every tracked path; names that are not text are left alone, and so left out."""
         listed = self.git("ls-files", "-s", "-z").split("\0")
-        found = (Entry(path=line.split("\t", 1)[1], mode=line[:6]) for line in listed if line)
+        found = (TrackedPath(path=line.split("\t", 1)[1], mode=line[:6]) for line in listed if line)
         return tuple(sorted((e for e in found if e.path.isprintable()), key=lambda e: e.path))
 
     def attributes(self, paths: list[str], *names: str) -> dict[str, dict[str, str]]:

@@ -10,7 +10,7 @@ Place = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Limits:
+class ChangeLimits:
     """The most that one job may change; zero is no limit."""
 
     files: int = 0
@@ -63,10 +63,10 @@ class Waiting:
 
 
 @dataclass
-class Budget:
+class ChangeBudget:
     """What has been spent of the limits; a piece that is taken back stays spent, so that nothing unplanned follows."""
 
-    limits: Limits
+    limits: ChangeLimits
     _begun: dict[str, bytes] = field(default_factory=dict)
     _whole: dict[str, int] = field(default_factory=dict)
     _step_by_step: int = 0

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from midwatch.crew.housekeeper import kinds
 from midwatch.crew.housekeeper.commits import Piece, keys_of, work
-from midwatch.crew.housekeeper.findings import KEPT, Found, kept
+from midwatch.crew.housekeeper.findings import KEPT, FixableFinding, kept
 from midwatch.crew.housekeeper.git import Checkout
-from midwatch.crew.housekeeper.limits import Budget, Limits, Waiting
+from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits, Waiting
 from midwatch.crew.housekeeper.progress import count, listed, mark, say
-from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import Tree, look
 from midwatch.terms.jobs import Plan
 
 
-def plan(checkout: Checkout, scope: Scope, commands: tuple[str, ...], limits: Limits) -> Plan:
+def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits: ChangeLimits) -> Plan:
     """Say what would be done within the limits, without touching anything."""
     head = checkout.head()
     tree = look(checkout, scope)
@@ -68,13 +68,13 @@ def _risks(pieces: list[Piece], commands: tuple[str, ...]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class DryRun:
     """How the work would go."""
 
-    found: list[Found]
+    found: list[FixableFinding]
     pieces: list[Piece]
     waiting: Waiting
-    left: list[Found]
+    left: list[FixableFinding]
     """What only a person can do."""
     lines: int
     notes: list[str]
@@ -85,9 +85,9 @@ class Rehearsal:
         return tuple(sorted({path for piece in self.pieces for path in piece.changed}))
 
 
-def rehearse(tree: Tree, limits: Limits) -> Rehearsal:
+def rehearse(tree: Tree, limits: ChangeLimits) -> DryRun:
     """Do everything that fits, on a copy."""
-    budget = Budget(limits)
+    budget = ChangeBudget(limits)
     with tempfile.TemporaryDirectory(prefix="midwatch-rehearsal-") as place:
         surveyor = Surveyor(tree.copied_to(Path(place).resolve()))
         notes, found = surveyor.notes(), surveyor.survey()
@@ -98,20 +98,20 @@ def rehearse(tree: Tree, limits: Limits) -> Rehearsal:
                 say(f"Would {kinds.kind(key).intent(piece.places, len(piece.changed))}")
                 pieces.append(piece)
         left = for_a_person(surveyor.survey(), budget.waiting())
-    return Rehearsal(found, pieces, budget.waiting(), left, budget.lines, notes)
+    return DryRun(found, pieces, budget.waiting(), left, budget.lines, notes)
 
 
-def waiting_in(tree: Tree, limits: Limits) -> Waiting:
+def waiting_in(tree: Tree, limits: ChangeLimits) -> Waiting:
     """What the limits would leave out of this tree; without limits there is nothing to find out."""
     return rehearse(tree, limits).waiting if limits.are_set else Waiting()
 
 
-def for_a_person(left: list[Found], waiting: Waiting) -> list[Found]:
+def for_a_person(left: list[FixableFinding], waiting: Waiting) -> list[FixableFinding]:
     """What is left and does not just wait for another night."""
     return [f for f in left if (f.kind, f.finding.path) not in waiting.places]
 
 
-def planned(pieces: list[Piece], waiting: Waiting, left: list[Found], notes: Iterable[str]) -> str:
+def planned(pieces: list[Piece], waiting: Waiting, left: list[FixableFinding], notes: Iterable[str]) -> str:
     """One sentence about the plan."""
     intents = [kinds.kind(p.key).intent(p.places, len(p.changed)) for p in pieces]
     nothing = "Nothing to fix within the limits" if waiting.places else "Nothing to fix"
@@ -119,7 +119,7 @@ def planned(pieces: list[Piece], waiting: Waiting, left: list[Found], notes: Ite
     return f"{doing}; {_wait(waiting, pieces)}{needs_a_person(left)}.{_aside(notes)}"
 
 
-def done(pieces: list[Piece], dropped: int, waiting: Waiting, left: list[Found], notes: Iterable[str]) -> str:
+def done(pieces: list[Piece], dropped: int, waiting: Waiting, left: list[FixableFinding], notes: Iterable[str]) -> str:
     """One sentence about the work."""
     subjects = [p.subject[0].lower() + p.subject[1:] for p in pieces]
     said = f"Made {count(len(pieces), 'commit')}: {listed(subjects)}" if pieces else "Changed nothing"
@@ -144,7 +144,7 @@ def waits(waiting: Waiting, changed: set[str]) -> str:
     return said
 
 
-def needs_a_person(left: list[Found]) -> str:
+def needs_a_person(left: list[FixableFinding]) -> str:
     """How much is left, honestly counted."""
     if not left:
         return "nothing is left for a person"

@@ -9,10 +9,10 @@ from midwatch.crew.housekeeper.executing import Proving, refuse_dirty
 from midwatch.crew.housekeeper.findings import gone, kept
 from midwatch.crew.housekeeper.git import EMAIL, Checkout
 from midwatch.crew.housekeeper.kinds import kind
-from midwatch.crew.housekeeper.limits import Budget, Limits
+from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
 from midwatch.crew.housekeeper.progress import count, listed, mark, say
-from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
 from midwatch.errors import Broken
@@ -24,11 +24,11 @@ class Search:
     """The hunt for the pieces that do harm."""
 
     checkout: Checkout
-    scope: Scope
+    scope: PathScope
     proving: Proving
     base: str
     before: tuple[CheckResult, ...]
-    limits: Limits
+    limits: ChangeLimits
     dropped: list[Dropped] = field(default_factory=list)
 
     def harm(self) -> str:
@@ -68,7 +68,7 @@ class Search:
         touched = self.checkout.touched(lost.sha)
         found = [f for f in surveyor.survey() if f.finding.path in touched]
         key = next((k for k in keys_of(found) if kind(k).subject == lost.subject), "")
-        piece = work(key, surveyor, found, Budget(Limits())) if key else None
+        piece = work(key, surveyor, found, ChangeBudget(ChangeLimits())) if key else None
         if piece is None or not piece.changed:
             return f"it does not apply without '{bad.subject}'"
         before = self.checkout.head()
@@ -89,7 +89,9 @@ class Search:
         return self.limits.exceeded(len(files), max(step_by_step, in_total))
 
 
-def repair(checkout: Checkout, scope: Scope, proving: Proving, base: str, failure: str, limits: Limits) -> Done:
+def repair(
+    checkout: Checkout, scope: PathScope, proving: Proving, base: str, failure: str, limits: ChangeLimits
+) -> Done:
     """Take back what made the checks worse, and nothing else."""
     refuse_dirty(checkout)
     start, head = checkout.resolve(base), checkout.head()

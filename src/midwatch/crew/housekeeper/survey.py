@@ -6,7 +6,7 @@ from functools import cached_property
 
 from midwatch.crew.housekeeper import kinds, links, syntax, text
 from midwatch.crew.housekeeper.editorconfig import EditorConfig
-from midwatch.crew.housekeeper.findings import Found, Seen, placed
+from midwatch.crew.housekeeper.findings import FixableFinding, Seen, placed
 from midwatch.crew.housekeeper.imports import Uses, uses_in, why_kept
 from midwatch.crew.housekeeper.linter import MENDED, Linter, Offence, is_false_alarm
 from midwatch.crew.housekeeper.progress import count
@@ -38,7 +38,7 @@ class Surveyor:
         """Who fetches what from where, as it was at the start."""
         return uses_in(self.tree)
 
-    def survey(self) -> list[Found]:
+    def survey(self) -> list[FixableFinding]:
         """Everything seen now, the gravest first."""
         seen = [*self._python(), *self._format(), *text.sightings(self.tree, self.wishes)]
         return placed([*seen, *syntax.sightings(self.tree), *links.sightings(self.tree)], self.tree)

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from midwatch.crew.housekeeper import scope as scopes
 from midwatch.crew.housekeeper.git import SUBMODULE, SYMLINK, Checkout
-from midwatch.crew.housekeeper.scope import Scope
+from midwatch.crew.housekeeper.scope import PathScope
 
 LARGEST = 1_000_000
 ENDINGS = re.compile(rb"\r\n|\n|\r")
@@ -64,7 +64,7 @@ def endings(content: bytes) -> frozenset[bytes]:
     return frozenset(ENDINGS.findall(content))
 
 
-def look(checkout: Checkout, scope: Scope) -> Tree:
+def look(checkout: Checkout, scope: PathScope) -> Tree:
     """See what is tracked and what of it may be tidied."""
     entries = checkout.entries()
     plain = [e.path for e in entries if e.mode not in {SYMLINK, SUBMODULE}]

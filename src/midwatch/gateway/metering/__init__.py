@@ -11,7 +11,7 @@ from midwatch.gateway.metering.providers import ANTHROPIC, GEMINI, OPENAI, PROVI
 from midwatch.gateway.metering.proxy import ModelProxy
 from midwatch.gateway.metering.upstream import Upstream
 from midwatch.ports.ledger import Ledger
-from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
+from midwatch.rules.budget.reservation import Refusal, Reservation, ReservationRequest
 
 __all__ = [
     "ANTHROPIC",
@@ -33,10 +33,10 @@ __all__ = [
     "RecordingFailed",
     "Refusal",
     "Reservation",
+    "ReservationRequest",
     "TokenPrice",
     "TokenUsage",
     "Upstream",
-    "Wish",
     "derived_placeholder",
     "environment",
     "new_placeholder",

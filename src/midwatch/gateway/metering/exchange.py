@@ -18,7 +18,7 @@ from midwatch.gateway.metering.provider_quota import readings
 from midwatch.gateway.metering.refusals import RequestDeclined, error_body
 from midwatch.gateway.metering.request import ModelRequest
 from midwatch.gateway.metering.upstream import OutgoingRequest, Upstream, parts
-from midwatch.rules.budget.reservation import Refusal, Reservation, Wish
+from midwatch.rules.budget.reservation import Refusal, Reservation, ReservationRequest
 from midwatch.rules.budget.spending import Amount
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Exchange:
     async def _reserved(self, asked: ModelRequest) -> Reservation:
         guess = TokenUsage(input=asked.input_guess, output=asked.output_guess) if asked.paid else NO_USAGE
         wanted = Amount(self._usd(asked.model, guess), guess.total, 1)
-        wish = Wish(self._grant.job, self._grant.epoch, wanted, self._grant.provider.name, asked.model)
+        wish = ReservationRequest(self._grant.job, self._grant.epoch, wanted, self._grant.provider.name, asked.model)
         try:
             answer = await self._set_aside(wish)
         except MidwatchError:
@@ -73,7 +73,7 @@ class Exchange:
             raise RequestDeclined(402, f"{answer.why} {answer.then}")
         return answer
 
-    async def _set_aside(self, wish: Wish) -> Reservation | Refusal:
+    async def _set_aside(self, wish: ReservationRequest) -> Reservation | Refusal:
         """Reserve in a separate task: a ledger finishes what it has begun, also for a request that is cut off."""
         setting = asyncio.create_task(self._services.ledger.reserve(wish))  # noqa: TID251 - a group would cancel it with us
         try:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from midwatch.errors import Corrupt, Unknown
-from midwatch.rules.budget.reservation import Held, Refusal, Reservation, Wish
-from midwatch.rules.budget.spending import NOTHING, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
+from midwatch.rules.budget.reservation import Held, Refusal, Reservation, ReservationRequest
+from midwatch.rules.budget.spending import NOTHING, Amount, BudgetUse, Ceilings, Crossing, Whose, crossings, may_spend
 
 PATIENCE: Final = 120.0
 
@@ -20,7 +20,7 @@ class MemoryLedger:
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
-        self._purses: dict[Owner, Purse] = {}
+        self._purses: dict[Owner, BudgetUse] = {}
         self._owners: dict[str, tuple[Owner, ...]] = {}
         self._open: dict[str, Reservation] = {}
         self._number = 0
@@ -30,10 +30,10 @@ class MemoryLedger:
         """Take up a job: whose purses it spends from, by name, and how much each holds at most."""
         self._owners[job] = tuple(owners.items())
         for owner in owners.items():
-            known = self._purses.get(owner, Purse(owner[0]))
+            known = self._purses.get(owner, BudgetUse(owner[0]))
             self._purses[owner] = replace(known, ceilings=ceilings.get(owner[0], Ceilings()))
 
-    def purse(self, whose: Whose, name: str) -> Purse:
+    def purse(self, whose: Whose, name: str) -> BudgetUse:
         """Look into one purse."""
         return self._purses[whose, name]
 
@@ -50,7 +50,7 @@ class MemoryLedger:
             found.append(Held(one.wish.job, run, session, one.wish.wanted))
         return tuple(found)
 
-    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+    async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
         """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
         answer = self._try(wish)
         if isinstance(answer, Refusal) and answer.for_now:
@@ -73,7 +73,7 @@ class MemoryLedger:
         self._book(reservation, NOTHING)
         await self._tell()
 
-    def _try(self, wish: Wish) -> Reservation | Refusal:
+    def _try(self, wish: ReservationRequest) -> Reservation | Refusal:
         owners = self._of(wish.job)
         judged = may_spend((self._purses[owner] for owner in owners), wish.wanted)
         if judged.answer != "yes":

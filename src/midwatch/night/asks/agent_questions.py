@@ -17,14 +17,14 @@ from midwatch.ports.journal import Journal, Records
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.people.asks import SILENCE, deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
-from midwatch.rules.recovery.known_answers import Earlier, Known, known_answer
+from midwatch.rules.recovery.known_answers import Earlier, KnownAnswer, known_answer
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Tier
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, JobRow, SessionRow, SignalRow
 from midwatch.terms.signals import Signal, SignalState
-from midwatch.terms.trust import Outcome, Verdict
+from midwatch.terms.trust import GateOutcome, Verdict
 
 KIND = AskKind.GUIDANCE_UNCERTAIN
 QUESTION = "question"
@@ -60,7 +60,7 @@ def said_by(ask: AskRow) -> str:
     return " ".join(part for part in (ask.answer.strip(), ask.answer_text.strip()) if part)
 
 
-async def _judged(night: Night, job: JobRow, session: SessionRow, known: Known, signal: str) -> Verdict:
+async def _judged(night: Night, job: JobRow, session: SessionRow, known: KnownAnswer, signal: str) -> Verdict:
     """Ask the gate whether we may answer for the person (RULES 1, resolve)."""
     proposal = Proposal(
         kind=ActKind.RESOLVE,
@@ -75,17 +75,17 @@ async def _judged(night: Night, job: JobRow, session: SessionRow, known: Known, 
     return judge(proposal, facts.model_copy(update={"same_project_at": None}))
 
 
-def _resolved(ids: Ids, job: JobRow, signal: str, known: Known, verdict: Verdict) -> tuple[Event, ...]:
+def _resolved(ids: Ids, job: JobRow, signal: str, known: KnownAnswer, verdict: Verdict) -> tuple[Event, ...]:
     answered = SignalAnswered(
         signal=signal, job=job.id, answer=known.answer, by="midwatch", why=known.where, code=verdict.first.code
     )
-    if verdict.outcome is not Outcome.EXECUTE_AND_TELL:
+    if verdict.outcome is not GateOutcome.EXECUTE_AND_TELL:
         return (answered,)
     text = f"Job {job.number} asked; {known.where} has the answer: {known.answer}"
     return answered, _notice(ids, job, tier_of(NoticeKind.ACT_TOLD), text)
 
 
-def _ask(night: Night, job: JobRow, said: Signal, known: Known | None) -> AskOpened:
+def _ask(night: Night, job: JobRow, said: Signal, known: KnownAnswer | None) -> AskOpened:
     minutes = night.settings().asks.guidance_uncertain_minutes
     question = f"Job {job.number} ({job.title}) asks:\n{said.text}"
     draft = AskDraft(

@@ -13,7 +13,7 @@ from midwatch.night.context import Night
 from midwatch.night.notify.message_text import compose
 from midwatch.ports.clock import Clock
 from midwatch.ports.journal import Records
-from midwatch.rules.people.outbox import Hours, Purse, first_place, next_pause, sort_out
+from midwatch.rules.people.outbox import AttentionUse, Hours, first_place, next_pause, sort_out
 from midwatch.settings import Settings, digest_time, quiet_hours
 from midwatch.settings.named_tables import ChannelSetup
 from midwatch.settings.zone import local_time, moment_of
@@ -57,7 +57,7 @@ async def _routes(night: Night, notice: NoticeRow) -> list[NoticeRouted]:
     settings = night.settings()
     taking = {name: one for name, one in settings.channels.by_name().items() if one.takes(notice.tier)}
     local = local_time(settings, night.clock.now())
-    purse = await _purse(night, local.date().isoformat()) if taking else Purse()
+    purse = await _purse(night, local.date().isoformat()) if taking else AttentionUse()
     found = []
     for name, setup in taking.items():
         brief = notice.subject.startswith(BRIEF)
@@ -101,7 +101,7 @@ async def dispatch(night: Night, channel: str) -> None:
         await night.journal.record(*events, key=key)
 
 
-def _begun(night: Night, channel: str, day: str, rows: Sequence[DeliveryRow], purse: Purse | None) -> PushBegun:
+def _begun(night: Night, channel: str, day: str, rows: Sequence[DeliveryRow], purse: AttentionUse | None) -> PushBegun:
     pace = night.clock.real_seconds(1.0) or 1.0
     warn = f"This is notice {purse.sent_today + 1} of {purse.budget} today." if purse and purse.warns else ""
     return PushBegun(
@@ -155,11 +155,11 @@ def _failed(clock: Clock, message: PushRow, rows: Sequence[DeliveryRow], error: 
     )
 
 
-async def _purse(night: Night, day: str) -> Purse:
+async def _purse(night: Night, day: str) -> AttentionUse:
     """Count the day's messages over all channels: the budget is a person's, not a channel's."""
     notices = night.settings().notices
     sent = [row for row in await night.records.find(PushRow, day=day) if row.counts and row.state != PushState.FAILED]
-    return Purse(sent_today=len(sent), budget=notices.daily_budget, warn_share=notices.budget_warning_share)
+    return AttentionUse(sent_today=len(sent), budget=notices.daily_budget, warn_share=notices.budget_warning_share)
 
 
 def hours_of(settings: Settings, setup: ChannelSetup) -> Hours:

@@ -26,7 +26,7 @@ from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
 from midwatch.terms.jobs import Stage
 from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import ActRow, JobRow, SessionRow
-from midwatch.terms.trust import Outcome, Verdict
+from midwatch.terms.trust import GateOutcome, Verdict
 
 SPIN = "gate.spin"
 Hand = Callable[[Night, World, ActRow], Awaitable[tuple[list[Event], str]]]
@@ -53,7 +53,7 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
     events, result = await hand(night, world, act)
     words = in_words(act.proposal, world.name_of(act.proposal.project))
     events.append(ActEnded(act=act.id, end="done", text=words, result=result))
-    if verdict.outcome is Outcome.EXECUTE_AND_TELL:
+    if verdict.outcome is GateOutcome.EXECUTE_AND_TELL:
         events.append(_tell(night.ids, act, f"Decided to {words}."))
     try:
         await night.journal.record(*events, key=key, because=because)

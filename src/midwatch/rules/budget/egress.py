@@ -97,7 +97,7 @@ class HostRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class HostDecision:
     """Whether a host may be reached, and by which rule or why not."""
 
     allowed: bool
@@ -111,18 +111,18 @@ def rules_of(domains: Iterable[str]) -> tuple[HostRule, ...]:
     return tuple(HostRule.parse(text) for text in domains)
 
 
-def may_reach(host: str, port: int, rules: Iterable[HostRule]) -> Reach:
+def may_reach(host: str, port: int, rules: Iterable[HostRule]) -> HostDecision:
     """Judge a host as the job spelled it; only a plain name can be on the list."""
     if fault := fault_in(host):
-        return Reach(allowed=False, why=f"{shown(host) or 'The host'} cannot be reached: {fault}.")
+        return HostDecision(allowed=False, why=f"{shown(host) or 'The host'} cannot be reached: {fault}.")
     name = canonical(host)
     listed = [rule for rule in rules if rule.names(name)]
     if not listed:
-        return Reach(allowed=False, why=f"{name} is not on the list of this job.", name=name)
+        return HostDecision(allowed=False, why=f"{name} is not on the list of this job.", name=name)
     for rule in listed:
         if rule.opens(port):
-            return Reach(allowed=True, why=f"{name} is on the list by {rule.text}.", name=name, rule=rule.text)
-    return Reach(allowed=False, why=f"{name} is on the list of this job, but not port {port}.", name=name)
+            return HostDecision(allowed=True, why=f"{name} is on the list by {rule.text}.", name=name, rule=rule.text)
+    return HostDecision(allowed=False, why=f"{name} is on the list of this job, but not port {port}.", name=name)
 
 
 def canonical(host: str) -> str:

@@ -7,7 +7,7 @@ from midwatch.rules.budget.spending import Amount, Kind, Whose
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ReservationRequest:
     """A request that wants to leave, with the most it is expected to come to."""
 
     job: str
@@ -22,7 +22,7 @@ class Reservation:
     """What was set aside for one request."""
 
     id: str
-    wish: Wish
+    wish: ReservationRequest
 
 
 @dataclass(frozen=True, slots=True)

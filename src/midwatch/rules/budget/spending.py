@@ -86,7 +86,7 @@ class Ceilings:
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class BudgetUse:
     """One ceiling's holder, with what it has spent and set aside."""
 
     whose: Whose
@@ -123,7 +123,7 @@ class Crossing:
         return self.mark >= ALERT_FROM
 
 
-def may_spend(purses: Iterable[Purse], wanted: Amount) -> MaySpend:
+def may_spend(purses: Iterable[BudgetUse], wanted: Amount) -> MaySpend:
     """A spent ceiling says no; one that is only promised away says wait, until the promises are kept or come back.
 
     A request alone in its purse may leave while anything is left: what it will cost is known only afterwards, and
@@ -140,7 +140,7 @@ def may_spend(purses: Iterable[Purse], wanted: Amount) -> MaySpend:
     return answer
 
 
-def _judged(purse: Purse, kind: Kind, wanted: int) -> MaySpend:
+def _judged(purse: BudgetUse, kind: Kind, wanted: int) -> MaySpend:
     ceiling = purse.ceilings.of(kind)
     # What costs nothing of this kind is not stopped by it: a subscription has no dollars to run out of.
     if ceiling is None or not wanted:
@@ -155,7 +155,7 @@ def _judged(purse: Purse, kind: Kind, wanted: int) -> MaySpend:
     return YES
 
 
-def remaining(purse: Purse) -> Ceilings:
+def remaining(purse: BudgetUse) -> Ceilings:
     """Say what is left beside what is spent and set aside, never less than nothing; None where nothing bounds it."""
     left: list[int | None] = []
     for kind in KINDS:
@@ -165,7 +165,7 @@ def remaining(purse: Purse) -> Ceilings:
     return Ceilings(*left)
 
 
-def crossings(before: Purse, after: Purse, *, marks: Collection[int] = MARKS) -> tuple[Crossing, ...]:
+def crossings(before: BudgetUse, after: BudgetUse, *, marks: Collection[int] = MARKS) -> tuple[Crossing, ...]:
     """A ceiling speaks up once at each mark, by what is really spent: promises may come back."""
     found = []
     for kind in KINDS:

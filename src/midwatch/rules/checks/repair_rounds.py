@@ -2,7 +2,7 @@
 
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, failing
 from midwatch.terms.jobs import Proof
-from midwatch.terms.proof import Tried
+from midwatch.terms.proof import RepairTries
 
 DOUBTS = "doubts"
 """The failure that is no check: the work weakens what should prove it."""
@@ -23,7 +23,7 @@ def carry_on(earlier: Proof | None, proof: Proof) -> Proof:
     rounds = {one.failure: one.rounds for one in earlier.tried}
     for failure in failures_of(earlier):
         rounds[failure] = rounds.get(failure, 0) + 1
-    tried = tuple(Tried(failure=name, rounds=count) for name, count in rounds.items())
+    tried = tuple(RepairTries(failure=name, rounds=count) for name, count in rounds.items())
     return proof.model_copy(update={"tried": tried})
 
 

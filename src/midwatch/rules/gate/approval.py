@@ -3,7 +3,7 @@
 from typing import Final
 
 from midwatch.rules.gate.act_groups import AGENT_WORK, plain, touches_the_world
-from midwatch.rules.gate.conditions import Finding, refuse, say_only
+from midwatch.rules.gate.conditions import ConditionResult, refuse, say_only
 from midwatch.rules.gate.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.gate.matrix import outcome_at
 from midwatch.rules.people.asks import draft_terms, minutes_to_end_of_next_day
@@ -12,42 +12,42 @@ from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.asks import AskKind, Silence, Tier
 from midwatch.terms.english import reason
 from midwatch.terms.facts import Facts
-from midwatch.terms.trust import Isolation, Level, Outcome
+from midwatch.terms.trust import GateOutcome, Isolation, Level
 
 _CODE: Final = {
-    Outcome.EXECUTE: "gate.allowed",
-    Outcome.EXECUTE_AND_TELL: "gate.allowed_tell",
-    Outcome.ASK_FIRST: "gate.allowed_ask",
-    Outcome.SAY_ONLY: "gate.allowed_say",
-    Outcome.REFUSE: "gate.allowed_never",
+    GateOutcome.EXECUTE: "gate.allowed",
+    GateOutcome.EXECUTE_AND_TELL: "gate.allowed_tell",
+    GateOutcome.ASK_FIRST: "gate.allowed_ask",
+    GateOutcome.SAY_ONLY: "gate.allowed_say",
+    GateOutcome.REFUSE: "gate.allowed_never",
 }
 
 
-def by_level(proposal: Proposal, facts: Facts) -> Finding | None:
+def by_level(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """The level says which acts run, which are told, which are asked and which are only said."""
     outcome = outcome_at(proposal, facts.level)
     why = reason(_CODE[outcome], level=facts.level, act=plain(proposal.kind))
-    minutes, silence = _terms(proposal, facts) if outcome is Outcome.ASK_FIRST else (None, None)
-    return Finding(outcome, why, minutes, silence)
+    minutes, silence = _terms(proposal, facts) if outcome is GateOutcome.ASK_FIRST else (None, None)
+    return ConditionResult(outcome, why, minutes, silence)
 
 
-def by_command(proposal: Proposal, _facts: Facts) -> Finding | None:
+def by_command(proposal: Proposal, _facts: Facts) -> ConditionResult | None:
     """What a person asks for is done, if nothing stands in the way."""
-    return Finding(Outcome.EXECUTE, reason("gate.commanded", act=plain(proposal.kind)))
+    return ConditionResult(GateOutcome.EXECUTE, reason("gate.commanded", act=plain(proposal.kind)))
 
 
-def isolation_caps(proposal: Proposal, facts: Facts) -> Finding | None:
+def isolation_caps(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A model-driven agent that is weakly kept apart gets no more leave than its walls are worth."""
     held = effective_level(facts.level, facts.isolation, proposal.agent, forced=facts.limits.forced_isolation)
     outcome = outcome_at(proposal, held)
     if held is facts.level or outcome is outcome_at(proposal, facts.level):
         return None
     why = reason("gate.isolation_caps", isolation=facts.isolation, agent=proposal.agent, level=held)
-    minutes, silence = _terms(proposal, facts) if outcome is Outcome.ASK_FIRST else (None, None)
-    return Finding(outcome, why, minutes, silence)
+    minutes, silence = _terms(proposal, facts) if outcome is GateOutcome.ASK_FIRST else (None, None)
+    return ConditionResult(outcome, why, minutes, silence)
 
 
-def agent_uncontained(proposal: Proposal, facts: Facts) -> Finding | None:
+def agent_uncontained(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Not even a person's command sets a model-driven agent loose where nothing holds it."""
     if proposal.kind not in AGENT_WORK or proposal.agent == HOUSEKEEPER:
         return None
@@ -56,25 +56,27 @@ def agent_uncontained(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.agent_uncontained", agent=proposal.agent)
 
 
-def approval_always(proposal: Proposal, facts: Facts) -> Finding | None:
+def approval_always(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A tool the orders want confirmed each time is confirmed each time."""
     scope = facts.contract.constraints.tool_policy.scopes.get(proposal.tool) if facts.contract else None
     if scope is None or scope.requires_approval != "always":
         return None
     minutes = facts.limits.confirm_minutes
-    return Finding(Outcome.ASK_FIRST, reason("gate.approval_always", tool=proposal.tool), minutes, Silence.NOT_DONE)
+    return ConditionResult(
+        GateOutcome.ASK_FIRST, reason("gate.approval_always", tool=proposal.tool), minutes, Silence.NOT_DONE
+    )
 
 
-def council_objects(proposal: Proposal, facts: Facts) -> Finding | None:
+def council_objects(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """When enough voices object, a person is asked first."""
     objections = facts.council.objections
     if objections < facts.limits.objections_that_ask or not touches_the_world(proposal):
         return None
     why = reason("gate.council_objects", objections=objections)
-    return Finding(Outcome.ASK_FIRST, why, *_terms(proposal, facts))
+    return ConditionResult(GateOutcome.ASK_FIRST, why, *_terms(proposal, facts))
 
 
-def uncertain(proposal: Proposal, facts: Facts) -> Finding | None:
+def uncertain(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Who is not sure asks for guidance."""
     agreement, limits = facts.council.agreement, facts.limits
     doubted = agreement is not None and agreement < limits.min_agreement
@@ -83,17 +85,17 @@ def uncertain(proposal: Proposal, facts: Facts) -> Finding | None:
     agreed = "unknown" if agreement is None else f"{agreement:.0%}"
     why = reason("gate.uncertain", confidence=proposal.confidence, agreement=agreed)
     _, silence = draft_terms(AskKind.GUIDANCE_UNCERTAIN, facts.level)
-    return Finding(Outcome.ASK_FIRST, why, limits.guidance_minutes, silence)
+    return ConditionResult(GateOutcome.ASK_FIRST, why, limits.guidance_minutes, silence)
 
 
-def notice_urgency(proposal: Proposal, facts: Facts) -> Finding | None:
+def notice_urgency(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A brain speaks softly at observe and never wakes anyone by itself."""
     if proposal.kind is not ActKind.NOTIFY:
         return None
     if facts.level is Level.OBSERVE and proposal.tier < Tier.SUMMARY:
         return say_only("gate.notice_loud", level=facts.level, tier=proposal.tier)
     if brain_tier(proposal.tier) != proposal.tier:
-        return Finding(Outcome.EXECUTE, reason("gate.notice_lowered"))
+        return ConditionResult(GateOutcome.EXECUTE, reason("gate.notice_lowered"))
     return None
 
 

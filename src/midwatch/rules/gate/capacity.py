@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from midwatch.rules.gate.act_groups import AGENT_WORK, STARTING, spends
-from midwatch.rules.gate.conditions import Finding, refuse, say_only
+from midwatch.rules.gate.conditions import ConditionResult, refuse, say_only
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.gate.state import within
 from midwatch.terms.acts import ActKind, Proposal
@@ -13,7 +13,7 @@ from midwatch.terms.money import dollars
 _MIB = 1024**2
 
 
-def running_already(proposal: Proposal, facts: Facts) -> Finding | None:
+def running_already(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A job that runs is not started again."""
     job = _job(facts)
     if proposal.kind is ActKind.START and job is not None and job.running and proposal.target == job.id:
@@ -21,7 +21,7 @@ def running_already(proposal: Proposal, facts: Facts) -> Finding | None:
     return None
 
 
-def busy(proposal: Proposal, facts: Facts) -> Finding | None:
+def busy(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A project takes no more jobs at once than it may."""
     running, most = _running_here(facts), facts.limits.jobs_per_project
     if not _adds_a_job(proposal, facts) or running < most:
@@ -29,7 +29,7 @@ def busy(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.busy", project=proposal.project, running=running, most=most)
 
 
-def crowded(proposal: Proposal, facts: Facts) -> Finding | None:
+def crowded(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """The house takes no more jobs at once than it may."""
     running, most = max(facts.jobs_running, _running_here(facts)), facts.limits.jobs_in_all
     if not _adds_a_job(proposal, facts) or running < most:
@@ -37,7 +37,7 @@ def crowded(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.crowded", running=running, most=most)
 
 
-def memory_short(proposal: Proposal, facts: Facts) -> Finding | None:
+def memory_short(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """No agent is set to work on a machine short of memory."""
     free, least = facts.free_memory_bytes, facts.limits.free_memory_bytes
     if proposal.kind not in AGENT_WORK or free >= least:
@@ -45,7 +45,7 @@ def memory_short(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.memory_short", free_mib=free // _MIB, least_mib=least // _MIB)
 
 
-def disk_short(proposal: Proposal, facts: Facts) -> Finding | None:
+def disk_short(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """No agent is set to work on a machine short of disk."""
     free, least = facts.free_disk_bytes, facts.limits.free_disk_bytes
     if proposal.kind not in AGENT_WORK or free >= least:
@@ -53,7 +53,7 @@ def disk_short(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.disk_short", free_mib=free // _MIB, least_mib=least // _MIB)
 
 
-def pull_request_open(proposal: Proposal, facts: Facts) -> Finding | None:
+def pull_request_open(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """While our pull request is open the project takes in nothing unordered; signed work is no intake."""
     project, job = facts.project, _job(facts)
     if proposal.kind not in STARTING or proposal.ordered or project is None or not project.open_pull_request:
@@ -62,14 +62,14 @@ def pull_request_open(proposal: Proposal, facts: Facts) -> Finding | None:
     return None if follows_up else refuse("gate.pull_request_open", project=project.id)
 
 
-def retries_of_cause(proposal: Proposal, facts: Facts) -> Finding | None:
+def retries_of_cause(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """The same cause is not tried again and again."""
     if proposal.kind not in AGENT_WORK or facts.retries_of_cause < facts.limits.retries:
         return None
     return refuse("gate.retries_cause", tries=facts.retries_of_cause, most=facts.limits.retries)
 
 
-def retries_of_project(proposal: Proposal, facts: Facts) -> Finding | None:
+def retries_of_project(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A project that keeps failing waits for a success or a person."""
     project = facts.project
     if proposal.kind not in AGENT_WORK or project is None or project.retries_in_a_row < facts.limits.retries:
@@ -78,14 +78,14 @@ def retries_of_project(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.retries_project", project=project.id, tries=tries, most=most)
 
 
-def nothing_to_stop(proposal: Proposal, facts: Facts) -> Finding | None:
+def nothing_to_stop(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Only what runs can be stopped."""
     if proposal.kind is not ActKind.STOP or _running_here(facts) > 0:
         return None
     return refuse("gate.nothing_to_stop", project=proposal.project)
 
 
-def nothing_to_restart(proposal: Proposal, facts: Facts) -> Finding | None:
+def nothing_to_restart(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Only what runs or failed can be restarted."""
     job = _job(facts)
     if proposal.kind is not ActKind.RESTART or (job is not None and (job.running or job.in_error)):
@@ -93,7 +93,7 @@ def nothing_to_restart(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.nothing_to_restart", project=proposal.project)
 
 
-def young_job(proposal: Proposal, facts: Facts) -> Finding | None:
+def young_job(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A brain does not end a young job that is not in error; a running job of unknown age counts as young."""
     job, span = _job(facts), facts.limits.young_job
     if proposal.kind not in {ActKind.STOP, ActKind.RESTART} or _running_here(facts) == 0:
@@ -104,7 +104,7 @@ def young_job(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.young_job", project=proposal.project, minutes=span / timedelta(minutes=1))
 
 
-def budget_usd(proposal: Proposal, facts: Facts) -> Finding | None:
+def budget_usd(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Money that is not there is not spent, and an estimate must fit into what is left."""
     budget, need = facts.budgets.usd_micros, max(0, proposal.estimated_usd_micros)
     if not spends(proposal) or _free(proposal) or budget.room_for(need):
@@ -113,23 +113,23 @@ def budget_usd(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.budget_usd", need=dollars(need), left=dollars(left))
 
 
-def budget_tokens(proposal: Proposal, facts: Facts) -> Finding | None:
+def budget_tokens(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Without tokens left nothing more is begun."""
     used_up = not _free(proposal) and _used_up(proposal, facts.budgets.tokens)
     return refuse("gate.budget_tokens") if used_up else None
 
 
-def budget_seconds(proposal: Proposal, facts: Facts) -> Finding | None:
+def budget_seconds(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Without time left nothing more is begun."""
     return refuse("gate.budget_seconds") if _used_up(proposal, facts.budgets.seconds) else None
 
 
-def budget_rounds(proposal: Proposal, facts: Facts) -> Finding | None:
+def budget_rounds(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Without rounds left nothing more is begun."""
     return refuse("gate.budget_rounds") if _used_up(proposal, facts.budgets.rounds) else None
 
 
-def attention_spent(proposal: Proposal, facts: Facts) -> Finding | None:
+def attention_spent(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """When the person's attention is used up, a question goes into the brief instead."""
     if proposal.kind is ActKind.ASK_USER and not facts.budgets.attention.room_for(1):
         return say_only("gate.attention_spent")

@@ -8,20 +8,20 @@ from midwatch.terms.acts import Proposal, Proposer
 from midwatch.terms.asks import Silence
 from midwatch.terms.english import reason
 from midwatch.terms.facts import Facts
-from midwatch.terms.trust import Outcome, Reason
+from midwatch.terms.trust import GateOutcome, Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ConditionResult:
     """The most a condition lets happen, and why."""
 
-    outcome: Outcome
+    outcome: GateOutcome
     reason: Reason
     minutes: float | None = None
     silence: Silence | None = None
 
 
-Check = Callable[[Proposal, Facts], Finding | None]
+Check = Callable[[Proposal, Facts], ConditionResult | None]
 
 EVERYONE: Final = frozenset(Proposer)
 BRAIN: Final = frozenset({Proposer.BRAIN})
@@ -40,16 +40,16 @@ class Condition:
         """The name of the rule, as in the source."""
         return self.check.__name__
 
-    def find(self, proposal: Proposal, facts: Facts) -> Finding | None:
+    def find(self, proposal: Proposal, facts: Facts) -> ConditionResult | None:
         """Ask the question, if it concerns whoever proposes."""
         return self.check(proposal, facts) if proposal.by in self.binds else None
 
 
-def refuse(code: str, **facts: object) -> Finding:
+def refuse(code: str, **facts: object) -> ConditionResult:
     """Find that it must not happen."""
-    return Finding(Outcome.REFUSE, reason(code, **facts))
+    return ConditionResult(GateOutcome.REFUSE, reason(code, **facts))
 
 
-def say_only(code: str, **facts: object) -> Finding:
+def say_only(code: str, **facts: object) -> ConditionResult:
     """Find that it may only be suggested."""
-    return Finding(Outcome.SAY_ONLY, reason(code, **facts))
+    return ConditionResult(GateOutcome.SAY_ONLY, reason(code, **facts))

@@ -34,7 +34,7 @@ class Stance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class VoiceOpinion:
     """What one voice thinks, in a sentence."""
 
     voice: Voice
@@ -42,14 +42,14 @@ class Opinion:
     words: str
 
 
-def deliberate(proposal: Proposal, facts: Facts) -> tuple[Opinion, ...]:
+def deliberate(proposal: Proposal, facts: Facts) -> tuple[VoiceOpinion, ...]:
     """Each voice says once what it sees; on waiting nobody wastes a word."""
     if proposal.kind in WAITING:
         return tuple(_silent(voice) for voice in Voice)
     return (_strategy(proposal), _empathy(proposal, facts), _analysis(proposal, facts), _action(proposal, facts))
 
 
-def tally(opinions: Iterable[Opinion]) -> CouncilFacts:
+def tally(opinions: Iterable[VoiceOpinion]) -> CouncilFacts:
     """Count the voices for the gate."""
     stances = [opinion.stance for opinion in opinions]
     return CouncilFacts(
@@ -59,7 +59,7 @@ def tally(opinions: Iterable[Opinion]) -> CouncilFacts:
     )
 
 
-def _strategy(proposal: Proposal) -> Opinion:
+def _strategy(proposal: Proposal) -> VoiceOpinion:
     """Does it serve a goal?"""
     if proposal.ordered:
         return _support(Voice.STRATEGY, "council.strategy.ordered")
@@ -68,7 +68,7 @@ def _strategy(proposal: Proposal) -> Opinion:
     return _silent(Voice.STRATEGY)
 
 
-def _empathy(proposal: Proposal, facts: Facts) -> Opinion:
+def _empathy(proposal: Proposal, facts: Facts) -> VoiceOpinion:
     """What does it do to the person?"""
     attention = facts.budgets.attention
     if proposal.kind not in {ActKind.ASK_USER, ActKind.NOTIFY}:
@@ -85,7 +85,7 @@ def _empathy(proposal: Proposal, facts: Facts) -> Opinion:
     return _object(Voice.EMPATHY, "council.empathy.quiet") if facts.quiet_hours else _silent(Voice.EMPATHY)
 
 
-def _analysis(proposal: Proposal, facts: Facts) -> Opinion:
+def _analysis(proposal: Proposal, facts: Facts) -> VoiceOpinion:
     """Is it likely to work?"""
     in_project = facts.project.retries_in_a_row if facts.project else 0
     tries = max(facts.retries_of_cause, in_project)
@@ -100,7 +100,7 @@ def _analysis(proposal: Proposal, facts: Facts) -> Opinion:
     return _silent(Voice.ANALYSIS)
 
 
-def _action(proposal: Proposal, facts: Facts) -> Opinion:
+def _action(proposal: Proposal, facts: Facts) -> VoiceOpinion:
     """Can it be done now?"""
     if proposal.kind in AGENT_WORK and _short(facts):
         return _object(Voice.ACTION, "council.action.short")
@@ -120,13 +120,13 @@ def _short(facts: Facts) -> bool:
     return facts.free_memory_bytes < limits.free_memory_bytes or facts.free_disk_bytes < limits.free_disk_bytes
 
 
-def _support(voice: Voice, code: str, **facts: object) -> Opinion:
-    return Opinion(voice, Stance.SUPPORT, say(code, **facts))
+def _support(voice: Voice, code: str, **facts: object) -> VoiceOpinion:
+    return VoiceOpinion(voice, Stance.SUPPORT, say(code, **facts))
 
 
-def _object(voice: Voice, code: str, **facts: object) -> Opinion:
-    return Opinion(voice, Stance.OBJECT, say(code, **facts))
+def _object(voice: Voice, code: str, **facts: object) -> VoiceOpinion:
+    return VoiceOpinion(voice, Stance.OBJECT, say(code, **facts))
 
 
-def _silent(voice: Voice) -> Opinion:
-    return Opinion(voice, Stance.SILENT, say("council.silent"))
+def _silent(voice: Voice) -> VoiceOpinion:
+    return VoiceOpinion(voice, Stance.SILENT, say("council.silent"))

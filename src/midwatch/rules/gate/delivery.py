@@ -3,20 +3,20 @@
 from typing import Final
 
 from midwatch.rules.gate import permissions, state
-from midwatch.rules.gate.conditions import BRAIN, EVERYONE, Condition, Finding, refuse
+from midwatch.rules.gate.conditions import BRAIN, EVERYONE, Condition, ConditionResult, refuse
 from midwatch.rules.gate.gate import judge
 from midwatch.terms.acts import Proposal
 from midwatch.terms.english import reason
 from midwatch.terms.facts import Facts
-from midwatch.terms.trust import Level, Outcome, Verdict
+from midwatch.terms.trust import GateOutcome, Level, Verdict
 
 
-def inside_the_orders(proposal: Proposal, _facts: Facts) -> Finding | None:
+def inside_the_orders(proposal: Proposal, _facts: Facts) -> ConditionResult | None:
     """What nothing forbids, and the orders name, may go."""
-    return Finding(Outcome.EXECUTE, reason("delivery.inside", effect=proposal.effect))
+    return ConditionResult(GateOutcome.EXECUTE, reason("delivery.inside", effect=proposal.effect))
 
 
-def held_at_observe(_proposal: Proposal, facts: Facts) -> Finding | None:
+def held_at_observe(_proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """At observe nothing is delivered that a person did not approve."""
     return refuse("delivery.observe") if facts.level is Level.OBSERVE else None
 

@@ -5,11 +5,11 @@ from typing import Final
 
 from midwatch.rules.gate import approval, capacity, permissions, state
 from midwatch.rules.gate.act_groups import plain
-from midwatch.rules.gate.conditions import BRAIN, EVERYONE, PERSON, Condition, Finding
+from midwatch.rules.gate.conditions import BRAIN, EVERYONE, PERSON, Condition, ConditionResult
 from midwatch.terms.acts import Proposal
 from midwatch.terms.english import reason
 from midwatch.terms.facts import Facts
-from midwatch.terms.trust import Outcome, Verdict
+from midwatch.terms.trust import GateOutcome, Verdict
 
 CONDITIONS: Final[tuple[Condition, ...]] = (
     # what never happens
@@ -75,23 +75,23 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
 )
 """Every question of the gate, in order, and whom it binds. Of equal answers the first one decides."""
 
-_STRICTEST_FIRST: Final = {outcome: rank for rank, outcome in enumerate(Outcome)}
+_STRICTEST_FIRST: Final = {outcome: rank for rank, outcome in enumerate(GateOutcome)}
 
 
 def judge(proposal: Proposal, facts: Facts, *, conditions: Sequence[Condition] = CONDITIONS) -> Verdict:
     """The strictest answer wins: what refuses, then what only says, then what asks; nobody's yes means no."""
     found = [finding for condition in conditions if (finding := condition.find(proposal, facts)) is not None]
     if not found:
-        return Verdict(outcome=Outcome.REFUSE, reasons=(reason("gate.nothing_allows", act=plain(proposal.kind)),))
+        return Verdict(outcome=GateOutcome.REFUSE, reasons=(reason("gate.nothing_allows", act=plain(proposal.kind)),))
     found.sort(key=lambda finding: _STRICTEST_FIRST[finding.outcome])
     return _verdict(found[0], found)
 
 
-def _verdict(deciding: Finding, found: Sequence[Finding]) -> Verdict:
+def _verdict(deciding: ConditionResult, found: Sequence[ConditionResult]) -> Verdict:
     """Reasons that would have allowed it are no reasons for a stricter answer."""
-    stricter = [finding for finding in found if finding.outcome is not Outcome.EXECUTE]
+    stricter = [finding for finding in found if finding.outcome is not GateOutcome.EXECUTE]
     counted = stricter or found
-    asks = deciding.outcome is Outcome.ASK_FIRST
+    asks = deciding.outcome is GateOutcome.ASK_FIRST
     return Verdict(
         outcome=deciding.outcome,
         reasons=tuple(finding.reason for finding in counted),

@@ -4,14 +4,14 @@ from typing import Final
 
 from midwatch.rules.gate.act_groups import LOOKING
 from midwatch.terms.acts import ActKind, Proposal, Source
-from midwatch.terms.trust import Level, Outcome
+from midwatch.terms.trust import GateOutcome, Level
 
 _SIGN: Final = {
-    "X": Outcome.EXECUTE,
-    "T": Outcome.EXECUTE_AND_TELL,
-    "A": Outcome.ASK_FIRST,
-    "S": Outcome.SAY_ONLY,
-    "-": Outcome.REFUSE,
+    "X": GateOutcome.EXECUTE,
+    "T": GateOutcome.EXECUTE_AND_TELL,
+    "A": GateOutcome.ASK_FIRST,
+    "S": GateOutcome.SAY_ONLY,
+    "-": GateOutcome.REFUSE,
 }
 
 # One letter per level: observe, cautious, moderate, full.
@@ -43,16 +43,16 @@ _ROWS: Final = {
 }
 _WEB_ROW: Final = "SXXX"
 
-MATRIX: Final[dict[tuple[ActKind, Level], Outcome]] = {
+MATRIX: Final[dict[tuple[ActKind, Level], GateOutcome]] = {
     (kind, level): _SIGN[sign] for kind, row in _ROWS.items() for level, sign in zip(Level, row, strict=True)
 }
 """What each act becomes at each level. Notices at observe are held to tiers 3 and 4 by a condition of the gate."""
 
-WEB: Final[dict[Level, Outcome]] = {level: _SIGN[sign] for level, sign in zip(Level, _WEB_ROW, strict=True)}
+WEB: Final[dict[Level, GateOutcome]] = {level: _SIGN[sign] for level, sign in zip(Level, _WEB_ROW, strict=True)}
 """Searching and researching the web, which reads what strangers wrote."""
 
 
-def outcome_at(proposal: Proposal, level: Level) -> Outcome:
+def outcome_at(proposal: Proposal, level: Level) -> GateOutcome:
     """Look an act up; a search that does not say where it looks counts as one of the web."""
     if proposal.kind in LOOKING and proposal.source in {Source.WEB, None}:
         return WEB[level]

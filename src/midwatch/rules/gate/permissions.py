@@ -3,7 +3,7 @@
 from typing import Final
 
 from midwatch.rules.gate.act_groups import plain
-from midwatch.rules.gate.conditions import Finding, refuse, say_only
+from midwatch.rules.gate.conditions import ConditionResult, refuse, say_only
 from midwatch.rules.gate.levels import effective_level
 from midwatch.rules.paths import inside, touches
 from midwatch.terms.acts import FORBIDDEN, ActKind, External, Proposal
@@ -21,17 +21,17 @@ FORBIDDEN_MEANS: Final[dict[str, frozenset[str]]] = {
 LASTING_MEMORY: Final = ("semantic", "strategic")
 
 
-def forbidden_kind(proposal: Proposal, _facts: Facts) -> Finding | None:
+def forbidden_kind(proposal: Proposal, _facts: Facts) -> ConditionResult | None:
     """Pushing to a protected branch, deploying, paying and mailing strangers do not exist here."""
     return refuse("gate.forbidden_kind", act=plain(proposal.kind)) if proposal.kind in FORBIDDEN else None
 
 
-def external_high(proposal: Proposal, _facts: Facts) -> Finding | None:
+def external_high(proposal: Proposal, _facts: Facts) -> ConditionResult | None:
     """Nothing that reaches far outside ever happens."""
     return refuse("gate.external_high") if proposal.external is External.HIGH else None
 
 
-def effect_unnamed(proposal: Proposal, facts: Facts) -> Finding | None:
+def effect_unnamed(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A small outside effect happens only if the orders name it."""
     if proposal.external is not External.LOW:
         return None
@@ -39,13 +39,13 @@ def effect_unnamed(proposal: Proposal, facts: Facts) -> Finding | None:
     return None if proposal.effect in named else refuse("gate.effect_unnamed", effect=proposal.effect)
 
 
-def contract_missing(proposal: Proposal, facts: Facts) -> Finding | None:
+def contract_missing(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Without a contract nothing is written and no tool is used."""
     needs_one = proposal.writes or proposal.tool or proposal.paths
     return refuse("gate.contract_missing") if needs_one and facts.contract is None else None
 
 
-def contract_elsewhere(proposal: Proposal, facts: Facts) -> Finding | None:
+def contract_elsewhere(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A contract for one project is no leave to work in another."""
     contract = facts.contract
     if contract is None or not (proposal.writes or proposal.tool or proposal.paths):
@@ -55,7 +55,7 @@ def contract_elsewhere(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.contract_elsewhere", theirs=contract.project_id, project=proposal.project)
 
 
-def forbidden_action(proposal: Proposal, facts: Facts) -> Finding | None:
+def forbidden_action(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """What the orders forbid by name is not done under any of its names; with no contract the usual things are."""
     constraints = facts.contract.constraints if facts.contract else Constraints()
     names = {proposal.kind.value, proposal.effect, proposal.tool} - {""}
@@ -71,19 +71,19 @@ def _is_unasked_docs(action: str, proposal: Proposal) -> bool:
     )
 
 
-def tool_unnamed(proposal: Proposal, facts: Facts) -> Finding | None:
+def tool_unnamed(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A write that does not name its tool cannot be held to a scope."""
     return refuse("gate.tool_unnamed") if proposal.writes and not proposal.tool and facts.contract else None
 
 
-def tool_denied(proposal: Proposal, facts: Facts) -> Finding | None:
+def tool_denied(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A tool the contract denies stays in the drawer, even if it is also allowed."""
     if facts.contract is None or proposal.tool not in facts.contract.constraints.tool_policy.denied_tools:
         return None
     return refuse("gate.tool_denied", tool=proposal.tool) if proposal.tool else None
 
 
-def tool_unlisted(proposal: Proposal, facts: Facts) -> Finding | None:
+def tool_unlisted(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Only tools the contract allows are used."""
     if facts.contract is None or not proposal.tool:
         return None
@@ -91,7 +91,7 @@ def tool_unlisted(proposal: Proposal, facts: Facts) -> Finding | None:
     return None if proposal.tool in allowed else refuse("gate.tool_unlisted", tool=proposal.tool)
 
 
-def path_outside(proposal: Proposal, facts: Facts) -> Finding | None:
+def path_outside(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Every path must lie inside the tool's scope and the work's own paths."""
     contract = facts.contract
     if contract is None:
@@ -110,7 +110,7 @@ def _in_work(contract: RunContract, path: str) -> bool:
     return not contract.paths or inside(path, contract.paths)
 
 
-def do_not_touch(proposal: Proposal, facts: Facts) -> Finding | None:
+def do_not_touch(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """What the orders say not to touch is not touched, whoever asks."""
     if facts.contract is None:
         return None
@@ -120,7 +120,7 @@ def do_not_touch(proposal: Proposal, facts: Facts) -> Finding | None:
     return None
 
 
-def peer_unnamed(proposal: Proposal, facts: Facts) -> Finding | None:
+def peer_unnamed(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Work and appointments go only to peers and calendars the orders name."""
     if proposal.kind not in {ActKind.DELEGATE, ActKind.SCHEDULE}:
         return None
@@ -128,7 +128,7 @@ def peer_unnamed(proposal: Proposal, facts: Facts) -> Finding | None:
     return None if proposal.peer in peers else refuse("gate.peer_unnamed", peer=proposal.peer)
 
 
-def writes_off(proposal: Proposal, facts: Facts) -> Finding | None:
+def writes_off(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A brain writes only if the contract lets it."""
     if not proposal.writes or facts.contract is None:
         return None
@@ -136,7 +136,7 @@ def writes_off(proposal: Proposal, facts: Facts) -> Finding | None:
     return None if allowed else refuse("gate.writes_off")
 
 
-def write_unlevelled(proposal: Proposal, facts: Facts) -> Finding | None:
+def write_unlevelled(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """At observe nothing is written, whatever the act is called."""
     held = effective_level(facts.level, facts.isolation, proposal.agent, forced=facts.limits.forced_isolation)
     if not proposal.writes or held is not Level.OBSERVE:
@@ -144,7 +144,7 @@ def write_unlevelled(proposal: Proposal, facts: Facts) -> Finding | None:
     return say_only("gate.write_unlevelled", level=held)
 
 
-def unordered_write(proposal: Proposal, facts: Facts) -> Finding | None:
+def unordered_write(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Work nobody asked for is written only by earned authority that the contract admits for this run."""
     if not proposal.writes or proposal.ordered:
         return None
@@ -153,18 +153,18 @@ def unordered_write(proposal: Proposal, facts: Facts) -> Finding | None:
     return None if held is Authority.AUTONOMOUS_LIMITED else say_only("gate.unordered_write", authority=held)
 
 
-def tainted_delegate(proposal: Proposal, facts: Facts) -> Finding | None:
+def tainted_delegate(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Strangers' text is not passed on to other agents."""
     return refuse("gate.tainted_delegate") if _tainted(proposal, facts) and proposal.kind is ActKind.DELEGATE else None
 
 
-def tainted_memory(proposal: Proposal, facts: Facts) -> Finding | None:
+def tainted_memory(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Strangers' text does not become lasting memory."""
     lasting = proposal.kind is ActKind.NOTE and proposal.target.strip().casefold().startswith(LASTING_MEMORY)
     return refuse("gate.tainted_memory") if lasting and _tainted(proposal, facts) else None
 
 
-def tainted_project(proposal: Proposal, facts: Facts) -> Finding | None:
+def tainted_project(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Strangers' text does not widen the house by a project."""
     creates = proposal.kind is ActKind.CREATE_PROJECT
     return refuse("gate.tainted_project") if creates and _tainted(proposal, facts) else None

@@ -6,13 +6,13 @@ from midwatch.journal.events.session import ActJudged
 from midwatch.rules.gate.gate import judge
 from midwatch.terms.acts import ActKind
 from midwatch.terms.term import Term
-from midwatch.terms.trust import Level, Outcome, Verdict
+from midwatch.terms.trust import GateOutcome, Level, Verdict
 
 
-class Said(Term):
+class RehearsedVerdict(Term):
     """An answer of the gate with its deciding reason."""
 
-    outcome: Outcome
+    outcome: GateOutcome
     code: str
     reason: str
 
@@ -26,8 +26,8 @@ class RehearsedAct(Term):
     kind: ActKind
     project: str
     level: Level
-    then: Said
-    would: Said
+    then: RehearsedVerdict
+    would: RehearsedVerdict
     changed: bool
 
 
@@ -89,14 +89,14 @@ def _again(event: ActJudged, level: Level) -> RehearsedAct:
     )
 
 
-def _said(verdict: Verdict) -> Said:
-    return Said(outcome=verdict.outcome, code=verdict.first.code, reason=verdict.first.text)
+def _said(verdict: Verdict) -> RehearsedVerdict:
+    return RehearsedVerdict(outcome=verdict.outcome, code=verdict.first.code, reason=verdict.first.text)
 
 
-def _tally(outcomes: list[Outcome]) -> Tally:
+def _tally(outcomes: list[GateOutcome]) -> Tally:
     return Tally(
         execute=sum(outcome.acts for outcome in outcomes),
-        ask=outcomes.count(Outcome.ASK_FIRST),
-        say=outcomes.count(Outcome.SAY_ONLY),
-        refuse=outcomes.count(Outcome.REFUSE),
+        ask=outcomes.count(GateOutcome.ASK_FIRST),
+        say=outcomes.count(GateOutcome.SAY_ONLY),
+        refuse=outcomes.count(GateOutcome.REFUSE),
     )

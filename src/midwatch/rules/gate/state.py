@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 from midwatch.rules.gate.act_groups import AGENT_WORK, EFFECTS, NEEDS_PROJECT, NEEDS_TARGET, SAYING, TOUCHING, plain
-from midwatch.rules.gate.conditions import Finding, refuse, say_only
+from midwatch.rules.gate.conditions import ConditionResult, refuse, say_only
 from midwatch.terms.acts import WAITING, ActKind, Proposal, Proposer
 from midwatch.terms.facts import Facts
 
 
-def project_unknown(proposal: Proposal, facts: Facts) -> Finding | None:
+def project_unknown(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """An act about a project nobody knows is about nothing."""
     if proposal.kind in WAITING or proposal.kind is ActKind.CREATE_PROJECT:
         return None
@@ -20,7 +20,7 @@ def project_unknown(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.project_unknown", project=proposal.project)
 
 
-def blocked(proposal: Proposal, facts: Facts) -> Finding | None:
+def blocked(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """In a blocked project a brain changes nothing and nobody sets an agent to work."""
     if facts.project is None or not facts.project.blocked:
         return None
@@ -29,7 +29,7 @@ def blocked(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.blocked", project=facts.project.id) if concerns else None
 
 
-def protected(proposal: Proposal, facts: Facts) -> Finding | None:
+def protected(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A protected project is for people only."""
     if facts.project is None or not facts.project.protected:
         return None
@@ -37,7 +37,7 @@ def protected(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.protected", project=facts.project.id) if concerns else None
 
 
-def skipped(proposal: Proposal, facts: Facts) -> Finding | None:
+def skipped(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A skipped project is left alone for now."""
     if facts.project is None or not facts.project.skipped:
         return None
@@ -45,7 +45,7 @@ def skipped(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.skipped", project=facts.project.id) if concerns else None
 
 
-def target_unknown(proposal: Proposal, facts: Facts) -> Finding | None:
+def target_unknown(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """One cannot act on a thing that is not there."""
     if proposal.kind not in TOUCHING or proposal.kind is ActKind.CREATE_PROJECT:
         return None
@@ -54,35 +54,35 @@ def target_unknown(proposal: Proposal, facts: Facts) -> Finding | None:
     return refuse("gate.target_unknown", target=proposal.target) if unnamed or missing else None
 
 
-def resolve_personal(proposal: Proposal, facts: Facts) -> Finding | None:
+def resolve_personal(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """What was asked of the person is answered by the person."""
     if proposal.kind is ActKind.RESOLVE and facts.target_for_person:
         return refuse("gate.resolve_personal", target=proposal.target)
     return None
 
 
-def outside_session(proposal: Proposal, facts: Facts) -> Finding | None:
+def outside_session(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Outside a session a brain only says."""
     if facts.in_session or proposal.kind in SAYING:
         return None
     return say_only("gate.outside_session", act=plain(proposal.kind))
 
 
-def cooldown_action(proposal: Proposal, facts: Facts) -> Finding | None:
+def cooldown_action(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """The same act on the same thing waits a while."""
     if proposal.kind not in EFFECTS or not within(facts, facts.same_action_at, facts.limits.same_action):
         return None
     return refuse("gate.cooldown_action", about=proposal.about, minutes=_minutes(facts.limits.same_action))
 
 
-def cooldown_project(proposal: Proposal, facts: Facts) -> Finding | None:
+def cooldown_project(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A project that was just acted on is given time to settle."""
     if proposal.kind not in EFFECTS or not within(facts, facts.same_project_at, facts.limits.same_project):
         return None
     return refuse("gate.cooldown_project", project=proposal.project, minutes=_minutes(facts.limits.same_project))
 
 
-def spin(proposal: Proposal, facts: Facts) -> Finding | None:
+def spin(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Whoever does the same thing again and again with nothing new from it, stops."""
     if proposal.kind in WAITING or facts.spin < facts.limits.spin:
         return None

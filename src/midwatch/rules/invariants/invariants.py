@@ -26,7 +26,7 @@ from midwatch.terms.asks import AskKind, AskState, DeliveryState, Tier
 from midwatch.terms.jobs import JobState
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow
-from midwatch.terms.trust import Level, Outcome
+from midwatch.terms.trust import GateOutcome, Level
 
 SEEN: Final = (ConnectionSeen, ProcessOrphaned, ModelCalled)
 NOT_PEOPLE: Final = frozenset({"", "silence", "midwatch", "brain"})
@@ -188,7 +188,7 @@ def nothing_above_the_level(entries: Sequence[Entry], _: RecordsSeen) -> Found:
         level = effective_level(deed.level, facts.isolation, proposal.agent, forced=facts.limits.forced_isolation)
         outcome = outcome_at(proposal, level)
         loud = proposal.kind is ActKind.NOTIFY and level is Level.OBSERVE and proposal.tier < Tier.SUMMARY
-        allowed = outcome is not Outcome.REFUSE if deed.by_person else outcome.acts and not loud
+        allowed = outcome is not GateOutcome.REFUSE if deed.by_person else outcome.acts and not loud
         if not allowed:
             yield f"{plain(proposal.kind)} was done; at {level.value} the table says {outcome.value}", deed.seq
 

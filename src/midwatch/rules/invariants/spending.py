@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.crew import ModelCalled
 from midwatch.rules.budget.reservation import Held
-from midwatch.rules.budget.spending import KINDS, NOTHING, Amount, Ceilings, Purse, Whose, amount_said, higher
+from midwatch.rules.budget.spending import KINDS, NOTHING, Amount, BudgetUse, Ceilings, Whose, amount_said, higher
 from midwatch.rules.gate.contract import part_of
 from midwatch.rules.invariants.records_seen import Found, RecordsSeen
 from midwatch.terms.contract import Constraints
@@ -37,7 +37,7 @@ def _largest(entries: Sequence[Entry], held: Sequence[Held]) -> dict[str, Amount
     return found
 
 
-def _purses(records: RecordsSeen) -> Iterator[tuple[str, Purse, list[str]]]:
+def _purses(records: RecordsSeen) -> Iterator[tuple[str, BudgetUse, list[str]]]:
     """Give every purse with its name and the jobs that are paid from it."""
     bounds = {run.id: run.contract for run in records.runs}
     for job in records.jobs:
@@ -66,6 +66,6 @@ def _granted(bounds: Constraints, jobs: Sequence[JobRow]) -> Ceilings:
     )
 
 
-def _purse(whose: Whose, limit: Ceilings, jobs: Sequence[JobRow], held: Sequence[Held]) -> Purse:
+def _purse(whose: Whose, limit: Ceilings, jobs: Sequence[JobRow], held: Sequence[Held]) -> BudgetUse:
     spent = sum((Amount(job.usd_micros, job.tokens, job.requests) for job in jobs), NOTHING)
-    return Purse(whose, limit, spent, sum((one.amount for one in held), NOTHING))
+    return BudgetUse(whose, limit, spent, sum((one.amount for one in held), NOTHING))

@@ -7,10 +7,15 @@ from typing import Final
 
 from midwatch.terms.acts import WAITING, ActKind
 from midwatch.terms.english import reason
-from midwatch.terms.report import Claim, Evidence, EvidenceKind, FlagKind, Outcome, Recommendation, ScoreParts
+from midwatch.terms.report import Claim, Evidence, EvidenceKind, FlagKind, Recommendation, ReviewOutcome, ScoreParts
 from midwatch.terms.trust import Reason
 
-OUTCOME_WORTH: Final = {Outcome.ACCEPTED: 1.0, Outcome.MODIFIED: 0.7, Outcome.DEFERRED: 0.4, Outcome.REJECTED: 0.0}
+OUTCOME_WORTH: Final = {
+    ReviewOutcome.ACCEPTED: 1.0,
+    ReviewOutcome.MODIFIED: 0.7,
+    ReviewOutcome.DEFERRED: 0.4,
+    ReviewOutcome.REJECTED: 0.0,
+}
 PENALTY: Final = {FlagKind.WRONG_FACT: 0.1, FlagKind.UNSAFE: 0.3}
 MOST_PENALTY: Final = 0.5
 DEGRADED_BELOW: Final = 0.5
@@ -94,11 +99,11 @@ def pre(parts: ScoreParts) -> float | None:
     return weighted(((0.35, parts.alignment), (0.25, parts.evidence), (0.15, parts.novelty), (0.25, parts.readiness)))
 
 
-def post(usefulness: int | None, outcomes: Iterable[Outcome], flags: Iterable[FlagKind] = ()) -> float | None:
+def post(usefulness: int | None, outcomes: Iterable[ReviewOutcome], flags: Iterable[FlagKind] = ()) -> float | None:
     """The score after review: how useful, what became of the advice, less what went wrong; no review, no score."""
     if usefulness is None:
         return None
-    worth = [OUTCOME_WORTH[outcome] for outcome in outcomes if outcome is not Outcome.PENDING]
+    worth = [OUTCOME_WORTH[outcome] for outcome in outcomes if outcome is not ReviewOutcome.PENDING]
     mean = sum(worth) / len(worth) if worth else None
     score = weighted(((0.6, (usefulness - 1) / 4), (0.4, mean))) or 0.0
     return clamp(score - min(MOST_PENALTY, sum(PENALTY[flag] for flag in flags)))

@@ -58,7 +58,7 @@ def _after(local: datetime, moment: datetime) -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class AttentionUse:
     """How much of the day's attention is used."""
 
     sent_today: int = 0
@@ -77,28 +77,28 @@ class Purse:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChannelSlot:
     """How a notice goes to a channel, and when."""
 
     delivery: Delivery
     due_at: datetime
 
 
-def first_place(tier: Tier, local: datetime, hours: Hours, purse: Purse, *, brief: bool = False) -> Place:
+def first_place(tier: Tier, local: datetime, hours: Hours, purse: AttentionUse, *, brief: bool = False) -> ChannelSlot:
     """Say when a new notice goes to a channel; `hours` without quiet hours are those of a channel that keeps none."""
     quiet = hours.quiet(local)
     now = local.astimezone(UTC)
     if brief:  # outside tiers and budget
-        return Place(Delivery.DIGEST, hours.next_digest(local) if quiet else now)
+        return ChannelSlot(Delivery.DIGEST, hours.next_digest(local) if quiet else now)
     loud = tier is Tier.URGENT and (hours.urgent_bypass or not quiet)
     heard_as = Tier.ACTION if tier is Tier.URGENT and not loud else tier
     delivery = route(heard_as, quiet=quiet, sent_today=purse.sent_today, budget=purse.budget)
     if delivery is Delivery.BATCH:
         later = local.astimezone(UTC) + hours.batch
         there = later.astimezone(local.tzinfo)
-        return Place(delivery, hours.quiet_over(there) if hours.quiet(there) else later)
+        return ChannelSlot(delivery, hours.quiet_over(there) if hours.quiet(there) else later)
     due = {Delivery.AFTER_QUIET: hours.quiet_over, Delivery.DIGEST: hours.next_digest}
-    return Place(delivery, due[delivery](local) if delivery in due else now)
+    return ChannelSlot(delivery, due[delivery](local) if delivery in due else now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +106,21 @@ class Sorted:
     """What goes out in one message now, and what has to wait for longer than was thought."""
 
     go: tuple[DeliveryRow, ...] = ()
-    moved: tuple[tuple[DeliveryRow, Place], ...] = ()
+    moved: tuple[tuple[DeliveryRow, ChannelSlot], ...] = ()
     counts: bool = False
     """Whether the message is one of the day's budget; one with the digest in it is not."""
 
 
-def sort_out(rows: Sequence[DeliveryRow], local: datetime, hours: Hours, purse: Purse) -> Sorted:
+def sort_out(rows: Sequence[DeliveryRow], local: datetime, hours: Hours, purse: AttentionUse) -> Sorted:
     """Look at all that waits for a channel: what is due goes in one message, with what waits for company."""
     now, quiet = local.astimezone(UTC), hours.quiet(local)
     due = [row for row in rows if row.due_at <= now]
     free = [row for row in due if row.delivery is Delivery.DIGEST or _loud(row, hours, quiet=quiet)]
     ordinary = [row for row in due if row not in free]
     if quiet and ordinary:
-        place = Place(Delivery.AFTER_QUIET, hours.quiet_over(local))
+        place = ChannelSlot(Delivery.AFTER_QUIET, hours.quiet_over(local))
     else:
-        place = Place(Delivery.DIGEST, hours.next_digest(local))
+        place = ChannelSlot(Delivery.DIGEST, hours.next_digest(local))
     held = bool(ordinary) and (quiet or (purse.empty and not free))
     go = [*free, *([] if held else ordinary)]
     if go:

@@ -12,7 +12,7 @@ from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.money import some
 from midwatch.terms.orders import Limits
-from midwatch.terms.preflight import AgentSeen, LineState, ProjectTried, SleepSeen, Told
+from midwatch.terms.preflight import AgentSeen, LineResult, LineState, ProjectTried, SleepSeen
 from midwatch.terms.trust import Isolation, Level
 
 WALL: Final = 124
@@ -30,22 +30,22 @@ MIB: Final = 1024**2
 GIB: Final = 1024**3
 
 
-def ok(text: str) -> Told:
+def ok(text: str) -> LineResult:
     """It is ready."""
-    return Told(state=LineState.OK, text=text)
+    return LineResult(state=LineState.OK, text=text)
 
 
-def look(text: str, fix: str = "") -> Told:
+def look(text: str, fix: str = "") -> LineResult:
     """It keeps nobody from signing."""
-    return Told(state=LineState.LOOK, text=text, fix=fix)
+    return LineResult(state=LineState.LOOK, text=text, fix=fix)
 
 
-def bad(text: str, fix: str = "") -> Told:
+def bad(text: str, fix: str = "") -> LineResult:
     """The night would fail on it."""
-    return Told(state=LineState.BAD, text=text, fix=fix)
+    return LineResult(state=LineState.BAD, text=text, fix=fix)
 
 
-def clone_told(facts: RepositoryFacts) -> Told:
+def clone_told(facts: RepositoryFacts) -> LineResult:
     """Say where work would begin, and what it would not see."""
     text = f"Cloned. Work begins at {facts.head[:9]} on {facts.branch}."
     if not facts.dirty:
@@ -57,7 +57,7 @@ def clone_told(facts: RepositoryFacts) -> Told:
     )
 
 
-def checks_told(results: Sequence[CheckResult], project: ProjectTried, minutes: float) -> Told:
+def checks_told(results: Sequence[CheckResult], project: ProjectTried, minutes: float) -> LineResult:
     """Say what the project's checks say before anybody touched it; a night is judged against that."""
     branch = project.branch
     absent = [(one, tool) for one in results if not one.green and (tool := missing_tool(one))]
@@ -105,7 +105,7 @@ def _how_to_get(tool: str, tail: str, project: str) -> str:
     return f"Let the project's setup bring it (midwatch project change {project} --setup ...), or: apt install {name}"
 
 
-def push_told(tried: Iterable[Rehearsed]) -> Told:
+def push_told(tried: Iterable[Rehearsed]) -> LineResult:
     """Say whether a delivery would be taken."""
     lines = list(tried)
     wrong = [one for one in lines if not one.good]
@@ -114,7 +114,7 @@ def push_told(tried: Iterable[Rehearsed]) -> Told:
     return bad(" ".join(one.text for one in wrong), " ".join(one.fix for one in wrong if one.fix))
 
 
-def hello_told(agent: AgentSeen, ends_at: datetime) -> Told:
+def hello_told(agent: AgentSeen, ends_at: datetime) -> LineResult:
     """Say whether an agent can work tonight."""
     if not agent.ready:
         return bad(f"It cannot work yet. {agent.missing}".strip(), f"midwatch agent login {agent.name}")
@@ -127,7 +127,7 @@ def hello_told(agent: AgentSeen, ends_at: datetime) -> Told:
     return ok(agent.sentence)
 
 
-def _used_up(agent: AgentSeen, ends_at: datetime) -> Told:
+def _used_up(agent: AgentSeen, ends_at: datetime) -> LineResult:
     """A limit that is whole again before the night ends only makes its jobs wait."""
     if agent.resets_at is not None and agent.resets_at < ends_at:
         return look(agent.sentence, "Jobs wait until then by themselves; or order another agent.")
@@ -144,7 +144,7 @@ def _mending(agent: AgentSeen) -> str:
     }.get(agent.heard, f"Try again: midwatch agent test {agent.name}")
 
 
-def quota_told(agent: AgentSeen, limits: Limits, now: datetime) -> Told | None:
+def quota_told(agent: AgentSeen, limits: Limits, now: datetime) -> LineResult | None:
     """Say what is left of a provider's limits, and whether the orders leave any of it; `now` on the person's clock."""
     known = [one for one in agent.limits if one.remaining is not None]
     if not known:
@@ -160,13 +160,15 @@ def quota_told(agent: AgentSeen, limits: Limits, now: datetime) -> Told | None:
     return ok(text) if share > LOW else look(text, "Little is left; jobs wait when it is used up.")
 
 
-def way_told(agent: AgentSeen, isolation: Isolation, fix: str) -> Told | None:
+def way_told(agent: AgentSeen, isolation: Isolation, fix: str) -> LineResult | None:
     """Say that an agent cannot ask its model from inside, where that is so."""
     why = no_way_to_model(agent.name, isolation) if agent.provider else ""
     return bad(why, fix) if why else None
 
 
-def walls_told(level: Level, isolation: Isolation, agents: Iterable[str], *, forced: bool, why: str, fix: str) -> Told:
+def walls_told(
+    level: Level, isolation: Isolation, agents: Iterable[str], *, forced: bool, why: str, fix: str
+) -> LineResult:
     """Say how jobs are kept apart, and who gets less than the orders give because of it."""
     held = sorted({one for one in agents if effective_level(level, isolation, one, forced=forced).rank < level.rank})
     if held:
@@ -177,7 +179,7 @@ def walls_told(level: Level, isolation: Isolation, agents: Iterable[str], *, for
     return ok(f"Jobs work behind walls: {isolation.value}.")
 
 
-def room_told(free: tuple[int, int], least: tuple[int, int]) -> Told:
+def room_told(free: tuple[int, int], least: tuple[int, int]) -> LineResult:
     """Say whether there is room for jobs: memory and disk, in bytes."""
     (memory, disk), (least_memory, least_disk) = free, least
     if disk < least_disk:
@@ -192,7 +194,7 @@ def _size(count: int) -> str:
     return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count // MIB} MiB"
 
 
-def sleep_told(seen: SleepSeen) -> Told:
+def sleep_told(seen: SleepSeen) -> LineResult:
     """Say whether the machine stays awake."""
     if seen.will == "no":
         return ok(f"It will not sleep tonight. {seen.why}")

@@ -20,14 +20,14 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownAnswer:
     """An answer that stands somewhere already."""
 
     answer: str
     where: str
 
 
-def known_answer(question: str, options: tuple[str, ...], notes: str, earlier: Iterable[Earlier]) -> Known | None:
+def known_answer(question: str, options: tuple[str, ...], notes: str, earlier: Iterable[Earlier]) -> KnownAnswer | None:
     """Find the answer; two that differ are none, and an answer must be one of the options where there are some."""
     wanted = _same(question)
     found = [one for one in (*_noted(notes), *earlier) if wanted and _same(one.question) == wanted and one.answer]
@@ -36,7 +36,7 @@ def known_answer(question: str, options: tuple[str, ...], notes: str, earlier: I
     answer = found[0].answer.strip()
     if options and _same(answer) not in {_same(option) for option in options}:
         return None
-    return Known(answer, found[0].where)
+    return KnownAnswer(answer, found[0].where)
 
 
 def _noted(notes: str) -> Iterable[Earlier]:

@@ -10,7 +10,7 @@ from midwatch.rules.budget.egress import HostRule
 from midwatch.rules.tools import command_lists as lists
 from midwatch.rules.tools.paths import in_scratch, judge_read, judge_write, place
 from midwatch.rules.tools.shell_parser import LONGEST, Redirection, Simple, Unclear, split_commands
-from midwatch.rules.tools.tool_case import Found, ToolFacts, ToolOutcome, Wish
+from midwatch.rules.tools.tool_case import ParsedCall, PartDecision, ToolFacts, ToolOutcome
 from midwatch.rules.tools.urls import judge_url
 from midwatch.rules.tools.visible import named
 from midwatch.terms.agents import Errand
@@ -34,7 +34,7 @@ class _Case:
     rules: tuple[HostRule, ...]
 
 
-def judge_run(wish: Wish, facts: ToolFacts, rules: tuple[HostRule, ...]) -> tuple[Found, ...]:
+def judge_run(wish: ParsedCall, facts: ToolFacts, rules: tuple[HostRule, ...]) -> tuple[PartDecision, ...]:
     """Judge a command line; every finding below yes, or one yes."""
     cwd = place(wish.cwd or facts.root, facts)
     if cwd.relative is None:
@@ -54,18 +54,18 @@ def judge_run(wish: Wish, facts: ToolFacts, rules: tuple[HostRule, ...]) -> tupl
     return _judge_all(commands, _Case(facts, cwd.absolute, rules))
 
 
-def reads_strangers(wish: Wish) -> bool:
+def reads_strangers(wish: ParsedCall) -> bool:
     """Whether a command names a program that fetches from the web."""
     words = set(map(lists.basename, _rough_words(wish)))
     return not lists.FETCHERS.isdisjoint(words) or ("bun" in words and not lists.BUN_FETCHERS.isdisjoint(words))
 
 
-def _rough_words(wish: Wish) -> list[str]:
+def _rough_words(wish: ParsedCall) -> list[str]:
     text = " ".join(wish.argv) if wish.argv is not None else wish.command or ""
     return _ROUGH_WORD.findall(text[:LONGEST])
 
 
-def _judge_unclear(text: str, why: str) -> Found:
+def _judge_unclear(text: str, why: str) -> PartDecision:
     """What cannot be split may still be seen to hold something that is never done."""
     for start in _STARTS.finditer(text):
         words = _ROUGH_WORD.findall(text[start.end() : start.end() + 200])
@@ -74,12 +74,12 @@ def _judge_unclear(text: str, why: str) -> Found:
     return _ask("call.run_unclear", why=why)
 
 
-def _judge_all(commands: Sequence[Simple], case: _Case) -> tuple[Found, ...]:
+def _judge_all(commands: Sequence[Simple], case: _Case) -> tuple[PartDecision, ...]:
     if not commands:
         return (_allow("call.run_nothing"),)
     if len(commands) > _MOST_COMMANDS:
         return (_ask("call.run_unclear", why="it is too long to be judged"),)
-    found: list[Found] = []
+    found: list[PartDecision] = []
     for command in commands:
         found += _judge_one(command, commands, case)
         if moved := _moves_to(command, commands, case):
@@ -89,7 +89,7 @@ def _judge_all(commands: Sequence[Simple], case: _Case) -> tuple[Found, ...]:
     return tuple(found) or (_allow("call.run_allowed"),)
 
 
-def _judge_planning(commands: Sequence[Simple]) -> Iterator[Found]:
+def _judge_planning(commands: Sequence[Simple]) -> Iterator[PartDecision]:
     """A plan is made by looking, one plain command at a time."""
     first = commands[0]
     plain = len(commands) == 1 and not first.redirections and not first.assignments and first.after in {"", "\n"}
@@ -97,7 +97,7 @@ def _judge_planning(commands: Sequence[Simple]) -> Iterator[Found]:
         yield _deny("call.plan_only_reads")
 
 
-def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator[Found]:
+def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator[PartDecision]:
     argv = _unwrapped(command.words)
     if what := _never_in(argv):
         yield _deny("call.run_never", what=named(what))
@@ -153,11 +153,11 @@ def _never_in(argv: Sequence[str]) -> str:
     return next((what for at in range(len(words)) if (what := lists.never_done(words[at : at + 8]))), "")
 
 
-def _judge_assignment(text: str) -> Found:
+def _judge_assignment(text: str) -> PartDecision:
     return _ask("call.run_variable", name=named(text.partition("=")[0]))
 
 
-def _judge_redirection(redirection: Redirection, case: _Case) -> Iterator[Found]:
+def _judge_redirection(redirection: Redirection, case: _Case) -> Iterator[PartDecision]:
     if redirection.is_stream:
         return
     judge = judge_write if redirection.writes else judge_read
@@ -165,9 +165,9 @@ def _judge_redirection(redirection: Redirection, case: _Case) -> Iterator[Found]
         yield _softened(found)
 
 
-def _softened(found: Found) -> Found:
+def _softened(found: PartDecision) -> PartDecision:
     """A person may say yes to a command that writes elsewhere; to git's folder or what is forbidden, not."""
-    return Found(ToolOutcome.ASK, found.reason) if found.reason.code in _ASKABLE else found
+    return PartDecision(ToolOutcome.ASK, found.reason) if found.reason.code in _ASKABLE else found
 
 
 def _moves_to(command: Simple, line: Sequence[Simple], case: _Case) -> str:
@@ -181,7 +181,7 @@ def _moves_to(command: Simple, line: Sequence[Simple], case: _Case) -> str:
     return target.absolute if firm and target.relative is not None else ""
 
 
-def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[Found]:
+def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
     """Paths among the words: written ones by the law of writing, far ones by the law of reading."""
     written = tuple(_written(argv))
     if lists.bare_name(argv[0]) == "git" and any(path[:1] == ":" or not _GIT_WILD.isdisjoint(path) for path in written):
@@ -216,7 +216,7 @@ def _written(argv: Sequence[str]) -> Iterator[str]:
     yield from (word.removeprefix("of=") for word in plain if not (program == "dd" and not word.startswith("of=")))
 
 
-def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[Found]:
+def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
     program = lists.bare_name(argv[0])
     reads = any(tool in {"Read", "Bash"} for tool in case.facts.allowed_tools) or case.facts.errand is Errand.PLAN
     if reads and lists.only_looks(argv):
@@ -233,16 +233,16 @@ def _naming(word: str, tools: Sequence[str]) -> Iterator[str]:
     return (tool for tool in tools if not word or word in _PATTERN_BREAKS.split(tool))
 
 
-def _allow(code: str, **facts: object) -> Found:
-    return Found(ToolOutcome.ALLOW, reason(code, **facts))
+def _allow(code: str, **facts: object) -> PartDecision:
+    return PartDecision(ToolOutcome.ALLOW, reason(code, **facts))
 
 
-def _ask(code: str, **facts: object) -> Found:
-    return Found(ToolOutcome.ASK, reason(code, **facts))
+def _ask(code: str, **facts: object) -> PartDecision:
+    return PartDecision(ToolOutcome.ASK, reason(code, **facts))
 
 
-def _deny(code: str, **facts: object) -> Found:
-    return Found(ToolOutcome.DENY, reason(code, **facts))
+def _deny(code: str, **facts: object) -> PartDecision:
+    return PartDecision(ToolOutcome.DENY, reason(code, **facts))
 
 
 _PATTERN: Final = re.compile(r"Bash\((.*)\)", re.DOTALL)

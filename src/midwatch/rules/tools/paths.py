@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from midwatch.rules.paths import inside, touches
-from midwatch.rules.tools.tool_case import Found, ToolFacts, ToolOutcome
+from midwatch.rules.tools.tool_case import PartDecision, ToolFacts, ToolOutcome
 from midwatch.rules.tools.visible import hidden, named
 from midwatch.terms.english import reason
 
@@ -25,7 +25,7 @@ LONGEST: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResolvedPath:
     """A path, resolved as text."""
 
     absolute: str = ""
@@ -34,10 +34,10 @@ class Place:
     """Its name inside the tree; None when it lies outside, empty for the tree itself."""
 
 
-NOWHERE: Final = Place()
+NOWHERE: Final = ResolvedPath()
 
 
-def place(path: str, facts: ToolFacts, cwd: str = "") -> Place:
+def place(path: str, facts: ToolFacts, cwd: str = "") -> ResolvedPath:
     """Resolve a path as the agent spelled it; what could be read in two ways leads nowhere."""
     if not path or len(path) > LONGEST or "\\" in path or any(map(hidden, path)) or _folds_into_more(path):
         return NOWHERE
@@ -46,8 +46,8 @@ def place(path: str, facts: ToolFacts, cwd: str = "") -> Place:
     absolute = resolved(path if path.startswith("/") else f"{cwd or facts.root}/{path}")
     root = resolved(facts.root)
     if absolute == root:
-        return Place(absolute, "")
-    return Place(absolute, absolute.removeprefix(root + "/") if under(absolute, (root,)) else None)
+        return ResolvedPath(absolute, "")
+    return ResolvedPath(absolute, absolute.removeprefix(root + "/") if under(absolute, (root,)) else None)
 
 
 def resolved(path: str) -> str:
@@ -66,7 +66,7 @@ def under(absolute: str, folders: tuple[str, ...]) -> bool:
     return any(absolute == folder or absolute.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
-def judge_write(path: str, facts: ToolFacts, cwd: str = "") -> Found | None:
+def judge_write(path: str, facts: ToolFacts, cwd: str = "") -> PartDecision | None:
     """Nothing is written outside the paths of the job, into what is forbidden, or into git's own folder."""
     found = place(path, facts, cwd)
     if not found.absolute:
@@ -80,7 +80,7 @@ def judge_write(path: str, facts: ToolFacts, cwd: str = "") -> Found | None:
     return _judge_inside(found.relative, facts)
 
 
-def _judge_inside(relative: str, facts: ToolFacts) -> Found | None:
+def _judge_inside(relative: str, facts: ToolFacts) -> PartDecision | None:
     shown = named(relative) or facts.root
     if is_git_inside(relative):
         return _deny("call.path_git", path=shown)
@@ -92,13 +92,13 @@ def _judge_inside(relative: str, facts: ToolFacts) -> Found | None:
     return None
 
 
-def in_scratch(found: Place, facts: ToolFacts) -> bool:
+def in_scratch(found: ResolvedPath, facts: ToolFacts) -> bool:
     """Whether a path lies in a folder of this job alone; the tree and home are never that."""
     folders = tuple(resolved(folder) for folder in facts.scratch)
     return found.relative is None and found.absolute not in folders and under(found.absolute, folders)
 
 
-def judge_read(path: str, facts: ToolFacts, cwd: str = "") -> Found | None:
+def judge_read(path: str, facts: ToolFacts, cwd: str = "") -> PartDecision | None:
     """The tree, the agent's own home and installed programs may be read; credentials and the machine's insides not."""
     found = place(path, facts, cwd)
     if not found.absolute:
@@ -112,7 +112,7 @@ def judge_read(path: str, facts: ToolFacts, cwd: str = "") -> Found | None:
     readable = (resolved(facts.root), resolved(facts.home), *SYSTEM_READABLE, *map(resolved, facts.scratch))
     if under(found.absolute, tuple(folder for folder in readable if folder != "/")):
         return None
-    return Found(ToolOutcome.ASK, reason("call.read_elsewhere", path=named(path), root=facts.root))
+    return PartDecision(ToolOutcome.ASK, reason("call.read_elsewhere", path=named(path), root=facts.root))
 
 
 def holds_secrets(absolute: str) -> bool:
@@ -151,5 +151,5 @@ def _folds_into_more(path: str) -> bool:
     return folded.count("/") != path.count("/") or folded.count(".") != path.count(".") or "\\" in folded
 
 
-def _deny(code: str, **facts: object) -> Found:
-    return Found(ToolOutcome.DENY, reason(code, **facts))
+def _deny(code: str, **facts: object) -> PartDecision:
+    return PartDecision(ToolOutcome.DENY, reason(code, **facts))

@@ -9,13 +9,13 @@ from midwatch.rules.tools.command_law import judge_run, reads_strangers
 from midwatch.rules.tools.paths import judge_read, judge_write, place
 from midwatch.rules.tools.tool_case import (
     MOST_PATHS,
-    Found,
+    ParsedCall,
+    PartDecision,
     ToolCall,
     ToolFacts,
     ToolKind,
     ToolOutcome,
     ToolVerdict,
-    Wish,
 )
 from midwatch.rules.tools.urls import host_rules, judge_url
 from midwatch.rules.tools.visible import named, visible
@@ -56,7 +56,7 @@ def decide(call: ToolCall, facts: ToolFacts) -> ToolVerdict:
     )
 
 
-def _found(wish: Wish, facts: ToolFacts) -> tuple[Found, ...]:
+def _found(wish: ParsedCall, facts: ToolFacts) -> tuple[PartDecision, ...]:
     if facts.errand is Errand.PLAN and wish.kind not in _PLANNING:
         return (_deny("call.plan_only_reads"),)
     if wish.malformed:
@@ -75,14 +75,14 @@ def _why_nobody_is_asked(facts: ToolFacts) -> Reason | None:
     return reason("call.tainted") if facts.tainted else None
 
 
-def _reading(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+def _reading(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """The tree may be read; while planning by every tool that reads, else by those on the list."""
     if facts.errand is not Errand.PLAN and not _listed(wish, facts, ()):
         yield _ask("call.unlisted", tool=named(wish.tool))
     yield from _by_path(wish, facts, judge_read, "call.read_allowed")
 
 
-def _writing(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+def _writing(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """Every path must lie inside the job's, and the tool must be on the list for them."""
     yield from _by_path(wish, facts, judge_write, "call.write_allowed")
     relative = tuple(place(path, facts, wish.cwd).relative or "" for path in wish.paths[:MOST_PATHS])
@@ -91,16 +91,16 @@ def _writing(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
 
 
 def _by_path(
-    wish: Wish, facts: ToolFacts, judge: Callable[[str, ToolFacts, str], Found | None], allowed: str
-) -> Iterator[Found]:
+    wish: ParsedCall, facts: ToolFacts, judge: Callable[[str, ToolFacts, str], PartDecision | None], allowed: str
+) -> Iterator[PartDecision]:
     if len(wish.paths) > MOST_PATHS:
         yield _deny("call.too_many_paths", most=MOST_PATHS)
         return
     yield from (found for path in wish.paths if (found := judge(path, facts, wish.cwd)))
-    yield Found(ToolOutcome.ALLOW, reason(allowed))
+    yield PartDecision(ToolOutcome.ALLOW, reason(allowed))
 
 
-def _listed(wish: Wish, facts: ToolFacts, paths: tuple[str, ...]) -> bool:
+def _listed(wish: ParsedCall, facts: ToolFacts, paths: tuple[str, ...]) -> bool:
     """Whether settings execution.allowed_tools names the tool, by itself or for these paths."""
     names = _NAMES_FOR.get(wish.tool, frozenset({wish.tool}))
     return any(_names(pattern, names, paths) for pattern in facts.allowed_tools)
@@ -114,44 +114,52 @@ def _names(pattern: str, names: frozenset[str], paths: tuple[str, ...]) -> bool:
     return not opened or all(inside(path, (scope,)) for path in paths)
 
 
-def _running(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+def _running(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     yield from judge_run(wish, facts, host_rules(facts.allowed_domains))
 
 
-def _fetching(wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+def _fetching(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """The web is read only where the orders say, and what was read taints the run."""
     if facts.level is Level.OBSERVE:
         yield _deny("call.fetch_observe")
     elif wish.tool == "WebSearch":
         known = _listed(wish, facts, ())
-        yield Found(ToolOutcome.ALLOW, reason("call.fetch_allowed")) if known else _ask("call.unlisted", tool=wish.tool)
+        yield (
+            PartDecision(ToolOutcome.ALLOW, reason("call.fetch_allowed"))
+            if known
+            else _ask("call.unlisted", tool=wish.tool)
+        )
     else:
         refused = judge_url(wish.url, host_rules(facts.allowed_domains))
-        yield refused or Found(ToolOutcome.ALLOW, reason("call.fetch_allowed"))
+        yield refused or PartDecision(ToolOutcome.ALLOW, reason("call.fetch_allowed"))
 
 
-def _delegating(_wish: Wish, facts: ToolFacts) -> Iterator[Found]:
+def _delegating(_wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """A helper of the agent is held to the same law, call by call; strangers' text is not handed on."""
-    yield _deny("call.tainted_delegate") if facts.tainted else Found(ToolOutcome.ALLOW, reason("call.delegate_allowed"))
+    yield (
+        _deny("call.tainted_delegate")
+        if facts.tainted
+        else PartDecision(ToolOutcome.ALLOW, reason("call.delegate_allowed"))
+    )
 
 
-def _harmless(_wish: Wish, _facts: ToolFacts) -> Iterator[Found]:
-    yield Found(ToolOutcome.ALLOW, reason("call.harmless"))
+def _harmless(_wish: ParsedCall, _facts: ToolFacts) -> Iterator[PartDecision]:
+    yield PartDecision(ToolOutcome.ALLOW, reason("call.harmless"))
 
 
-def _asking_people(_wish: Wish, _facts: ToolFacts) -> Iterator[Found]:
+def _asking_people(_wish: ParsedCall, _facts: ToolFacts) -> Iterator[PartDecision]:
     yield _deny("call.no_questions")
 
 
-def _widening(_wish: Wish, _facts: ToolFacts) -> Iterator[Found]:
+def _widening(_wish: ParsedCall, _facts: ToolFacts) -> Iterator[PartDecision]:
     yield _deny("call.widen")
 
 
-def _unknown(wish: Wish, _facts: ToolFacts) -> Iterator[Found]:
+def _unknown(wish: ParsedCall, _facts: ToolFacts) -> Iterator[PartDecision]:
     yield _ask("call.unknown", tool=named(wish.tool) or "without a name")
 
 
-_LAWS: Final[dict[ToolKind, Callable[[Wish, ToolFacts], Iterator[Found]]]] = {
+_LAWS: Final[dict[ToolKind, Callable[[ParsedCall, ToolFacts], Iterator[PartDecision]]]] = {
     ToolKind.READ: _reading,
     ToolKind.SEARCH: _reading,
     ToolKind.WRITE: _writing,
@@ -166,12 +174,12 @@ _LAWS: Final[dict[ToolKind, Callable[[Wish, ToolFacts], Iterator[Found]]]] = {
 }
 
 
-def _deny(code: str, **facts: object) -> Found:
-    return Found(ToolOutcome.DENY, reason(code, **facts))
+def _deny(code: str, **facts: object) -> PartDecision:
+    return PartDecision(ToolOutcome.DENY, reason(code, **facts))
 
 
-def _ask(code: str, **facts: object) -> Found:
-    return Found(ToolOutcome.ASK, reason(code, **facts))
+def _ask(code: str, **facts: object) -> PartDecision:
+    return PartDecision(ToolOutcome.ASK, reason(code, **facts))
 
 
 _OLD_AND_NEW: Final = (("old_string", "new_string"), ("old_source", "new_source"))
@@ -190,7 +198,7 @@ def shown(call: ToolCall) -> str:
     return visible(f"{call.tool} {json.dumps(_plain(call.input), ensure_ascii=False, indent=2, sort_keys=True)}")
 
 
-def _command(wish: Wish) -> str:
+def _command(wish: ParsedCall) -> str:
     """Words no shell reads are quoted one by one, so that none can pretend to be two."""
     text = " ".join(json.dumps(word, ensure_ascii=False) for word in wish.argv or ()) or wish.command or ""
     # Further lines are marked as a shell marks them, so that none can pretend to be the folder.

@@ -78,7 +78,7 @@ class ToolFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ParsedCall:
     """A tool call in the house's own words: names, paths, a command, an address, and no prose."""
 
     kind: ToolKind
@@ -94,7 +94,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PartDecision:
     """What one part of a call may do, and why."""
 
     outcome: ToolOutcome

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from midwatch.rules.tools.tool_case import ToolCall, ToolKind, Wish
+from midwatch.rules.tools.tool_case import ParsedCall, ToolCall, ToolKind
 
 _KINDS: Final[dict[str, ToolKind]] = {
     **dict.fromkeys(("Read", "NotebookRead", "LS"), ToolKind.READ),
@@ -26,7 +26,7 @@ _PATH_WORDS: Final = ("file_path", "filePath", "filepath", "path", "abs_path", "
 _TARGET_WORDS: Final = ("to", "destination", "new_path", "newPath", "dir_path", "paths", "files")
 
 
-def understood(call: ToolCall) -> Wish:
+def understood(call: ToolCall) -> ParsedCall:
     """Say what a call means; what nobody knows stays unknown."""
     kind = _KINDS.get(call.tool, ToolKind.UNKNOWN)
     given, listed = call.input, _LISTED_AS.get(call.tool, call.tool)
@@ -35,26 +35,26 @@ def understood(call: ToolCall) -> Wish:
         return _run(given.get("command"), cwd)
     if kind is ToolKind.WRITE:
         paths = tuple(_paths_in(given))
-        return Wish(kind, listed, paths=paths, cwd=cwd, malformed=not paths)
+        return ParsedCall(kind, listed, paths=paths, cwd=cwd, malformed=not paths)
     if kind in {ToolKind.READ, ToolKind.SEARCH}:
         pattern = given.get("pattern" if call.tool == "Glob" else "glob")
-        return Wish(kind, listed, paths=(*_paths_in(given), *_far_pattern(pattern)), cwd=cwd)
+        return ParsedCall(kind, listed, paths=(*_paths_in(given), *_far_pattern(pattern)), cwd=cwd)
     if kind is ToolKind.FETCH:
         url = _text(given.get("url"))
-        return Wish(kind, listed, url=url, malformed=listed != "WebSearch" and not url)
+        return ParsedCall(kind, listed, url=url, malformed=listed != "WebSearch" and not url)
     # A sub-agent in a place of its own would work where nobody decides.
     if kind is ToolKind.DELEGATE and given.get("isolation"):
-        return Wish(ToolKind.UNKNOWN, call.tool)
-    return Wish(kind, listed)
+        return ParsedCall(ToolKind.UNKNOWN, call.tool)
+    return ParsedCall(kind, listed)
 
 
-def _run(command: object, cwd: str) -> Wish:
+def _run(command: object, cwd: str) -> ParsedCall:
     """A text is read by a shell; a list of words is not."""
     if isinstance(command, str) and command.strip():
-        return Wish(ToolKind.RUN, "Bash", command=command, cwd=cwd)
+        return ParsedCall(ToolKind.RUN, "Bash", command=command, cwd=cwd)
     if isinstance(command, (list, tuple)) and command and all(isinstance(word, str) for word in command):
-        return Wish(ToolKind.RUN, "Bash", argv=tuple(command), cwd=cwd)
-    return Wish(ToolKind.RUN, "Bash", malformed=True)
+        return ParsedCall(ToolKind.RUN, "Bash", argv=tuple(command), cwd=cwd)
+    return ParsedCall(ToolKind.RUN, "Bash", malformed=True)
 
 
 def _paths_in(given: Mapping[str, Any]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from midwatch.store.schema.tables import (
     reports,
     runs,
 )
-from midwatch.terms.report import Outcome
+from midwatch.terms.report import ReviewOutcome
 
 
 @on(ev.EvidenceFound)
@@ -82,7 +82,7 @@ def report_written(c: sa.Connection, entry: Entry, event: ev.ReportWritten) -> N
             id=one.id,
             run=one.run,
             session=event.session,
-            outcome=Outcome.PENDING,
+            outcome=ReviewOutcome.PENDING,
             reason="",
             created_at=entry.at,
         )

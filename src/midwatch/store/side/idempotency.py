@@ -12,7 +12,7 @@ from midwatch.terms.term import Term
 KEPT = timedelta(days=2)
 
 
-class Answer(Term):
+class StoredAnswer(Term):
     """What was asked under a key, and what was answered; without a status nobody knows yet."""
 
     id: str
@@ -30,20 +30,20 @@ class SqlAnswers:
         self._writer = writer
         self._reader = reader
 
-    async def claim(self, answer: Answer) -> Answer | None:
+    async def claim(self, answer: StoredAnswer) -> StoredAnswer | None:
         """Take a key for a request about to be carried out; gives what is there if somebody was faster."""
 
-        def claimed(tx: sa.Connection) -> Answer | None:
+        def claimed(tx: sa.Connection) -> StoredAnswer | None:
             tx.execute(answers.delete().where(answers.c.at < answer.at - KEPT))
             there = tx.execute(sa.select(answers).where(answers.c.id == answer.id)).mappings().first()
             if there is not None:
-                return Answer.model_validate(dict(there))
+                return StoredAnswer.model_validate(dict(there))
             tx.execute(answers.insert().values(**answer.model_dump()))
             return None
 
         return await self._writer.write(claimed)
 
-    async def settle(self, answer: Answer) -> None:
+    async def settle(self, answer: StoredAnswer) -> None:
         """Keep the answer."""
         values = answer.model_dump(include={"status", "kind", "body"})
         settled = answers.update().where(answers.c.id == answer.id).values(**values)

@@ -12,8 +12,8 @@ from midwatch.errors import Unknown
 from midwatch.ports.clock import Ids
 from midwatch.rules.budget.provider_quota import YES as FULL
 from midwatch.rules.budget.provider_quota import MayBurn
-from midwatch.rules.budget.reservation import Held, Refusal, Reservation, Wish
-from midwatch.rules.budget.spending import KINDS, Amount, Ceilings, Crossing, Purse, Whose, crossings, may_spend
+from midwatch.rules.budget.reservation import Held, Refusal, Reservation, ReservationRequest
+from midwatch.rules.budget.spending import KINDS, Amount, BudgetUse, Ceilings, Crossing, Whose, crossings, may_spend
 from midwatch.store.schema.tables import RECORDS, jobs, leases, reservations
 from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.records import FuelRow, JobRow, RunRow, SessionRow
@@ -70,7 +70,7 @@ class SqlLedger:
         self._worker = worker
         self._patience = patience
 
-    async def reserve(self, wish: Wish) -> Reservation | Refusal:
+    async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
         """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
         until = asyncio.get_running_loop().time() + self._patience
         while True:
@@ -85,7 +85,7 @@ class SqlLedger:
 
         def reached(tx: sa.Connection) -> tuple[Crossing, ...]:
             before = _purses(tx, self._owners(_payers(tx, reservation.wish)))
-            after = [Purse(one.whose, one.ceilings, one.spent + used, one.reserved) for one in before]
+            after = [BudgetUse(one.whose, one.ceilings, one.spent + used, one.reserved) for one in before]
             pairs = zip(before, after, strict=True)
             return tuple(found for old, new in pairs for found in crossings(old, new))
 
@@ -113,7 +113,7 @@ class SqlLedger:
         others = reservations.c.worker != self._worker
         return tx.execute(reservations.delete().where(others, reservations.c.worker.not_in(living))).rowcount
 
-    def _reserved(self, tx: sa.Connection, wish: Wish) -> Reservation | Refusal:
+    def _reserved(self, tx: sa.Connection, wish: ReservationRequest) -> Reservation | Refusal:
         owners = self._owners(_payers(tx, wish))
         if not owners.burn.allowed:
             return Refusal(owners.burn.why, then=_from(owners.burn), until=owners.burn.until)
@@ -149,7 +149,7 @@ def _by(kind: type[Term], column: str) -> sa.Select[Any]:
     return sa.select(*(table.c[field] for field in kind.model_fields)).where(table.c[column] == sa.bindparam("it"))
 
 
-def _payers(tx: sa.Connection, wish: Wish) -> Payers:
+def _payers(tx: sa.Connection, wish: ReservationRequest) -> Payers:
     job = _one(tx, JobRow, wish.job)
     told = tx.execute(_by(FuelRow, "provider"), {"it": wish.provider}).mappings()
     fuel = tuple(FuelRow.model_validate(dict(row)) for row in told)
@@ -175,9 +175,9 @@ _SPENT: Final = _sums(jobs, "id")
 _RESERVED: Final = _sums(reservations, "job")
 
 
-def _purses(tx: sa.Connection, owners: Owners) -> list[Purse]:
+def _purses(tx: sa.Connection, owners: Owners) -> list[BudgetUse]:
     spent, reserved = _summed(tx, _SPENT, owners), _summed(tx, _RESERVED, owners)
-    return [Purse(whose, owners.ceilings.get(whose, Ceilings()), spent[whose], reserved[whose]) for whose in Whose]
+    return [BudgetUse(whose, owners.ceilings.get(whose, Ceilings()), spent[whose], reserved[whose]) for whose in Whose]
 
 
 def _summed(tx: sa.Connection, asked: sa.Select[Any], owners: Owners) -> dict[Whose, Amount]:

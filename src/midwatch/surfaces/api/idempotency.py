@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from midwatch.compose import House
 from midwatch.errors import MidwatchError, Misuse, Stale
-from midwatch.store.side.idempotency import Answer
+from midwatch.store.side.idempotency import StoredAnswer
 from midwatch.surfaces.api.ascii_json import AsciiJson
 from midwatch.surfaces.api.problems import problem
 
@@ -44,19 +44,19 @@ class OnlyOnce:
             return
         await self._carry_out(claim, scope, body, send)
 
-    def _claim(self, scope: Scope, key: str, body: bytes) -> Answer:
+    def _claim(self, scope: Scope, key: str, body: bytes) -> StoredAnswer:
         if len(key) > LONGEST_KEY:
             raise Misuse(f"An Idempotency-Key has at most {LONGEST_KEY} characters.", hint="A UUID will do.")
         caller = scope["state"]["caller"].name
         asked = b"\n".join([scope["method"].encode(), scope["path"].encode(), scope["query_string"], body])
-        return Answer(
+        return StoredAnswer(
             id=hashlib.sha256(f"{caller}\n{key}".encode()).hexdigest(),
             request=hashlib.sha256(asked).hexdigest(),
             at=self._house.clock.now(),
         )
 
     @staticmethod
-    def _as_before(before: Answer, claim: Answer) -> Response:
+    def _as_before(before: StoredAnswer, claim: StoredAnswer) -> Response:
         if before.request != claim.request:
             raise Stale("This Idempotency-Key was used for another request.", hint="Use a new key.")
         if before.status is None:
@@ -65,7 +65,7 @@ class OnlyOnce:
         headers = {"content-type": before.kind, "idempotent-replayed": "true"}
         return Response(before.body, status_code=before.status, headers=headers)
 
-    async def _carry_out(self, claim: Answer, scope: Scope, body: bytes, send: Send) -> None:
+    async def _carry_out(self, claim: StoredAnswer, scope: Scope, body: bytes, send: Send) -> None:
         status, kind, told = 500, "", bytearray()
 
         async def receive() -> Message:
@@ -83,7 +83,7 @@ class OnlyOnce:
 
         await self._app(scope, receive, heard)
 
-    async def _keep(self, claim: Answer, status: int, kind: str, body: bytes) -> None:
+    async def _keep(self, claim: StoredAnswer, status: int, kind: str, body: bytes) -> None:
         if status >= 500:  # nothing was decided: the same key may try again
             await self._house.answers.release(claim.id)
             return

@@ -1,20 +1,13 @@
 """Long lists in pages: a cursor is the number of the last row seen, and `Link: rel=next` says where to go on."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Query, Request, Response
 
+from midwatch.ports.journal import Numbered
+
 MOST = 1000
-
-
-class Numbered(Protocol):
-    """A row with a small number for people."""
-
-    @property
-    def number(self) -> int:
-        """Count from one, in the order of making."""
-        ...
 
 
 N = TypeVar("N", bound=Numbered)

@@ -23,7 +23,7 @@ from midwatch.terms.jobs import Stage
 from midwatch.terms.orders import Limits, OrderedWork, Orders
 from midwatch.terms.projects import Horizon
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow, RunRow
-from midwatch.terms.report import Given, Outcome, Review
+from midwatch.terms.report import Given, Review, ReviewOutcome
 from midwatch.terms.trust import Level
 from midwatch.views.entries.describe import describe
 from midwatch.workshop.git.git import Git
@@ -178,7 +178,7 @@ class DemoNight:
 
 
 def _verdicts(recommendations: tuple[Any, ...]) -> tuple[Given, ...]:
-    said = (Outcome.ACCEPTED, *([Outcome.DEFERRED] * len(recommendations)))
+    said = (ReviewOutcome.ACCEPTED, *([ReviewOutcome.DEFERRED] * len(recommendations)))
     return tuple(
         Given(recommendation=one.id, outcome=outcome) for one, outcome in zip(recommendations, said, strict=False)
     )

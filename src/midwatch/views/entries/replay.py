@@ -17,7 +17,7 @@ IDLE = timedelta(minutes=5)
 """A longer silence than this is folded into one row."""
 
 
-class Told(Term):
+class PromptUsed(Term):
     """Where every word an agent was told is kept, and by which template it was written."""
 
     template: str
@@ -37,7 +37,7 @@ class Row(Term):
     actor: str
     because: tuple[int, ...] = ()
     tags: tuple[Tag, ...] = ()
-    told: Told | None = None
+    told: PromptUsed | None = None
     """What an agent was told, where it began."""
 
 
@@ -98,10 +98,10 @@ def _row(entry: Entry, names: Names, marks: frozenset[Tag]) -> Row:
     )
 
 
-def told_by(event: Event) -> Told | None:
+def told_by(event: Event) -> PromptUsed | None:
     """Tell what an agent that began was told; nothing else was told anything."""
     if not isinstance(event, AgentBegan) or not event.prompt_blob:
         return None
-    return Told(
+    return PromptUsed(
         template=clean(event.template, 80), version=clean(event.template_version, 200), prompt_blob=event.prompt_blob
     )

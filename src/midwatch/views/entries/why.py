@@ -10,12 +10,12 @@ from midwatch.views.entries.causes import Threads
 from midwatch.views.entries.describe import describe
 from midwatch.views.text.names import Names
 
-__all__ = ["AdviceExplained", "Explanation", "Step", "why", "why_recommendation"]
+__all__ = ["AdviceExplained", "CauseStep", "Explanation", "why", "why_recommendation"]
 
 LONGEST = 50
 
 
-class Step(Term):
+class CauseStep(Term):
     """One entry of a chain; depth counts how far it lies from the question."""
 
     seq: int
@@ -30,8 +30,8 @@ class Explanation(Term):
     seq: int
     kind: str
     text: str
-    causes: tuple[Step, ...]
-    consequences: tuple[Step, ...]
+    causes: tuple[CauseStep, ...]
+    consequences: tuple[CauseStep, ...]
 
 
 def why(
@@ -53,9 +53,9 @@ def why(
     )
 
 
-def _upward(asked: Entry, threads: Threads, find: Callable[[int], Entry | None], names: Names) -> tuple[Step, ...]:
+def _upward(asked: Entry, threads: Threads, find: Callable[[int], Entry | None], names: Names) -> tuple[CauseStep, ...]:
     """Walk level by level; an entry reached twice is told once, at its nearest."""
-    steps: list[Step] = []
+    steps: list[CauseStep] = []
     seen = {asked.seq}
     level = [asked]
     while level and len(steps) < LONGEST:
@@ -68,5 +68,5 @@ def _upward(asked: Entry, threads: Threads, find: Callable[[int], Entry | None],
     return tuple(steps)
 
 
-def _step(entry: Entry, names: Names, depth: int) -> Step:
-    return Step(seq=entry.seq, kind=entry.event.kind, text=describe(entry.event, names), depth=depth)
+def _step(entry: Entry, names: Names, depth: int) -> CauseStep:
+    return CauseStep(seq=entry.seq, kind=entry.event.kind, text=describe(entry.event, names), depth=depth)

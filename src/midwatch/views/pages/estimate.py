@@ -7,33 +7,33 @@ from midwatch.views.pages.walls import WALLS
 from midwatch.views.text.plain import counted, listed
 
 
-class Known(Term):
+class EstimateLine(Term):
     """One line of the estimate."""
 
     about: str
     text: str
 
 
-def estimate(facts: SheetFacts) -> tuple[Known, ...]:
+def estimate(facts: SheetFacts) -> tuple[EstimateLine, ...]:
     """Say what is known beforehand, and what is not."""
     orders = facts.orders
     projects = len({name for work in orders.work for name in work.where})
     items = f"{counted(len(orders.work), 'item')} in {counted(projects, 'project')}"
     work = f"{items}, at most {counted(facts.jobs_per_project, 'job')} at a time in each."
     return (
-        Known(about="Work", text=work if orders.work else "None is named yet."),
-        Known(
+        EstimateLine(about="Work", text=work if orders.work else "None is named yet."),
+        EstimateLine(
             about="Time",
             text=f"At most {span(orders.limits.minutes)}; it ends sooner when nothing is left to do for "
             f"{span(facts.idle_minutes)}. {_past_minutes(facts.past)}",
         ),
-        Known(
+        EstimateLine(
             about="Rounds",
             text=f"One about every {span(facts.round_minutes)} and one when something happens, at most "
             f"{orders.limits.rounds}. {_past_rounds(facts.past)}".strip(),
         ),
-        Known(about="Money", text=_money(facts)),
-        Known(about="Walls", text=_walls(facts)),
+        EstimateLine(about="Money", text=_money(facts)),
+        EstimateLine(about="Walls", text=_walls(facts)),
     )
 
 

@@ -41,7 +41,7 @@ class Call(Term):
     by: str = ""
 
 
-class LimitMet(Term):
+class LimitReached(Term):
     """A provider's limit that held the work up."""
 
     provider: str
@@ -75,7 +75,7 @@ class ErrandDone(Term):
     failed: int = 0
     """Requests the provider did not answer well."""
     calls: tuple[Call, ...] = ()
-    limits: tuple[LimitMet, ...] = ()
+    limits: tuple[LimitReached, ...] = ()
 
 
 def errands_of(entries: Iterable[Entry], job: str) -> tuple[ErrandDone, ...]:
@@ -105,7 +105,7 @@ def _learned(
             return {"ended_at": at, "outcome": event.outcome.value, "ended": ended, "why": clean(event.why, 400)}
         case AgentLimited():
             named = {"provider": clean(event.provider, 60), "limit": clean(event.limit, 60)}
-            return {"limits": (*known.limits, LimitMet(at=at, resets_at=event.resets_at, **named))}
+            return {"limits": (*known.limits, LimitReached(at=at, resets_at=event.resets_at, **named))}
         case ModelCalled():
             return _paid(known, event)
         case ToolCallDecided():

@@ -62,7 +62,7 @@ class NightShown(Term):
     next_words: str = ""
 
 
-class Step(Term):
+class JobStation(Term):
     """One station of a job and where the job stands towards it."""
 
     name: str
@@ -88,7 +88,7 @@ class JobShown(Term):
     why: str = ""
     line: JobLine
     """What it is at, what it cost so far, how long it may still take."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[JobStation, ...] = ()
     walls: Walls | None = None
     """What keeps it apart; nothing, until somebody took it up."""
 
@@ -216,7 +216,7 @@ def job_shown(job: JobRow, project: ProjectRow | None, now: datetime, line: JobL
     )
 
 
-def _steps(job: JobRow) -> tuple[Step, ...]:
+def _steps(job: JobRow) -> tuple[JobStation, ...]:
     stage = Stage.VERIFY if job.stage is Stage.REPAIR else job.stage
     here = STEPS.index(stage)
     all_done = job.state is JobState.DONE
@@ -226,4 +226,4 @@ def _steps(job: JobRow) -> tuple[Step, ...]:
             return "done"
         return "now" if place == here else "later"
 
-    return tuple(Step(name=one.value, state=state(place)) for place, one in enumerate(STEPS))
+    return tuple(JobStation(name=one.value, state=state(place)) for place, one in enumerate(STEPS))

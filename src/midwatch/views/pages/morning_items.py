@@ -23,7 +23,7 @@ from midwatch.terms.records import (
     SessionRow,
     StackRow,
 )
-from midwatch.terms.report import Outcome, Recommendation
+from midwatch.terms.report import Recommendation, ReviewOutcome
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.text.names import Names
@@ -120,7 +120,7 @@ class Item(Term):
     decisions: tuple[DecisionMade, ...]
     pull: PullShown | None
     diff_blob: str
-    outcome: Outcome
+    outcome: ReviewOutcome
     reason: str
 
 
@@ -160,7 +160,7 @@ def _item(rows: NightRows, one: Recommendation, place: int, told: tuple[Sequence
         decisions=decisions(job, rows.asks, *told) if job and about_change else (),
         pull=_pull(pull, job.number) if pull and job else None,
         diff_blob=job.diff_blob if job and about_change else "",
-        outcome=Outcome(given.outcome) if given else Outcome.PENDING,
+        outcome=ReviewOutcome(given.outcome) if given else ReviewOutcome.PENDING,
         reason=given.reason if given else "",
     )
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from midwatch.errors import Misuse
-from midwatch.terms.report import FlagKind, Given, Outcome, Review
+from midwatch.terms.report import FlagKind, Given, Review, ReviewOutcome
 from midwatch.views.pages.morning_page import Assumed, MorningPage
 
 RATINGS = ("usefulness", "trust", "brevity")
-GIVEN = frozenset(Outcome) - {Outcome.PENDING}
+GIVEN = frozenset(ReviewOutcome) - {ReviewOutcome.PENDING}
 ASSUMED = {"right": "Confirmed", "wrong": "Wrong"}
 LONGEST = 4_000
 
@@ -37,8 +37,8 @@ def _given(form: Mapping[str, str], item: str) -> Given | None:
     if said not in GIVEN:
         raise Misuse("That verdict is not known.", hint="Accept, amend, reject or later.")
     reason = form.get(f"reason:{item}", "").strip()[:LONGEST]
-    wanted = Outcome(said) in {Outcome.MODIFIED, Outcome.REJECTED}
-    return Given(recommendation=item, outcome=Outcome(said), reason=reason if wanted else "")
+    wanted = ReviewOutcome(said) in {ReviewOutcome.MODIFIED, ReviewOutcome.REJECTED}
+    return Given(recommendation=item, outcome=ReviewOutcome(said), reason=reason if wanted else "")
 
 
 def _notes(form: Mapping[str, str], page: MorningPage) -> str:

@@ -5,7 +5,7 @@ from midwatch.terms.asks import Silence
 from midwatch.terms.orders import Orders
 from midwatch.terms.projects import Flag
 from midwatch.terms.term import Term
-from midwatch.terms.trust import Isolation, Level, Outcome
+from midwatch.terms.trust import GateOutcome, Isolation, Level
 
 
 class ProjectSeen(Term):
@@ -29,7 +29,7 @@ class SheetFacts(Term):
 
     orders: Orders
     standing: Level
-    outcomes: dict[ActKind, Outcome]
+    outcomes: dict[ActKind, GateOutcome]
     """What each act becomes at the level of the orders."""
     plan_silence: Silence
     plan_minutes: float

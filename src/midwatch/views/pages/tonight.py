@@ -5,7 +5,7 @@ from typing import Final
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import Silence
 from midwatch.terms.orders import Orders
-from midwatch.terms.trust import Isolation, Level, Outcome
+from midwatch.terms.trust import GateOutcome, Isolation, Level
 from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, money, span
 from midwatch.views.text.plain import clean, counted, listed, spaced
 
@@ -38,7 +38,9 @@ def will_not(facts: SheetFacts) -> tuple[str, ...]:
     """Say what will not happen tonight, each sentence true by the rules that hold at this level under these orders."""
     said = (
         _never(facts),
-        "Merge anything. That is a person's act, always." if facts.outcomes[ActKind.MERGE] is Outcome.ASK_FIRST else "",
+        "Merge anything. That is a person's act, always."
+        if facts.outcomes[ActKind.MERGE] is GateOutcome.ASK_FIRST
+        else "",
         *_held_by_level(facts),
         *_held_by_permissions(facts),
         "Change your own branches or see what you have not committed: work begins at a commit and arrives on agent/…",
@@ -51,14 +53,14 @@ def will_not(facts: SheetFacts) -> tuple[str, ...]:
 
 
 def _never(facts: SheetFacts) -> str:
-    kinds = [DOING[kind] for kind, outcome in facts.outcomes.items() if outcome is Outcome.REFUSE and kind in DOING]
+    kinds = [DOING[kind] for kind, outcome in facts.outcomes.items() if outcome is GateOutcome.REFUSE and kind in DOING]
     return f"{_either(kinds).capitalize()}. There is no tool for it." if kinds else ""
 
 
 def _held_by_level(facts: SheetFacts) -> tuple[str, ...]:
     level = facts.orders.level
-    suggested = _named(facts, Outcome.SAY_ONLY)
-    asked = _named(facts, Outcome.ASK_FIRST)
+    suggested = _named(facts, GateOutcome.SAY_ONLY)
+    asked = _named(facts, GateOutcome.ASK_FIRST)
     return (
         f"{_either(suggested).capitalize()}: at {level} these are only suggested." if suggested else "",
         f"Write anything: at {level} nothing is written." if level is Level.OBSERVE else "",
@@ -66,7 +68,7 @@ def _held_by_level(facts: SheetFacts) -> tuple[str, ...]:
     )
 
 
-def _named(facts: SheetFacts, outcome: Outcome) -> list[str]:
+def _named(facts: SheetFacts, outcome: GateOutcome) -> list[str]:
     return [words for kind, words in DOING.items() if facts.outcomes.get(kind) is outcome]
 
 

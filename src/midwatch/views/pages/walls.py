@@ -59,14 +59,14 @@ WALLS: Final[dict[Isolation, Walls]] = {
 }
 
 
-class Reach(Term):
+class ReachableHosts(Term):
     """What a job may reach: hosts by name, or why it is none or all of them."""
 
     hosts: tuple[str, ...] = ()
     said: str = ""
 
 
-class Tried(Term):
+class RefusedConnection(Term):
     """What a job tried and did not get, with how often."""
 
     place: str
@@ -80,9 +80,9 @@ class Connections(Term):
 
     allowed: int = 0
     traffic: str = ""
-    first: tuple[Tried, ...] = ()
+    first: tuple[RefusedConnection, ...] = ()
     """What was refused, newest first."""
-    more: tuple[Tried, ...] = ()
+    more: tuple[RefusedConnection, ...] = ()
 
     @property
     def none(self) -> bool:
@@ -95,16 +95,16 @@ def walls_of(job: JobRow) -> Walls | None:
     return WALLS[job.isolation] if job.worker else None
 
 
-def reach_of(job: JobRow, contract: RunContract | None, everywhere: Iterable[str]) -> Reach:
+def reach_of(job: JobRow, contract: RunContract | None, everywhere: Iterable[str]) -> ReachableHosts:
     """Tell what a job may reach: what the house and the run's contract name, if its walls have doors at all."""
     if job.worker and job.isolation is Isolation.NONE:
-        return Reach(said="All that this machine reaches: there are no walls to hold it back.")
+        return ReachableHosts(said="All that this machine reaches: there are no walls to hold it back.")
     if job.worker and job.isolation is not Isolation.BUBBLEWRAP:
-        return Reach(said="Nothing: behind these walls there is no network.")
+        return ReachableHosts(said="Nothing: behind these walls there is no network.")
     scopes = contract.constraints.tool_policy.scopes.values() if contract else ()
     named = (*everywhere, *(domain for scope in scopes for domain in scope.allowed_domains))
     hosts = tuple(dict.fromkeys(clean(one, 253) for one in named))
-    return Reach(hosts=hosts, said="" if hosts else "Nothing: its orders name no host.")
+    return ReachableHosts(hosts=hosts, said="" if hosts else "Nothing: its orders name no host.")
 
 
 def connections_shown(rows: Iterable[ConnectionRow]) -> Connections:
@@ -116,7 +116,9 @@ def connections_shown(rows: Iterable[ConnectionRow]) -> Connections:
         if row.verdict != "allowed":
             said = (f"{clean(row.host, 253) or 'nowhere'}:{row.port}", clean(row.verdict, 20), clean(row.why))
             times[said] = times.get(said, 0) + 1
-    tried = [Tried(place=place, verdict=verdict, why=why, times=n) for (place, verdict, why), n in times.items()]
+    tried = [
+        RefusedConnection(place=place, verdict=verdict, why=why, times=n) for (place, verdict, why), n in times.items()
+    ]
     out, back = sum(row.bytes_out for row in ordered), sum(row.bytes_in for row in ordered)
     return Connections(
         allowed=len(allowed),

@@ -55,7 +55,7 @@ def get(path: str, **query: Any) -> Any:
     told = _page(_target(path, query))
     while isinstance(told.value, list) and told.next:
         more = _page(told.next)
-        told = Told(told.value + more.value, more.next)
+        told = ApiAnswer(told.value + more.value, more.next)
     return told.value
 
 
@@ -73,7 +73,7 @@ def _target(path: str, query: Mapping[str, Any]) -> str:
     return API + path + (f"?{urlencode(asked)}" if asked else "")
 
 
-class Told(NamedTuple):
+class ApiAnswer(NamedTuple):
     """What was answered, where a long list goes on, and what the headers said beside it."""
 
     value: Any
@@ -81,12 +81,12 @@ class Told(NamedTuple):
     headers: Mapping[str, str] = MappingProxyType({})
 
 
-def read(path: str, **query: Any) -> Told:
+def read(path: str, **query: Any) -> ApiAnswer:
     """Read something together with its headers; works without a server too."""
     return _page(_target(path, query))
 
 
-def _page(target: str) -> Told:
+def _page(target: str) -> ApiAnswer:
     try:
         status, headers, body = _over_socket("GET", target, None, 60)
     except NOBODY:
@@ -97,7 +97,7 @@ def _page(target: str) -> Told:
         raise _unanswered(error) from error
     link = headers.get("link", "")
     onward = link[1 : link.index(">")] if 'rel="next"' in link else ""
-    return Told(understood(status, headers.get("content-type", ""), body), onward, headers)
+    return ApiAnswer(understood(status, headers.get("content-type", ""), body), onward, headers)
 
 
 def send(method: str, path: str, body: Any = None, **query: Any) -> Any:

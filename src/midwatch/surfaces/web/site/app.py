@@ -29,7 +29,7 @@ class Site:
         self._house = house
         self.port = port
         painter = Painter(house)
-        self.feed = Feed(house, painter)
+        self.feed = Feed(house, painter.paint)
         app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
         fit(app, house, told)
         app.state.feed, app.state.painter = self.feed, painter

@@ -1,8 +1,7 @@
 """Entries as bytes for the event stream: JSON for programs, HTML for pages, each made once for all readers."""
 
 import logging
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
 
 from midwatch.journal.entry import Entry
 from midwatch.surfaces.queries.names import NameBook
@@ -14,20 +13,16 @@ RETRY_MS = 1000
 log = logging.getLogger("midwatch")
 
 
-class Painter(Protocol):
-    """Draws entries for a page."""
-
-    async def paint(self, entries: Sequence[Entry]) -> str:
-        """Make one piece of HTML, the same for every reader, that brings a page up to the last of these entries."""
-        ...
+Paint = Callable[[Sequence[Entry]], Awaitable[str]]
+"""Makes one piece of HTML, the same for every reader, that brings a page up to the last of these entries."""
 
 
 class Encoder:
     """Writes entries down, with the names of what they mention."""
 
-    def __init__(self, names: NameBook, painter: Painter) -> None:
+    def __init__(self, names: NameBook, paint: Paint) -> None:
         self._names = names
-        self._painter = painter
+        self._paint = paint
 
     def greeting(self, seq: int, *, html: bool) -> bytes:
         """Greet a reader; to a page by name, so that nothing is swapped."""
@@ -40,7 +35,7 @@ class Encoder:
             return b"".join(message(seq=one.seq, data=as_json(streamed(one, names))) for one in batch)
         last = batch[-1].seq
         try:
-            return message(seq=last, data=await self._painter.paint(batch))
+            return message(seq=last, data=await self._paint(batch))
         except Exception:
             log.exception("entries %s to %s could not be painted", batch[0].seq, last)
             return message(seq=last, event="unpainted", data=str(batch[0].seq))  # one bad row must not end the stream

@@ -13,7 +13,7 @@ from midwatch.compose import House, going_on
 from midwatch.journal.entry import Entry
 from midwatch.surfaces.api.access import Reads
 from midwatch.surfaces.queries.names import NameBook
-from midwatch.surfaces.web.stream.encoder import PINGS, Encoder, Painter
+from midwatch.surfaces.web.stream.encoder import PINGS, Encoder, Paint
 from midwatch.surfaces.web.stream.reader import Reader
 
 PAGE = 200
@@ -36,13 +36,13 @@ class Feed:
     def __init__(
         self,
         house: House,
-        painter: Painter,
+        paint: Paint,
         *,
         ping_seconds: float = PING_SECONDS,
         longest_seconds: float = LONGEST_SECONDS,
     ) -> None:
         self._journal = house.journal
-        self._encoder = Encoder(NameBook(house), painter)
+        self._encoder = Encoder(NameBook(house), paint)
         self._head = house.records.head
         self._ping_seconds = ping_seconds
         self._longest_seconds = longest_seconds
