@@ -62,16 +62,22 @@ class SqlHistory:
         query = sa.select(journal).where(journal.c.seq > after, journal.c.kind.in_(kinds), _names(things))
         return await self._read(query if upto is None else query.where(journal.c.seq <= upto))
 
-    async def last_about(self, things: Collection[str], kinds: Collection[str], *, before: int) -> Entry | None:
-        """Read the newest entry of some kinds, before a place, whose text names one of these ids."""
+    async def last_about(
+        self, things: Collection[str], kinds: Collection[str], *, before: int, after: int = 0
+    ) -> Entry | None:
+        """Read the newest entry of some kinds, between two places, whose text names one of these ids."""
         if not things or not kinds:
             return None
-        newest = sa.select(journal).where(journal.c.seq < before, _names(things)).order_by(journal.c.seq.desc())
+        newest = (
+            sa.select(journal)
+            .where(journal.c.seq > after, journal.c.seq < before, _names(things))
+            .order_by(journal.c.seq.desc())
+        )
         # Joined to a text the index by kind is not used: the nearest entries are walked through one by one.
         near = newest.where(journal.c.seq >= before - NEAR, (journal.c.kind + "").in_(kinds))
         far = newest.where(journal.c.seq < before - NEAR, journal.c.kind.in_(kinds))
         row = await self._reader.first(near.limit(1))
-        if row is None and before > NEAR:
+        if row is None and before - NEAR > after:
             row = await self._reader.first(far.limit(1))
         return None if row is None or row.payload is None else read_entry(row)
 
@@ -80,6 +86,8 @@ class SqlHistory:
         jobs, asks = tables.jobs, tables.asks
         mine = sa.select(jobs.c.id).where((jobs.c.run == thing) | (jobs.c.work_item == thing))
         about = sa.select(asks.c.id).where(asks.c.subject == thing)
+        if (session := _session_of(thing)) is not None:  # both tables are indexed by it
+            mine, about = mine.where(jobs.c.session == session), about.where(asks.c.session == session)
         return tuple([row[0] for row in await self._reader.rows(mine.union_all(about))])
 
     async def owners_of(self, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
@@ -117,6 +125,17 @@ class SqlHistory:
         query = query.where(journal.c.payload.is_not(None)).order_by(journal.c.seq)
         rows = await self._reader.rows(query)
         return tuple(read_entry(row) for row in rows)
+
+
+def _session_of(thing: str) -> sa.ScalarSelect[str] | str | None:
+    """Say in which night a thing is, if it is in one: jobs and asks about it are in the same."""
+    prefix = thing.partition("_")[0]
+    if prefix == "ses":
+        return thing
+    table, _ = NOUNS.get(prefix, (None, ""))
+    if table is None or "session" not in table.c:
+        return None
+    return sa.select(table.c.session).where(table.c.id == thing).scalar_subquery()
 
 
 def _names(things: Collection[str]) -> sa.ColumnElement[bool]:

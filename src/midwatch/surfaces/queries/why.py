@@ -10,7 +10,7 @@ from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.projects import WorkAdded
 from midwatch.surfaces.queries.names import names_of
 from midwatch.views.entries.advice import AdviceExplained, why_recommendation
-from midwatch.views.entries.causes import Lean, leans_on, speaks_for
+from midwatch.views.entries.causes import OWNED, Lean, leans_on, speaks_for
 from midwatch.views.entries.why import LONGEST, Explanation, why
 
 AHEAD = 1000
@@ -52,13 +52,15 @@ async def _leaning(house: House, entry: Entry) -> Entry | None:
 
 
 async def _last_word(house: House, lean: Lean, before: int) -> Entry | None:
+    """Find the newest entry that speaks for a thing, or for a job or an ask that belongs to it."""
     owned = await house.history.owned_by(lean.thing)
+    own = None
     for _ in range(TRIES):
-        last = await house.history.last_about((lean.text, *owned), lean.kinds, before=before)
-        if last is None or {lean.thing, *owned}.intersection(speaks_for(last.event)):
-            return last
-        before = last.seq
-    return None
+        own = await house.history.last_about([lean.text], lean.kinds, before=own.seq if own else before)
+        if own is None or lean.thing in speaks_for(own.event):
+            break
+    newer = await house.history.last_about(owned, OWNED, before=before, after=own.seq if own else 0)
+    return newer or own
 
 
 async def why_advice(house: House, name: str) -> AdviceExplained:

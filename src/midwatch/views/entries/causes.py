@@ -149,6 +149,8 @@ class Lean(NamedTuple):
 
 def leans_on(event: Event) -> tuple[Lean, ...]:
     """List the things an entry leans on, the best first."""
+    if event.kind in _BEGIN:
+        return ()
     wanted = _LEANS.get(event.kind) or _SPEAKS.get(event.kind) or _QUIETLY.get(event.kind, "")
     return tuple(_lean(event, field, thing) for field in wanted.split() if (thing := _thing(event, field)))
 
@@ -159,8 +161,7 @@ def speaks_for(event: Event) -> list[str]:
 
 
 def _lean(event: Event, field: str, thing: str) -> Lean:
-    kinds = _SPEAKERS["job"] | _SPEAKERS["ask"] if field in _OWNERS else frozenset[str]()
-    kinds |= frozenset(_SPEAKS) if field == "subject" else _SPEAKERS.get(field, frozenset())
+    kinds = frozenset(_SPEAKS) if field == "subject" else _SPEAKERS.get(field, frozenset())
     return Lean(thing, str(getattr(event, "session", "")) if field == "round" else thing, kinds)
 
 
@@ -168,8 +169,10 @@ _SPEAKERS: Final[dict[str, frozenset[str]]] = {
     field: frozenset(kind for kind, fields in _SPEAKS.items() if field in fields.split())
     for field in {one for fields in _SPEAKS.values() for one in fields.split()}
 }
-_OWNERS: Final = frozenset({"run", "item", "job", "subject", "act", "session"})
-"""Things of which the last word may come from a job or an ask that belongs to them."""
+OWNED: Final = _SPEAKERS["job"] | _SPEAKERS["ask"]
+"""Kinds in which a job or an ask speaks, also for what it belongs to."""
+_BEGIN: Final = frozenset({"project.added", "person.added", "settings.proposed", "session.opened"})
+"""Nothing came before what these begin."""
 
 
 class Threads:
