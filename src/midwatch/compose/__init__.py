@@ -3,5 +3,6 @@
 from midwatch.compose.house import House, Parts, database_url
 from midwatch.compose.opening import open_house
 from midwatch.engine.loops import going_on
+from midwatch.store.side.idempotency import StoredAnswer
 
-__all__ = ["House", "Parts", "database_url", "going_on", "open_house"]
+__all__ = ["House", "Parts", "StoredAnswer", "database_url", "going_on", "open_house"]

@@ -50,9 +50,11 @@ from midwatch.settings.derived import channel_secret
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
+from midwatch.store.read.audit import Audit, audit
 from midwatch.store.read.history import SqlHistory
 from midwatch.store.read.records import SqlRecords
 from midwatch.store.reader import DatabaseReader
+from midwatch.store.schema.engines import is_sqlite
 from midwatch.store.side.credentials import SqlKeys
 from midwatch.store.side.idempotency import SqlAnswers
 from midwatch.store.writer import DatabaseWriter
@@ -257,6 +259,10 @@ class House:
                 with contextlib.suppress(MidwatchError):  # a broken file beside it: the settings in force stay
                     await self.reload_settings()
 
+    def audit(self) -> Audit:
+        """Walk the chain, and compare the records with a rebuild on the side; blocking."""
+        return audit(self.url)
+
     async def dispose(self) -> None:
         """Hang up on models and forges, and close the database."""
         await self.doors.close()
@@ -269,3 +275,9 @@ class House:
 def database_url(home: Path, loaded: LoadedSettings) -> str:
     """Tell which database the settings name; SQLite in the data folder unless they say otherwise."""
     return loaded.settings.database.url or f"sqlite:///{home / DATABASE}"
+
+
+def has_database(home: Path) -> bool:
+    """Tell whether there is a database to read; one on another machine is taken to be there."""
+    url = database_url(home, load_settings(home))
+    return not is_sqlite(url) or (home / DATABASE).exists()

@@ -7,13 +7,13 @@ from fastapi import APIRouter
 from pydantic import Field, JsonValue
 
 from midwatch.compose import House
+from midwatch.compose import agent_status as crew
 from midwatch.compose.program_hello import hello_by_program
 from midwatch.errors import Misuse, Refused
 from midwatch.evening import projects as by_day
 from midwatch.settings import diff, load_settings
 from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown
-from midwatch.surfaces.queries import agents as crew
 from midwatch.surfaces.secret_names import COMMANDS
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretPlace, SecretReference

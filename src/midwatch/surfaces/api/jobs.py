@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from fastapi import Path as InPath
 from fastapi.responses import PlainTextResponse
 
-from midwatch.compose import House
+from midwatch.compose import House, shells
 from midwatch.errors import Unknown
 from midwatch.journal.events.signals import MilestoneReached
 from midwatch.night.commands import steering
@@ -26,7 +26,6 @@ from midwatch.terms.term import Term
 from midwatch.views.pages.plan_versions import versions_shown
 from midwatch.views.pages.steps import steps_shown
 from midwatch.views.text.plain import clean, harmless
-from midwatch.workshop.rooms import shells
 
 router = APIRouter()
 NEXT, OVER = "midwatch-next", "midwatch-over"

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from midwatch.compose import House, Parts, open_house
-from midwatch.engine.clocks import ScaledClock
+from midwatch.compose.demo import commit_everything, fast_clock
 from midwatch.errors import Broken, Misuse, Refused
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
@@ -26,7 +26,6 @@ from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow, RunRow
 from midwatch.terms.report import Given, Review, ReviewOutcome
 from midwatch.terms.trust import Level
 from midwatch.views.entries.describe import describe
-from midwatch.workshop.git.git import Git
 
 Say = Callable[[str, str], None]
 SCALE = 120
@@ -80,7 +79,7 @@ class DemoNight:
     async def run(self) -> dict[str, Any]:
         """Run it and say what came of it."""
         source = await self._prepare()
-        clock = ScaledClock.kept(self._home / "clock.json", scale=SCALE)
+        clock = fast_clock(self._home / "clock.json", scale=SCALE)
         self._say("demo", f"the clock runs {SCALE} times as fast as yours")
         minutes, seconds = APPROVE_MINUTES, APPROVE_MINUTES * 60 / SCALE
         self._say("demo", f"silence approves a plan after {minutes} of its minutes ({seconds:g} s); yours waits 20")
@@ -103,7 +102,7 @@ class DemoNight:
             path = source / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
-        await _commit(source)
+        await commit_everything(source, "A small shop, with the faults such code has")
         (source / "NOTES.txt").write_text("not committed: the night will not see this\n")
         self._say("step", "A sample repository")
         self._say("line", f"{source}: {len(FILES)} files, one left uncommitted")
@@ -182,11 +181,3 @@ def _verdicts(recommendations: tuple[Any, ...]) -> tuple[Given, ...]:
     return tuple(
         Given(recommendation=one.id, outcome=outcome) for one, outcome in zip(recommendations, said, strict=False)
     )
-
-
-async def _commit(folder: Path) -> None:
-    git = Git()
-    identity = ("-c", "user.name=You", "-c", "user.email=you@example.com", "-c", "commit.gpgsign=false")
-    await git.run(folder, "init", "-q", "-b", "main")
-    await git.run(folder, "add", "-A")
-    await git.run(folder, *identity, "commit", "-q", "-m", "A small shop, with the faults such code has")

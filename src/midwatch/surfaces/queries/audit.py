@@ -7,7 +7,6 @@ from midwatch.compose import House
 from midwatch.journal.entry import Entry
 from midwatch.rules.invariants.invariants import MachineSeen, check, check_machine
 from midwatch.rules.invariants.records_seen import RecordsSeen, Violation
-from midwatch.store.read.audit import audit
 from midwatch.terms import records as rec
 
 PAGE = 1000
@@ -24,7 +23,7 @@ async def every_entry(house: House, *, kinds: tuple[str, ...] = (), after: int =
 
 def verify(house: House) -> dict[str, Any]:
     """Walk the chain and compare the records with a rebuild on the side."""
-    result = audit(house.url)
+    result = house.audit()
     return {"entries": result.entries, "broken": result.broken, "differs": list(result.differs)}
 
 

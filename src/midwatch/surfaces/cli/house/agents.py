@@ -75,8 +75,8 @@ def seen() -> list[dict[str, Any]]:
     except Unavailable:
         if client.server_answers():
             raise
+        from midwatch.compose.agent_status import roll  # noqa: PLC0415
         from midwatch.settings import load_settings  # noqa: PLC0415  heavy
-        from midwatch.surfaces.queries.agents import roll  # noqa: PLC0415
 
         rows = asyncio.run(roll(load_settings(client.home()).settings))
     return rows
@@ -87,9 +87,23 @@ def greeted(name: str) -> dict[str, Any]:
     if client.server_answers():
         told: dict[str, Any] = client.send("POST", f"/agents/{client.part(name)}/hello")
         return told
-    from midwatch.surfaces.cli.house.offline_hello import greet_offline  # noqa: PLC0415  heavy
+    return asyncio.run(_greeted_here(name))
 
-    return greet_offline(client.home(), name)
+
+async def _greeted_here(name: str) -> dict[str, Any]:
+    """Ask from this process; Midwatch must have been up once, since its settings are in the database too."""
+    from midwatch.compose import House  # noqa: PLC0415  heavy
+    from midwatch.compose.agent_status import greet  # noqa: PLC0415
+    from midwatch.compose.house import has_database  # noqa: PLC0415
+
+    if not has_database(client.home()):
+        raise Unavailable(f"There is nothing in {client.home()} yet.", hint="Begin: midwatch up --detach")
+    house = House(client.home())
+    try:
+        await house.reload_settings()
+        return await greet(house, name)
+    finally:
+        await house.dispose()
 
 
 def show_agents(rows: list[dict[str, Any]], *, as_json: bool) -> None:

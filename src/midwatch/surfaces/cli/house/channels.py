@@ -181,14 +181,12 @@ def _asked(name: str) -> str:
 
 def _looked_at(name: str, given: str) -> Any:
     """See that Apprise understands it before anything is kept."""
-    from midwatch.channels.by_apprise import look_at  # noqa: PLC0415  heavy
-    from midwatch.gateway.vault import Vault  # noqa: PLC0415
+    from midwatch.compose.local_checks import read_channel, read_channel_secret  # noqa: PLC0415  heavy
     from midwatch.terms.secrets import SecretReference  # noqa: PLC0415
 
     if not given.startswith(PLACES):
-        return look_at(given)
-    vault = Vault({name: SecretReference.read(given)})
-    return look_at(asyncio.run(vault.secret(name)).reveal())
+        return read_channel(given)
+    return asyncio.run(read_channel_secret(name, SecretReference.read(given)))
 
 
 def _write(name: str, values: dict[str, object]) -> None:
@@ -202,26 +200,15 @@ def _write(name: str, values: dict[str, object]) -> None:
 
 def _tried_here(name: str) -> dict[str, Any]:
     """Send from this process, by what the file and the environment say."""
-    from midwatch.channels.by_apprise import AppriseOutlet  # noqa: PLC0415  heavy
+    from midwatch.compose.local_checks import push_from_here  # noqa: PLC0415  heavy
     from midwatch.errors import MidwatchError  # noqa: PLC0415
-    from midwatch.gateway.vault import Vault  # noqa: PLC0415
-    from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
-    from midwatch.settings.derived import channel_secret  # noqa: PLC0415
+    from midwatch.settings import load_settings  # noqa: PLC0415
     from midwatch.surfaces.queries.channels import HELLO, taken  # noqa: PLC0415
 
-    settings = load_settings(client.home()).settings
-    vault = Vault(secret_references(settings))
-
-    async def address(channel: str) -> str:
-        return (await vault.secret(channel_secret(channel))).reveal()
-
-    outlet = AppriseOutlet(address, lambda: settings)
     try:
-        asyncio.run(outlet.push(name, "Midwatch", HELLO))
+        asyncio.run(push_from_here(load_settings(client.home()).settings, name, "Midwatch", HELLO))
     except MidwatchError as error:
         return {"name": name, "ok": False, "sentence": error.message, "hint": error.hint}
-    finally:
-        outlet.close()
     return taken(name)
 
 

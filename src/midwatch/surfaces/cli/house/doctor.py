@@ -74,7 +74,7 @@ def _finding(state: str, text: str, hint: str = "", *, corrupt: bool = False) ->
 
 
 def _machine() -> list[Finding]:
-    from midwatch.workshop.upkeep import machine  # noqa: PLC0415  heavy
+    from midwatch.compose import local_checks  # noqa: PLC0415  heavy
 
     found = [_finding("ok", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")]
     git = shutil.which("git")
@@ -83,15 +83,15 @@ def _machine() -> list[Finding]:
     else:
         said = subprocess.run([git, "--version"], capture_output=True, text=True, check=False).stdout.strip()
         found.append(_finding("ok", said))
-    memory = machine.free_memory() / 2**30
+    memory = local_checks.free_memory() / 2**30
     state = "ok" if memory >= 2 else "look"
     found.append(_finding(state, f"{memory:.1f} GiB of memory free", "" if state == "ok" else "Jobs wait for 2 GiB."))
     return found
 
 
 def _folder() -> list[Finding]:
+    from midwatch.compose import local_checks  # noqa: PLC0415
     from midwatch.settings import load_settings  # noqa: PLC0415  heavy
-    from midwatch.workshop.upkeep import machine  # noqa: PLC0415
 
     home = client.home()
     if not home.exists():
@@ -100,7 +100,7 @@ def _folder() -> list[Finding]:
         load_settings(home)
     except MidwatchError as error:
         return [_finding("bad", error.message, error.hint)]
-    disk = machine.free_disk(home) / 2**30
+    disk = local_checks.free_disk(home) / 2**30
     state = "ok" if disk >= 5 else "look"
     found = [_finding(state, f"{home}: {disk:.0f} GiB free", "" if state == "ok" else "Jobs wait for 5 GiB.")]
     if client.server_answers():
@@ -112,16 +112,15 @@ def _folder() -> list[Finding]:
 
 def _walls() -> list[Finding]:
     """Try which walls can be built here, and tell what jobs are lent and how much of them is kept."""
+    from midwatch.compose import local_checks  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings  # noqa: PLC0415  heavy
     from midwatch.views.pages.walls import WALLS  # noqa: PLC0415
     from midwatch.views.text.sizes import size  # noqa: PLC0415
-    from midwatch.workshop.sandbox.isolation import stand  # noqa: PLC0415
-    from midwatch.workshop.upkeep.kept_checkouts import weigh  # noqa: PLC0415
 
     home = client.home()
     try:
         sandbox = load_settings(home).settings.sandbox
-        here = stand(sandbox.isolation)
+        here = local_checks.walls_here(sandbox.isolation)
     except MidwatchError as error:
         return [_finding("bad", error.message, error.hint)]
     walls = WALLS[here.isolation]
@@ -130,29 +129,29 @@ def _walls() -> list[Finding]:
     lent = ", ".join(sandbox.toolchains) or "none besides the system's own programs and our own Python"
     found.append(_finding("ok", f"toolchains lent to jobs: {lent}"))
     if (home / "checkouts").is_dir():
-        found.append(_finding("ok", f"kept checkouts take {size(weigh(home / 'checkouts')[0])}"))
+        found.append(_finding("ok", f"kept checkouts take {size(local_checks.kept_bytes(home / 'checkouts'))}"))
     return found
 
 
 def _secrets() -> list[Finding]:
     """Fetch each secret as the server will; what it is stays unsaid."""
-    from midwatch.gateway.vault import Vault  # noqa: PLC0415  heavy
+    from midwatch.compose.local_checks import unreadable  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
 
     try:
         references = secret_references(load_settings(client.home()).settings)
     except MidwatchError:
         return []  # said already
-    failed = asyncio.run(Vault(references).unlock())
+    failed = asyncio.run(unreadable(references))
     found = [_finding("look", error.message, error.hint) for error in failed.values()]
     fetched = [name for name in references if name not in failed]
     return [*found, _finding("ok", f"secrets that can be fetched: {', '.join(fetched)}")] if fetched else found
 
 
 def _sleep() -> list[Finding]:
-    from midwatch.workshop.upkeep import machine  # noqa: PLC0415  heavy
+    from midwatch.compose import local_checks  # noqa: PLC0415  heavy
 
-    risk = machine.sleep_risk()
+    risk = local_checks.sleep_risk()
     state = {"no": "ok", "maybe": "look", "likely": "look"}[risk.will]
     words = {"no": "will not sleep tonight", "maybe": "may sleep tonight", "likely": "will probably sleep tonight"}
     return [_finding(state, f"this machine {words[risk.will]}: {' '.join(risk.why)}", " ".join(risk.what_to_do))]

@@ -49,12 +49,12 @@ def _stands(row: dict[str, Any]) -> Finding:
 
 def _unreadable(row: dict[str, Any]) -> MidwatchError | None:
     """Fetch its credential as the server will; what it is stays unsaid."""
-    from midwatch.gateway.vault import Vault  # noqa: PLC0415  heavy
+    from midwatch.compose.local_checks import unreadable  # noqa: PLC0415  heavy
     from midwatch.terms.secrets import SecretReference  # noqa: PLC0415
 
     if not row["kept"]:
         return None
-    failed = asyncio.run(Vault({row["secret"]: SecretReference.read(row["kept"])}).unlock())
+    failed = asyncio.run(unreadable({row["secret"]: SecretReference.read(row["kept"])}))
     return failed.get(row["secret"])
 
 

@@ -20,24 +20,16 @@ def forge_findings() -> list[Finding]:
 
 async def _asked(name: str) -> Finding:
     """Ask it who we are, as the server will."""
-    from midwatch.compose.forges import Token  # noqa: PLC0415  heavy
-    from midwatch.engine.clocks import SystemClock  # noqa: PLC0415
-    from midwatch.forges.github.addresses import API  # noqa: PLC0415
-    from midwatch.forges.github.asking import GitHubClient  # noqa: PLC0415
-    from midwatch.gateway.vault import Vault  # noqa: PLC0415
-    from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
+    from midwatch.compose.local_checks import ask_forge  # noqa: PLC0415  heavy
+    from midwatch.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(client.home()).settings
     setup = settings.forges.by_name()[name]
-    token = Token(Vault(secret_references(settings)), name, setup.secret)
-    desk = GitHubClient(name, token, SystemClock(), setup.base_url or API)
     try:
-        answer = await desk.ask("GET", "/rate_limit")
+        status = await ask_forge(settings, name)
     except MidwatchError as error:
         return {"state": "look", "text": f"forge {name}: {error.message}", "hint": error.hint}
-    finally:
-        await desk.close()
     hooks = "webhooks taken" if setup.webhook_secret else "no webhooks"
-    if not answer.good and answer.status != 404:  # an Enterprise without limits has nothing to say about them
-        return {"state": "look", "text": f"forge {name} answered {answer.status}.", "hint": "Check its base_url."}
+    if status not in {200, 404}:  # an Enterprise without limits has nothing to say about them
+        return {"state": "look", "text": f"forge {name} answered {status}.", "hint": "Check its base_url."}
     return {"state": "ok", "text": f"forge {name}: {setup.repositories_at} knows the token; {hooks}", "hint": ""}

@@ -57,7 +57,7 @@ def _here(*, api: bool) -> None:
     import logging  # noqa: PLC0415
 
     from midwatch.compose import open_house  # noqa: PLC0415
-    from midwatch.gateway.redaction.log_filter import RedactingFilter  # noqa: PLC0415
+    from midwatch.compose.local_checks import keep_secrets_out_of_logs  # noqa: PLC0415
     from midwatch.surfaces.server import refuse_long_path, serve  # noqa: PLC0415
 
     if api:
@@ -68,8 +68,7 @@ def _here(*, api: bool) -> None:
 
     async def run() -> None:
         async with open_house(client.home(), extra_worker=not api) as house:
-            for handler in logging.getLogger().handlers:
-                handler.addFilter(RedactingFilter(house.redactor))
+            keep_secrets_out_of_logs(house, *logging.getLogger().handlers)
             where = client.home() / SOCKET if api else "worker only"
             typer.echo(f"Midwatch is up ({where}). Stop it with Ctrl-C or: midwatch down", err=True)
             await serve(house, api=api, say=lambda line: typer.echo(line, err=True))
@@ -154,9 +153,9 @@ def down() -> None:
 
 
 def _still_at_work() -> int:
-    from midwatch.workshop.holding.adoption import find_orphans  # noqa: PLC0415  heavy
+    from midwatch.compose.local_checks import agents_at_work  # noqa: PLC0415  heavy
 
-    return len(find_orphans(client.home() / "held", {}))
+    return agents_at_work(client.home())
 
 
 def _owner(lock: Path) -> int | None:

@@ -32,7 +32,7 @@ def attended(work: Callable[[], T]) -> T:
 
 async def _attended(work: Callable[[], T]) -> T:
     from midwatch.compose import open_house  # noqa: PLC0415  heavy, and only without a server
-    from midwatch.gateway.redaction.log_filter import RedactingFilter  # noqa: PLC0415
+    from midwatch.compose.local_checks import keep_secrets_out_of_logs  # noqa: PLC0415
     from midwatch.surfaces.address import SOCKET  # noqa: PLC0415
     from midwatch.surfaces.server import refuse_long_path, serve  # noqa: PLC0415
 
@@ -40,7 +40,7 @@ async def _attended(work: Callable[[], T]) -> T:
     stop = asyncio.Event()
     async with open_house(client.home(), flags={"server.port": 0}) as house:
         kept = logging.FileHandler(client.home() / LOG)
-        kept.addFilter(RedactingFilter(house.redactor))
+        keep_secrets_out_of_logs(house, kept)
         logging.getLogger().addHandler(kept)
         async with asyncio.TaskGroup() as tasks:
             serving = tasks.create_task(serve(house, say=lambda _: None, stop=stop))

@@ -13,14 +13,12 @@ from typing import Any
 
 import typer
 
-from midwatch.compose import House
+from midwatch.compose import House, shells
+from midwatch.compose.shells import Ending, HeldProgram
 from midwatch.errors import MidwatchError, Misuse, Refused
 from midwatch.surfaces.cli.shell import client
 from midwatch.terms.jobs import JobState
 from midwatch.views.pages.walls import WALLS
-from midwatch.workshop.holding.ending import Ending
-from midwatch.workshop.holding.held import HeldProgram
-from midwatch.workshop.rooms import shells
 
 LEAVE = b"\x1d"
 """Ctrl-], as in telnet: no program in wide use wants it."""

@@ -4,19 +4,16 @@ import asyncio
 import json
 from pathlib import Path
 
-from midwatch.compose import House, database_url
-from midwatch.compose.house import DATABASE
+from midwatch.compose import House
+from midwatch.compose.house import has_database
 from midwatch.errors import MidwatchError, Refused, Unavailable
-from midwatch.settings import load_settings
-from midwatch.store.schema.engines import is_sqlite
 from midwatch.surfaces.api.app import make_app
 from midwatch.surfaces.api.problems import problem
 
 
 def read_offline(home: Path, target: str) -> tuple[int, dict[str, str], bytes]:
     """Answer a GET from the database as it lies there."""
-    url = database_url(home, load_settings(home))
-    if is_sqlite(url) and not (home / DATABASE).exists():
+    if not has_database(home):
         raise Unavailable(
             f"There is nothing in {home} yet.", hint="Look around first: midwatch demo; or begin: midwatch up --detach"
         )

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from midwatch.compose import House
+from midwatch.compose import House, shells
 from midwatch.errors import MidwatchError, Refused
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
@@ -15,7 +15,6 @@ from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, SessionRow
 from midwatch.views.text.plain import clean
 from midwatch.views.text.sizes import size
-from midwatch.workshop.rooms import shells
 
 router = APIRouter(include_in_schema=False)
 LOSING = "Nothing was discarded: it holds work that is nowhere else. Tick the box if that may be lost."

@@ -1,0 +1,100 @@
+"""What the command line finds out about this machine by itself, with or without a server."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from midwatch.channels.by_apprise import AppriseOutlet, Destination, look_at
+from midwatch.compose.forges import Token
+from midwatch.compose.house import House
+from midwatch.engine.clocks import SystemClock
+from midwatch.errors import MidwatchError
+from midwatch.forges.github.addresses import API
+from midwatch.forges.github.asking import GitHubClient
+from midwatch.gateway.redaction.log_filter import RedactingFilter
+from midwatch.gateway.vault import Vault
+from midwatch.settings import Settings, secret_references
+from midwatch.settings.derived import channel_secret
+from midwatch.terms.secrets import SecretReference
+from midwatch.workshop.holding.adoption import find_orphans
+from midwatch.workshop.sandbox.isolation import stand
+from midwatch.workshop.sandbox.walls.probe import Standing
+from midwatch.workshop.upkeep import machine
+from midwatch.workshop.upkeep.kept_checkouts import weigh
+
+
+def free_memory() -> int:
+    """Count the bytes of memory that are free."""
+    return machine.free_memory()
+
+
+def free_disk(folder: Path) -> int:
+    """Count the bytes that are free where a folder is."""
+    return machine.free_disk(folder)
+
+
+def sleep_risk() -> machine.SleepRisk:
+    """Find out whether this machine will sleep tonight."""
+    return machine.sleep_risk()
+
+
+def walls_here(wanted: str) -> Standing:
+    """Try which sandbox can be built here."""
+    return stand(wanted)
+
+
+def kept_bytes(folder: Path) -> int:
+    """Weigh the checkouts that are kept."""
+    return weigh(folder)[0]
+
+
+def agents_at_work(home: Path) -> int:
+    """Count the agents that run on without a server."""
+    return len(find_orphans(home / "held", {}))
+
+
+async def unreadable(references: Mapping[str, SecretReference]) -> dict[str, MidwatchError]:
+    """Fetch secrets as the server will; tell which cannot be had, never what they are."""
+    return dict(await Vault(references).unlock())
+
+
+def keep_secrets_out_of_logs(house: House, *handlers: logging.Handler) -> None:
+    """Let nothing the redactor knows be logged."""
+    for handler in handlers:
+        handler.addFilter(RedactingFilter(house.redactor))
+
+
+async def ask_forge(settings: Settings, name: str) -> int:
+    """Ask a forge who we are, as the server will, and give the status it answers with; 200 means it knows us."""
+    setup = settings.forges.by_name()[name]
+    token = Token(Vault(secret_references(settings)), name, setup.secret)
+    desk = GitHubClient(name, token, SystemClock(), setup.base_url or API)
+    try:
+        answer = await desk.ask("GET", "/rate_limit")
+    finally:
+        await desk.close()
+    return 200 if answer.good else answer.status
+
+
+def read_channel(url: str) -> Destination:
+    """Ask Apprise what a URL is; refused where it is none."""
+    return look_at(url)
+
+
+async def read_channel_secret(name: str, reference: SecretReference) -> Destination:
+    """Fetch a channel's URL from where it is kept, and ask Apprise what it is."""
+    return read_channel((await Vault({name: reference}).secret(name)).reveal())
+
+
+async def push_from_here(settings: Settings, channel: str, title: str, text: str) -> None:
+    """Send one message from this process."""
+    vault = Vault(secret_references(settings))
+
+    async def address(name: str) -> str:
+        return (await vault.secret(channel_secret(name))).reveal()
+
+    outlet = AppriseOutlet(address, lambda: settings)
+    try:
+        await outlet.push(channel, title, text)
+    finally:
+        outlet.close()
