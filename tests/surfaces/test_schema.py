@@ -43,6 +43,41 @@ def let_in(person: Person, role: Role, name: str) -> tuple[str, str]:
     return address, f"Bearer {made['secret']}"
 
 
+def operations(ann: Person) -> list[tuple[str, dict[str, Any]]]:
+    """Every operation that the API describes, with its method and path."""
+    address, header = let_in(ann, Role.VIEWER, "reader")
+    schema = httpx.get(f"{address}/openapi.json", headers={"authorization": header}).json()
+    return [
+        (f"{method} {path}", operation)
+        for path, methods in schema["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def named(schema: dict[str, Any]) -> bool:
+    """Whether this is a model, a list of models, or one of several models."""
+    one = schema.get("items", schema)
+    return all("$ref" in choice for choice in one.get("anyOf", [one]))
+
+
+def test_every_answer_and_every_body_is_a_named_model_so_that_a_typed_client_can_be_generated(ann: Person) -> None:
+    found = operations(ann)
+    assert len(found) > 80
+    unnamed = []
+    for what, operation in found:
+        contents = [operation["responses"]["200"]["content"], operation.get("requestBody", {}).get("content", {})]
+        assert contents[0], f"{what} says nothing of what it answers"
+        given = [content["application/json"]["schema"] for content in contents if "application/json" in content]
+        unnamed += [what for schema in given if not named(schema)]
+    assert unnamed == []
+
+
+def test_a_bare_object_would_be_noticed() -> None:
+    assert not named({"type": "object", "additionalProperties": True})
+    assert not named({"type": "array", "items": {"type": "object"}})
+    assert named({"type": "array", "items": {"anyOf": [{"$ref": "#/a"}, {"$ref": "#/b"}]}})
+
+
 @pytest.mark.parametrize("role", Role)
 def test_whatever_is_sent_the_answer_is_one_the_api_describes(ann: Person, role: Role) -> None:
     hammered(ann, role, schemathesis.GenerationMode.POSITIVE, most=2)

@@ -22,6 +22,77 @@ from midwatch.terms.term import Term
 router = APIRouter()
 
 
+class LimitLeftShown(Term):
+    """What is left of one limit of a provider."""
+
+    limit: str
+    remaining: JsonValue
+    resets_at: str | None
+
+
+class AgentShown(Term):
+    """An agent: its program, model and credential, and what is missing before it can work."""
+
+    name: str
+    led: str
+    set_up: bool
+    ready: bool
+    missing: str
+    program: str
+    version: str
+    tested: tuple[str, ...]
+    judged: str
+    provider: str
+    model: str
+    base_url: str
+    credential: str
+    secret: str
+    kept: str
+    governance: str
+    install: str
+
+
+class AgentHello(Term):
+    """What an agent's model answered."""
+
+    name: str
+    ready: bool
+    answers: bool
+    known: bool
+    heard: str
+    sentence: str
+    ms: float
+    model: str
+    limits: tuple[LimitLeftShown, ...]
+    resets_at: str | None
+
+
+class ProgramAnswer(Term):
+    """What an agent's own program answered in a sandbox, and what that cost."""
+
+    answers: bool
+    sentence: str
+    outcome: str
+    requests: int
+    tokens: int
+    usd_micros: int
+
+
+class CredentialSet(Term):
+    """Which settings changed, in which version, and which are overruled elsewhere."""
+
+    version: int | None
+    changed: tuple[str, ...]
+    overruled: dict[str, str]
+
+
+class CredentialRemoved(CredentialSet):
+    """What still names a credential, and who else uses it."""
+
+    still_from: str
+    shared_with: tuple[str, ...]
+
+
 class NewCredential(Term):
     """Where an agent's credential is kept, of which kind it is, and for which model; never the credential itself."""
 
@@ -30,21 +101,21 @@ class NewCredential(Term):
     model: Annotated[str, Field(max_length=200)] = ""
 
 
-@router.get("/agents", dependencies=[Reads])
+@router.get("/agents", dependencies=[Reads], response_model=list[AgentShown])
 async def agents(house: TheHouse) -> list[Shown]:
     """List every agent: program, version, model, where its credential is kept, and what is missing."""
     await house.reload_settings()
     return await crew.roll(house.loaded.settings)
 
 
-@router.post("/agents/{name}/hello", dependencies=[Operates])
+@router.post("/agents/{name}/hello", dependencies=[Operates], response_model=AgentHello)
 async def say_hello(house: TheHouse, name: str) -> Shown:
     """Say hello to an agent's model; costs about a token."""
     await house.reload_settings()
     return await crew.greet(house, name)
 
 
-@router.post("/agents/{name}/errand", dependencies=[Operates])
+@router.post("/agents/{name}/errand", dependencies=[Operates], response_model=ProgramAnswer)
 async def lead_program(house: TheHouse, name: str) -> Shown:
     """Lead an agent's own program through one answer behind its walls; costs some thousand tokens."""
     await house.reload_settings()
@@ -52,7 +123,7 @@ async def lead_program(house: TheHouse, name: str) -> Shown:
     return await hello_by_program(house, one)
 
 
-@router.post("/agents/{name}/trial", dependencies=[Governs])
+@router.post("/agents/{name}/trial", dependencies=[Governs], response_model=AgentHello)
 async def try_credential(house: TheHouse, name: str, given: NewCredential) -> Shown:
     """Say hello with a credential before it is put in force; costs about a token, and keeps nothing."""
     await house.reload_settings()
@@ -60,7 +131,7 @@ async def try_credential(house: TheHouse, name: str, given: NewCredential) -> Sh
     return await crew.try_out(house, name, reference, await _access(house, name, secret, given))
 
 
-@router.put("/agents/{name}/credential", dependencies=[Governs])
+@router.put("/agents/{name}/credential", dependencies=[Governs], response_model=CredentialSet)
 async def set_credential(house: TheHouse, person: Person, name: str, given: NewCredential) -> Shown:
     """Put an agent's credential in force as the next version of the settings."""
     await house.reload_settings()
@@ -75,7 +146,7 @@ async def set_credential(house: TheHouse, person: Person, name: str, given: NewC
     return await _put_in_force(house, wanted, by=person, note=f"agent login {name}", secret=secret)
 
 
-@router.delete("/agents/{name}/credential", dependencies=[Governs])
+@router.delete("/agents/{name}/credential", dependencies=[Governs], response_model=CredentialRemoved)
 async def take_credential(house: TheHouse, person: Person, name: str) -> Shown:
     """Take an agent's credential out of force: what was stored about it becomes what the file and defaults say."""
     await house.reload_settings()

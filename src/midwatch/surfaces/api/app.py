@@ -3,7 +3,7 @@
 import getpass
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -20,6 +20,7 @@ from midwatch.surfaces.api.ascii_json import AsciiJson
 from midwatch.surfaces.api.idempotency import OnlyOnce
 from midwatch.surfaces.api.problems import RESPONSES, problem, unforeseen
 from midwatch.terms.people import Role
+from midwatch.terms.term import Term
 
 PREFIX = "/api/v1"
 Teller = Callable[[Request, MidwatchError], Response]
@@ -81,17 +82,23 @@ def _describe(app: FastAPI) -> None:
     app.openapi = described  # type: ignore[method-assign]
 
 
+class Health(Term):
+    """It answers."""
+
+    status: Literal["ok"] = "ok"
+
+
 def _health(app: FastAPI, house: House) -> None:
     @app.get("/healthz")
-    async def healthz() -> dict[str, str]:
-        """Tell that somebody is here."""
-        return {"status": "ok"}
+    async def healthz() -> Health:
+        """Answer while the server runs."""
+        return Health()
 
     @app.get("/readyz")
-    async def readyz() -> dict[str, str]:
-        """Tell that the database answers."""
+    async def readyz() -> Health:
+        """Answer while the database does."""
         await house.records.head()
-        return {"status": "ok"}
+        return Health()
 
 
 def in_json(_: Request, error: MidwatchError) -> Response:

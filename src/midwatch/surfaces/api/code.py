@@ -6,12 +6,33 @@ from midwatch.night.commands.code_command import Commanded, command
 from midwatch.surfaces.api.access import Operates, Person, TheHouse
 from midwatch.surfaces.api.day import Shown
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
+from midwatch.terms.term import Term
 from midwatch.views.text.code_summary import allows
 
 router = APIRouter()
 
 
-@router.post("/code", dependencies=[Operates])
+class JobBegun(Term):
+    """A job that a command began."""
+
+    id: str
+    number: int
+    project: str
+    agent: str
+    title: str
+
+
+class CodeBegun(Term):
+    """What a command began, and what it allows."""
+
+    session: str
+    number: int
+    run: int
+    jobs: tuple[JobBegun, ...]
+    allows: str
+
+
+@router.post("/code", dependencies=[Operates], response_model=CodeBegun)
 async def code(house: TheHouse, person: Person, wanted: Commanded) -> Shown:
     """Begin at once what a person wants; it is signed by being sent."""
     jobs = await command(house.night, wanted, by=person)

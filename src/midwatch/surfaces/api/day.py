@@ -1,6 +1,6 @@
 """Routes of the day: projects, goals, work, settings, the level."""
 
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter
 from pydantic import Field, JsonValue
@@ -16,6 +16,59 @@ from midwatch.terms.trust import Level
 
 router = APIRouter()
 Shown = dict[str, Any]
+
+
+class ProjectWhole(ProjectRow):
+    """A project with its goals and work, and where its work is delivered."""
+
+    goals: tuple[GoalRow, ...]
+    work: tuple[WorkRow, ...]
+    delivers_to: str
+
+
+class GoalClosed(Term):
+    """How a goal ended."""
+
+    goal: str
+    status: Literal["reached", "dropped"]
+
+
+class SettingShown(Term):
+    """One setting: its value, its default, and where the value comes from."""
+
+    key: str
+    value: JsonValue
+    default: JsonValue
+    source: str
+    description: str
+
+
+class SettingChange(Term):
+    """What a proposal would change, and what overrules it."""
+
+    key: str
+    old: JsonValue
+    new: JsonValue
+    overruled_by: str
+
+
+class SettingsProposal(SettingsRow):
+    """A proposal with what it would change now."""
+
+    diff: tuple[SettingChange, ...]
+
+
+class LevelSet(Term):
+    """The level now."""
+
+    level: Level
+
+
+class LevelShown(LevelSet):
+    """The level, and what was seen so far that a higher one would rest on."""
+
+    observed_rounds: int
+    clean_nights: int
 
 
 def shown(row: Term) -> Shown:
@@ -52,19 +105,19 @@ class FlagEdit(Term):
 
 
 @router.get("/projects", dependencies=[Reads])
-async def projects(house: TheHouse, page: ThePage) -> list[Shown]:
+async def projects(house: TheHouse, page: ThePage) -> list[ProjectRow]:
     """List the projects."""
-    return [shown(row) for row in page.of(await house.records.find(ProjectRow, removed=False))]
+    return list(page.of(await house.records.find(ProjectRow, removed=False)))
 
 
 @router.post("/projects", dependencies=[Operates])
-async def add_project(house: TheHouse, person: Person, new: NewProject) -> Shown:
+async def add_project(house: TheHouse, person: Person, new: NewProject) -> ProjectRow:
     """Add a repository."""
     given = new.model_dump(exclude={"path"})
-    return shown(await by_day.add_project(house.evening, new.path, by=person, **given))
+    return await by_day.add_project(house.evening, new.path, by=person, **given)
 
 
-@router.get("/projects/{name}", dependencies=[Reads])
+@router.get("/projects/{name}", dependencies=[Reads], response_model=ProjectWhole)
 async def project(house: TheHouse, name: str) -> Shown:
     """Show one project with its goals and work."""
     row = await house.records.get(ProjectRow, name)
@@ -76,21 +129,21 @@ async def project(house: TheHouse, name: str) -> Shown:
 
 
 @router.patch("/projects/{name}", dependencies=[Operates])
-async def change_project(house: TheHouse, person: Person, name: str, edit: ProjectEdit) -> Shown:
+async def change_project(house: TheHouse, person: Person, name: str, edit: ProjectEdit) -> ProjectRow:
     """Change a project."""
-    return shown(await by_day.change_project(house.evening, name, by=person, **edit.model_dump()))
+    return await by_day.change_project(house.evening, name, by=person, **edit.model_dump())
 
 
 @router.post("/projects/{name}/flags", dependencies=[Operates])
-async def flag_project(house: TheHouse, person: Person, name: str, edit: FlagEdit) -> Shown:
+async def flag_project(house: TheHouse, person: Person, name: str, edit: FlagEdit) -> ProjectRow:
     """Protect, block or skip a project, or undo that."""
-    return shown(await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person))
+    return await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person)
 
 
 @router.delete("/projects/{name}", dependencies=[Operates])
-async def remove_project(house: TheHouse, person: Person, name: str) -> Shown:
+async def remove_project(house: TheHouse, person: Person, name: str) -> ProjectRow:
     """Take a project off the books."""
-    return shown(await by_day.remove_project(house.evening, name, by=person))
+    return await by_day.remove_project(house.evening, name, by=person)
 
 
 class NewGoal(Term):
@@ -109,22 +162,21 @@ class GoalEnd(Term):
 
 
 @router.get("/goals", dependencies=[Reads])
-async def goals(house: TheHouse, project: str = "") -> list[Shown]:
+async def goals(house: TheHouse, project: str = "") -> list[GoalRow]:
     """List current goals."""
     where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
-    return [shown(row) for row in await house.records.find(GoalRow, current=True, **where)]
+    return list(await house.records.find(GoalRow, current=True, **where))
 
 
 @router.post("/goals", dependencies=[Operates])
-async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> Shown:
+async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> GoalRow:
     """State a goal."""
-    row = await by_day.set_goal(
+    return await by_day.set_goal(
         house.evening, new.project, new.statement, by=person, horizon=new.horizon, goal=new.goal
     )
-    return shown(row)
 
 
-@router.post("/goals/{goal}/close", dependencies=[Operates])
+@router.post("/goals/{goal}/close", dependencies=[Operates], response_model=GoalClosed)
 async def close_goal(house: TheHouse, person: Person, goal: str, end: GoalEnd) -> Shown:
     """Close a goal."""
     await by_day.close_goal(house.evening, goal, by=person, reached=end.reached)
@@ -147,22 +199,22 @@ class WorkEdit(Term):
 
 
 @router.get("/work", dependencies=[Reads])
-async def work(house: TheHouse, page: ThePage, project: str = "") -> list[Shown]:
+async def work(house: TheHouse, page: ThePage, project: str = "") -> list[WorkRow]:
     """List work items."""
     where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
-    return [shown(row) for row in page.of(await house.records.find(WorkRow, **where))]
+    return list(page.of(await house.records.find(WorkRow, **where)))
 
 
 @router.post("/work", dependencies=[Operates])
-async def add_work(house: TheHouse, person: Person, new: NewWork) -> Shown:
+async def add_work(house: TheHouse, person: Person, new: NewWork) -> WorkRow:
     """Write a work item down."""
-    return shown(await by_day.add_work(house.evening, new.project, new.title, by=person, priority=new.priority))
+    return await by_day.add_work(house.evening, new.project, new.title, by=person, priority=new.priority)
 
 
 @router.patch("/work/{item}", dependencies=[Operates])
-async def move_work(house: TheHouse, person: Person, item: str, edit: WorkEdit) -> Shown:
+async def move_work(house: TheHouse, person: Person, item: str, edit: WorkEdit) -> WorkRow:
     """Move a work item."""
-    return shown(await by_day.move_work(house.evening, item, by=person, status=edit.status, next_step=edit.next_step))
+    return await by_day.move_work(house.evening, item, by=person, status=edit.status, next_step=edit.next_step)
 
 
 class NewSettings(Term):
@@ -172,7 +224,7 @@ class NewSettings(Term):
     note: str = ""
 
 
-@router.get("/settings", dependencies=[Reads])
+@router.get("/settings", dependencies=[Reads], response_model=list[SettingShown])
 async def settings(house: TheHouse) -> list[Shown]:
     """List every setting with its value, default and source."""
     await house.reload_settings()
@@ -189,12 +241,12 @@ async def settings(house: TheHouse) -> list[Shown]:
 
 
 @router.get("/settings/proposals", dependencies=[Reads])
-async def proposals(house: TheHouse, page: ThePage) -> list[Shown]:
+async def proposals(house: TheHouse, page: ThePage) -> list[SettingsRow]:
     """List proposed, applied and discarded changes."""
-    return [shown(row) for row in page.of(await house.records.find(SettingsRow))]
+    return list(page.of(await house.records.find(SettingsRow)))
 
 
-@router.post("/settings/proposals", dependencies=[Operates])
+@router.post("/settings/proposals", dependencies=[Operates], response_model=SettingsProposal)
 async def propose(house: TheHouse, person: Person, new: NewSettings) -> Shown:
     """Propose a change and show what it would do."""
     changes = {key: parse_value(key, value) if isinstance(value, str) else value for key, value in new.changes.items()}
@@ -204,7 +256,7 @@ async def propose(house: TheHouse, person: Person, new: NewSettings) -> Shown:
     return shown(row) | {"diff": [_difference(one) for one in differences]}
 
 
-@router.get("/settings/proposals/{name}/diff", dependencies=[Reads])
+@router.get("/settings/proposals/{name}/diff", dependencies=[Reads], response_model=list[SettingChange])
 async def proposal_diff(house: TheHouse, name: str) -> list[Shown]:
     """Show what a proposal would change now."""
     row = await house.records.get(SettingsRow, name)
@@ -213,20 +265,20 @@ async def proposal_diff(house: TheHouse, name: str) -> list[Shown]:
 
 
 @router.post("/settings/proposals/{name}/apply", dependencies=[Governs])
-async def apply(house: TheHouse, person: Person, name: str) -> Shown:
+async def apply(house: TheHouse, person: Person, name: str) -> SettingsRow:
     """Put a proposal in force."""
     row = await house.records.get(SettingsRow, name)
     diff(house.loaded, row.changes)  # refuses what contradicts today's settings
     applied = await by_day.apply_settings(house.evening, name, by=person)
     await house.reload_settings()
-    return shown(applied)
+    return applied
 
 
 @router.post("/settings/proposals/{name}/discard", dependencies=[Operates])
-async def discard(house: TheHouse, person: Person, name: str) -> Shown:
+async def discard(house: TheHouse, person: Person, name: str) -> SettingsRow:
     """Throw a proposal away."""
     await by_day.discard_settings(house.evening, name, by=person)
-    return shown(await house.records.get(SettingsRow, name))
+    return await house.records.get(SettingsRow, name)
 
 
 def _difference(one: Any) -> Shown:
@@ -241,7 +293,7 @@ class LevelEdit(Term):
     reason: str = ""
 
 
-@router.get("/level", dependencies=[Reads])
+@router.get("/level", dependencies=[Reads], response_model=LevelShown)
 async def level(house: TheHouse) -> Shown:
     """Tell the level that stands."""
     seen = await by_day.track_record(house.evening)
@@ -252,7 +304,7 @@ async def level(house: TheHouse) -> Shown:
     }
 
 
-@router.put("/level", dependencies=[Governs])
+@router.put("/level", dependencies=[Governs], response_model=LevelSet)
 async def set_level(house: TheHouse, person: Person, edit: LevelEdit) -> Shown:
     """Grant more or less."""
     now = await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)

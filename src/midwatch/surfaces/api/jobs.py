@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -17,14 +18,15 @@ from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.night import LONGEST_WAIT, Why
 from midwatch.surfaces.api.paging import ThePage
-from midwatch.surfaces.api.status import line_shown
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.job_stories import prompt_of, story_of
 from midwatch.surfaces.queries.logs import read_on
 from midwatch.terms.records import ConnectionRow, JobRow, PlanRow, PullRequestRow, SignalRow, StepRow
 from midwatch.terms.term import Term
-from midwatch.views.pages.plan_versions import versions_shown
-from midwatch.views.pages.steps import steps_shown
+from midwatch.views.pages.job_line import JobLine
+from midwatch.views.pages.job_story import ErrandDone
+from midwatch.views.pages.plan_versions import PlanVersion, versions_shown
+from midwatch.views.pages.steps import StepShown, steps_shown
 from midwatch.views.text.plain import clean, harmless
 
 router = APIRouter()
@@ -36,19 +38,50 @@ Epoch = Annotated[int, InPath(ge=0, le=2**31, description="Of the errand, as /er
 Wait = Annotated[float, Query(ge=0, description="Seconds to wait for more, if there is none yet.")]
 
 
+class JobWhole(JobRow):
+    """A job with its line, pull requests, signals and milestones."""
+
+    pull_requests: tuple[PullRequestRow, ...]
+    line: JobLine
+    signals: tuple[SignalRow, ...]
+    milestones: tuple[str, ...]
+
+
+class CheckoutShown(Term):
+    """A checkout that is kept on disk, and what in it is nowhere else."""
+
+    job: str
+    epoch: int
+    path: str
+    bytes: int
+    changed_at: datetime
+    head: str
+    unique: tuple[str, ...]
+    tree: str
+    branch: str
+
+
+class CheckoutsDiscarded(Term):
+    """How much room was freed."""
+
+    job: str
+    number: int
+    freed_bytes: int
+
+
 @router.get("/jobs", dependencies=[Reads])
-async def jobs(house: TheHouse, page: ThePage) -> list[Shown]:
+async def jobs(house: TheHouse, page: ThePage) -> list[JobRow]:
     """List the jobs."""
-    return [shown(row) for row in page.of(await house.records.find(JobRow))]
+    return list(page.of(await house.records.find(JobRow)))
 
 
-@router.get("/jobs/{name}", dependencies=[Reads])
+@router.get("/jobs/{name}", dependencies=[Reads], response_model=JobWhole)
 async def job(house: TheHouse, name: str) -> Shown:
     """Show one job whole."""
     row = await house.records.get(JobRow, name)
     pull_requests = await house.records.find(PullRequestRow, job=row.id)
     line = (await lines_of(house, [row]))[row.id]
-    more = {"pull_requests": [shown(one) for one in pull_requests], "line": line_shown(line)}
+    more = {"pull_requests": [shown(one) for one in pull_requests], "line": line}
     signals = sorted(await house.records.find(SignalRow, job=row.id), key=lambda one: one.number)
     return shown(row) | more | {"signals": [shown(one) for one in signals], "milestones": await _stones(house, row.id)}
 
@@ -102,24 +135,24 @@ async def job_diff(house: TheHouse, name: str) -> PlainTextResponse:
 
 
 @router.get("/jobs/{name}/steps", dependencies=[Reads])
-async def job_steps(house: TheHouse, name: str) -> list[Shown]:
+async def job_steps(house: TheHouse, name: str) -> list[StepShown]:
     """List each attempt at each stage of the job, in the order they began."""
     row = await house.records.get(JobRow, name)
-    return [shown(one) for one in steps_shown(await house.records.find(StepRow, job=row.id), house.clock.now())]
+    return list(steps_shown(await house.records.find(StepRow, job=row.id), house.clock.now()))
 
 
 @router.get("/jobs/{name}/plans", dependencies=[Reads])
-async def job_plans(house: TheHouse, name: str) -> list[Shown]:
+async def job_plans(house: TheHouse, name: str) -> list[PlanVersion]:
     """List every version of the job's plan, with what became of it and what changed."""
     row = await house.records.get(JobRow, name)
-    return [shown(one) for one in versions_shown(await house.records.find(PlanRow, job=row.id))]
+    return list(versions_shown(await house.records.find(PlanRow, job=row.id)))
 
 
 @router.get("/jobs/{name}/errands", dependencies=[Reads])
-async def job_errands(house: TheHouse, name: str) -> list[Shown]:
+async def job_errands(house: TheHouse, name: str) -> list[ErrandDone]:
     """List what the job's agents did: each errand with its cost, every tool call with its verdict, how it ended."""
     row = await house.records.get(JobRow, name)
-    return [shown(one) for one in await story_of(house, row)]
+    return list(await story_of(house, row))
 
 
 @router.get("/jobs/{name}/told/{epoch}", dependencies=[Reads], response_class=PlainTextResponse)
@@ -129,18 +162,18 @@ async def job_told(house: TheHouse, name: str, epoch: Epoch) -> PlainTextRespons
 
 
 @router.get("/jobs/{name}/connections", dependencies=[Reads])
-async def job_connections(house: TheHouse, page: ThePage, name: str) -> list[Shown]:
+async def job_connections(house: TheHouse, page: ThePage, name: str) -> list[ConnectionRow]:
     """List what the job reached or tried to reach, oldest first."""
     row = await house.records.get(JobRow, name)
     found = sorted(await house.records.find(ConnectionRow, job=row.id), key=_seq)
-    return [shown(one) for one in page.by(found, _seq)]
+    return list(page.by(found, _seq))
 
 
 def _seq(row: ConnectionRow) -> int:
     return int(row.id)
 
 
-@router.get("/jobs/{name}/checkouts", dependencies=[Reads])
+@router.get("/jobs/{name}/checkouts", dependencies=[Reads], response_model=list[CheckoutShown])
 async def job_checkouts(house: TheHouse, name: str) -> list[Shown]:
     """List the checkouts the job left on disk, and what in each is nowhere else."""
     row = await house.records.get(JobRow, name)
@@ -153,19 +186,19 @@ def _checkout(kept: Shown) -> Shown:
 
 
 @router.post("/jobs/{name}/stop", dependencies=[Operates])
-async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> Shown:
+async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> JobRow:
     """Stop a job; its work is kept."""
     row = await house.records.get(JobRow, name)
     await steering.stop_job(house.night, row, by=person, why=why.text or f"stopped by {person}")
-    return shown(await house.records.get(JobRow, row.id))
+    return await house.records.get(JobRow, row.id)
 
 
 @router.post("/jobs/{name}/resume", dependencies=[Operates])
-async def job_resume(house: TheHouse, person: Person, name: str) -> Shown:
+async def job_resume(house: TheHouse, person: Person, name: str) -> JobRow:
     """Go on where a job failed or was stopped, as a new job in the checkout it left."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
-    return shown(await steering.resume_job(house.night, row, by=person))
+    return await steering.resume_job(house.night, row, by=person)
 
 
 class Discarding(Term):
@@ -174,7 +207,7 @@ class Discarding(Term):
     force: bool = False
 
 
-@router.post("/jobs/{name}/discard", dependencies=[Operates])
+@router.post("/jobs/{name}/discard", dependencies=[Operates], response_model=CheckoutsDiscarded)
 async def job_discard(house: TheHouse, person: Person, name: str, how: Discarding) -> Shown:
     """Throw a job's checkouts away; refused where work would be lost, unless forced."""
     row = await house.records.get(JobRow, name)
@@ -184,21 +217,20 @@ async def job_discard(house: TheHouse, person: Person, name: str, how: Discardin
 
 
 @router.post("/jobs/{name}/close", dependencies=[Operates])
-async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> Shown:
+async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> PullRequestRow:
     """Close a job's pull request without merging it."""
     row = await house.records.get(JobRow, name)
-    return shown(await steering.close(house.night, row, by=person, why=why.text))
+    return await steering.close(house.night, row, by=person, why=why.text)
 
 
 @router.post("/jobs/{name}/merge", dependencies=[Operates])
-async def job_merge(house: TheHouse, person: Person, name: str) -> Shown:
+async def job_merge(house: TheHouse, person: Person, name: str) -> PullRequestRow:
     """Merge a job's pull request: a person's act, always."""
     row = await house.records.get(JobRow, name)
-    merged = await steering.merge(house.night, row, by=person)
-    return shown(merged)
+    return await steering.merge(house.night, row, by=person)
 
 
 @router.get("/pull_requests", dependencies=[Reads])
-async def pull_requests(house: TheHouse, page: ThePage) -> list[Shown]:
+async def pull_requests(house: TheHouse, page: ThePage) -> list[PullRequestRow]:
     """List what was delivered."""
-    return [shown(row) for row in page.of(await house.records.find(PullRequestRow))]
+    return list(page.of(await house.records.find(PullRequestRow)))

@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from midwatch.compose import House
 from midwatch.journal.events.session import ActJudged
 from midwatch.morning import review as verdicts
+from midwatch.rules.gate.rehearsal import Rehearsal
 from midwatch.rules.gate.rehearsal import rehearse as rehearse_at
 from midwatch.surfaces.api.access import Answers, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
@@ -17,15 +18,93 @@ from midwatch.surfaces.queries.job_stories import prompt_text
 from midwatch.surfaces.queries.replay import replay_page
 from midwatch.surfaces.queries.why import why_advice, why_entry
 from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, RunRow, SessionRow
-from midwatch.terms.report import Review
+from midwatch.terms.report import Brief, Recommendation, Review
+from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
-from midwatch.views.entries.replay import Gap, Row
+from midwatch.views.entries.advice import AdviceExplained
+from midwatch.views.entries.replay import Gap, Row, Told
 from midwatch.views.entries.tags import Tag
+from midwatch.views.entries.why import Explanation
 
 router = APIRouter()
 
 
-@router.get("/morning", dependencies=[Reads])
+class AdviceGiven(Recommendation):
+    """A recommendation with the person's verdict so far."""
+
+    outcome: str
+
+
+class RunScores(Term):
+    """A run's scores before and after the review."""
+
+    id: str
+    number: int
+    score_pre: float | None
+    score_post: float | None
+
+
+class MorningShown(Term):
+    """The brief with its recommendations, evidence, assumptions and scores."""
+
+    session: str
+    night: int
+    state: str
+    report: str
+    brief: Brief
+    recommendations: tuple[AdviceGiven, ...]
+    decisions: tuple[str, ...]
+    evidence: tuple[EvidenceRow, ...]
+    assumptions: tuple[AssumptionRow, ...]
+    runs: tuple[RunScores, ...]
+
+
+class ScoreChange(Term):
+    """One run's scores after a review."""
+
+    run: int
+    pre: float | None
+    post: float | None
+
+
+class ReviewTaken(Term):
+    """What a review changed."""
+
+    session: str
+    night: int
+    state: str
+    scores: tuple[ScoreChange, ...]
+
+
+class PromptWords(Told):
+    """What an agent was told, word for word."""
+
+    text: str
+
+
+class ReplayRow(Row):
+    """One entry as a reader sees it, with what an agent was told."""
+
+    told: PromptWords | None = None
+
+
+class Verified(Term):
+    """Whether the chain holds, and which records a rebuild would write differently."""
+
+    entries: int
+    broken: str
+    differs: tuple[str, ...]
+
+
+class BrokenPromise(Term):
+    """An invariant that does not hold, and at which entry; 0 where a record shows it."""
+
+    rule: str
+    text: str
+    seq: int
+
+
+@router.get("/morning", dependencies=[Reads], response_model=MorningShown)
 async def morning(house: TheHouse, night: str = "") -> Shown:
     """Give the brief with its recommendations, evidence, assumptions and scores."""
     session, report = await verdicts.last_report(house.morning, night)
@@ -51,7 +130,7 @@ async def morning(house: TheHouse, night: str = "") -> Shown:
     }
 
 
-@router.post("/morning/review", dependencies=[Answers])
+@router.post("/morning/review", dependencies=[Answers], response_model=ReviewTaken)
 async def submit(house: TheHouse, person: Person, given: Review, night: str = "") -> Shown:
     """Take the person's verdicts and tell what they changed."""
     session = await verdicts.submit(house.morning, given, by=person, night=night)
@@ -64,7 +143,7 @@ async def submit(house: TheHouse, person: Person, given: Review, night: str = ""
     }
 
 
-@router.get("/rehearse", dependencies=[Reads])
+@router.get("/rehearse", dependencies=[Reads], response_model=Rehearsal)
 async def rehearse(house: TheHouse, level: Level, night: str = "") -> Shown:
     """Run the recorded proposals through the same gate at another level."""
     wanted = (await house.records.get(SessionRow, night)).id if night else ""
@@ -74,7 +153,7 @@ async def rehearse(house: TheHouse, level: Level, night: str = "") -> Shown:
     return rehearsed.model_dump(mode="json")
 
 
-@router.get("/replay", dependencies=[Reads])
+@router.get("/replay", dependencies=[Reads], response_model=list[ReplayRow | Gap])
 async def replay(
     house: TheHouse, page: Onward, night: str = "", tag: Tag | None = None, after: Place = 0, limit: PageSize = 1000
 ) -> list[Shown]:
@@ -93,21 +172,21 @@ async def _with_words(house: House, row: Row | Gap) -> Shown:
 
 
 @router.get("/why/{name}", dependencies=[Reads])
-async def why(house: TheHouse, name: str) -> Shown:
+async def why(house: TheHouse, name: str) -> Explanation | AdviceExplained:
     """Answer `why this?` for an entry or a recommendation."""
     if name.isdecimal():
         _, told = await why_entry(house, int(name) if len(name) < 19 else 0)
-        return shown(told)
-    return shown(await why_advice(house, name))
+        return told
+    return await why_advice(house, name)
 
 
-@router.get("/doctor/verify", dependencies=[Reads])
+@router.get("/doctor/verify", dependencies=[Reads], response_model=Verified)
 async def doctor_verify(house: TheHouse) -> Shown:
     """Walk the hash chain and compare the records with a rebuild."""
     return await asyncio.to_thread(verify, house)
 
 
-@router.get("/doctor/invariants", dependencies=[Reads])
+@router.get("/doctor/invariants", dependencies=[Reads], response_model=list[BrokenPromise])
 async def doctor_invariants(house: TheHouse) -> list[Shown]:
     """Check the invariants over journal and records."""
     return [asdict(one) for one in await violations(house)]

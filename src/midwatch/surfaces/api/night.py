@@ -19,6 +19,7 @@ from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import PageSize, Place, ThePage
 from midwatch.surfaces.queries.names import names_of
 from midwatch.terms.asks import AskKind, AskState
+from midwatch.terms.jobs import Plan
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import (
     ActRow,
@@ -38,6 +39,40 @@ router = APIRouter()
 LONGEST_WAIT = 25.0
 
 
+class SessionWhole(SessionRow):
+    """A night with its acts, runs, check-ins and notices."""
+
+    acts: tuple[ActRow, ...]
+    runs: tuple[RunRow, ...]
+    check_ins: tuple[CheckInRow, ...]
+    notices: tuple[NoticeRow, ...]
+
+
+class AskShown(AskRow):
+    """An ask, with what is asked and exactly what would run told apart."""
+
+    what: str
+    exactly: str
+
+
+class AskWhole(AskShown):
+    """An ask with the plan it is about."""
+
+    plan: Plan | None
+
+
+class EntryShown(Term):
+    """One entry of the journal in words."""
+
+    seq: int
+    at: str
+    actor: str
+    because: tuple[int, ...]
+    kind: str
+    job: str
+    text: str
+
+
 class OrdersText(Term):
     """Orders as the file has them."""
 
@@ -52,21 +87,24 @@ async def example() -> PlainTextResponse:
 
 
 @router.get("/orders", dependencies=[Reads])
-async def orders(house: TheHouse) -> Shown:
+async def orders(house: TheHouse) -> SessionRow:
     """Show the draft that waits to be signed."""
+from midwatch.terms.jobs import Plan
     return shown(await sign_orders.current_draft(house.evening))
 
 
 @router.put("/orders", dependencies=[Operates])
-async def draft(house: TheHouse, person: Person, given: OrdersText) -> Shown:
+async def draft(house: TheHouse, person: Person, given: OrdersText) -> SessionRow:
     """Put orders down as the draft for tonight."""
     read = read_orders(given.toml, name=given.name)
+from midwatch.terms.jobs import Plan
     return shown(await sign_orders.draft(house.evening, read, by=person, source=given.name))
 
 
 @router.post("/sessions/start", dependencies=[Operates])
-async def start(house: TheHouse, person: Person) -> Shown:
+async def start(house: TheHouse, person: Person) -> SessionRow:
     """Sign the draft and begin."""
+from midwatch.terms.jobs import Plan
     return shown(await sign_orders.start(house.evening, by=person))
 
 
@@ -84,15 +122,15 @@ async def _current(house: TheHouse) -> SessionRow:
 
 
 @router.post("/sessions/current/say", dependencies=[Answers])
-async def say(house: TheHouse, person: Person, why: Why) -> Shown:
+async def say(house: TheHouse, person: Person, why: Why) -> SessionRow:
     """Message to the night; it hears it in its next round."""
     session = await _current(house)
     await steering.say(house.night, session, why.text, by=person)
-    return shown(await house.records.get(SessionRow, session.id))
+    return await house.records.get(SessionRow, session.id)
 
 
 @router.post("/sessions/current/{verb}", dependencies=[Operates])
-async def steer(house: TheHouse, person: Person, verb: str, why: Why) -> Shown:
+async def steer(house: TheHouse, person: Person, verb: str, why: Why) -> SessionRow:
     """Pause, resume, stop or think."""
     session = await _current(house)
     match verb:
@@ -106,16 +144,16 @@ async def steer(house: TheHouse, person: Person, verb: str, why: Why) -> Shown:
             await steering.think(house.night.journal, house.night.records, session, by=person)
         case _:
             raise Unknown(f"A night cannot {verb}.", hint="pause, resume, stop, think, say")
-    return shown(await house.records.get(SessionRow, session.id))
+    return await house.records.get(SessionRow, session.id)
 
 
 @router.get("/sessions", dependencies=[Reads])
-async def sessions(house: TheHouse, page: ThePage) -> list[Shown]:
+async def sessions(house: TheHouse, page: ThePage) -> list[SessionRow]:
     """List the nights."""
-    return [shown(row) for row in page.of(await house.records.find(SessionRow))]
+    return list(page.of(await house.records.find(SessionRow)))
 
 
-@router.get("/sessions/{name}", dependencies=[Reads])
+@router.get("/sessions/{name}", dependencies=[Reads], response_model=SessionWhole)
 async def session(house: TheHouse, name: str) -> Shown:
     """Show one night with its acts, check-ins and notices."""
     row = await house.records.get(SessionRow, name)
@@ -129,9 +167,9 @@ async def session(house: TheHouse, name: str) -> Shown:
 
 
 @router.get("/runs", dependencies=[Reads])
-async def runs(house: TheHouse, page: ThePage) -> list[Shown]:
+async def runs(house: TheHouse, page: ThePage) -> list[RunRow]:
     """List the runs with their scores."""
-    return [shown(row) for row in page.of(await house.records.find(RunRow))]
+    return list(page.of(await house.records.find(RunRow)))
 
 
 class AnswerGiven(Term):
@@ -142,7 +180,7 @@ class AnswerGiven(Term):
     shown_hash: str = ""
 
 
-@router.get("/asks", dependencies=[Reads])
+@router.get("/asks", dependencies=[Reads], response_model=list[AskShown])
 async def asks(house: TheHouse, *, all: bool = False) -> list[Shown]:  # noqa: A002  the word people type
     """List what needs a person, the most urgent first."""
     rows = await house.records.find(AskRow) if all else await house.records.find(AskRow, state=AskState.OPEN)
@@ -155,7 +193,7 @@ def ask_shown(row: AskRow) -> Shown:
     return shown(row) | {"what": what, "exactly": visible(exactly)}
 
 
-@router.get("/asks/{name}", dependencies=[Reads])
+@router.get("/asks/{name}", dependencies=[Reads], response_model=AskWhole)
 async def ask(house: TheHouse, name: str) -> Shown:
     """Show one ask, with the plan it is about."""
     row = await house.records.get(AskRow, name)
@@ -165,13 +203,12 @@ async def ask(house: TheHouse, name: str) -> Shown:
 
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])
-async def answer(house: TheHouse, person: Person, name: str, given: AnswerGiven) -> Shown:
+async def answer(house: TheHouse, person: Person, name: str, given: AnswerGiven) -> AskRow:
     """Answer; the first answer wins."""
-    row = await settlement.answer(house.night, name, given.answer, by=person, text=given.text, shown=given.shown_hash)
-    return shown(row)
+    return await settlement.answer(house.night, name, given.answer, by=person, text=given.text, shown=given.shown_hash)
 
 
-@router.get("/entries", dependencies=[Reads])
+@router.get("/entries", dependencies=[Reads], response_model=list[EntryShown])
 async def entries(house: TheHouse, after: Place = 0, limit: PageSize = 200, wait: float = 0) -> list[Shown]:
     """Read the journal from a place on; with `wait`, until something is there."""
     page = await house.journal.entries(after=after, limit=min(limit, 1000))

@@ -1,6 +1,6 @@
 """Routes of the door: people, one-time links, tokens."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -15,6 +15,28 @@ from midwatch.terms.records import PersonRow, TokenRow
 from midwatch.terms.term import Term
 
 router = APIRouter()
+
+
+class Me(Term):
+    """Who the caller is, and what they may do."""
+
+    name: str
+    role: Role
+    scopes: tuple[Scope, ...]
+    way: Literal["socket", "login", "token"]
+
+
+class LinkMade(Term):
+    """A one-time link, and for how long it is good."""
+
+    path: str
+    hours: float
+
+
+class TokenMade(TokenRow):
+    """A new token with its secret, which is told only here."""
+
+    secret: str
 
 
 class NewLink(Term):
@@ -39,19 +61,19 @@ class NewToken(Term):
     days: Annotated[int | None, Field(ge=1, le=3650)] = 90
 
 
-@router.get("/me", dependencies=[Reads])
+@router.get("/me", dependencies=[Reads], response_model=Me)
 async def me(caller: TheCaller) -> Shown:
     """Tell the caller who they are here."""
     return {"name": caller.name, "role": caller.role.value, "scopes": sorted(caller.scopes), "way": caller.way}
 
 
 @router.get("/people", dependencies=[Governs])
-async def people(house: TheHouse, page: ThePage) -> list[Shown]:
+async def people(house: TheHouse, page: ThePage) -> list[PersonRow]:
     """List who may enter."""
-    return [shown(row) for row in page.of(await house.records.find(PersonRow, removed=False))]
+    return list(page.of(await house.records.find(PersonRow, removed=False)))
 
 
-@router.post("/people/links", dependencies=[Governs])
+@router.post("/people/links", dependencies=[Governs], response_model=LinkMade)
 async def link(house: TheHouse, person: Person, new: NewLink) -> Shown:
     """Make a one-time link: for somebody new, or for a new password of somebody we know."""
     secret = await door.invite(house.entrance, new.role, by=person, person=new.person)
@@ -59,24 +81,24 @@ async def link(house: TheHouse, person: Person, new: NewLink) -> Shown:
 
 
 @router.patch("/people/{name}", dependencies=[Governs])
-async def set_role(house: TheHouse, person: Person, name: str, edit: RoleEdit) -> Shown:
+async def set_role(house: TheHouse, person: Person, name: str, edit: RoleEdit) -> PersonRow:
     """Let a person do more, or less."""
-    return shown(await door.set_role(house.entrance, name, edit.role, by=person))
+    return await door.set_role(house.entrance, name, edit.role, by=person)
 
 
 @router.delete("/people/{name}", dependencies=[Governs])
-async def remove(house: TheHouse, person: Person, name: str) -> Shown:
+async def remove(house: TheHouse, person: Person, name: str) -> PersonRow:
     """Let a person in no more."""
-    return shown(await door.remove(house.entrance, name, by=person))
+    return await door.remove(house.entrance, name, by=person)
 
 
 @router.get("/tokens", dependencies=[Governs])
-async def tokens(house: TheHouse, page: ThePage) -> list[Shown]:
+async def tokens(house: TheHouse, page: ThePage) -> list[TokenRow]:
     """List the tokens; never their secrets."""
-    return [shown(row) for row in page.of(await house.records.find(TokenRow))]
+    return list(page.of(await house.records.find(TokenRow)))
 
 
-@router.post("/tokens", dependencies=[Governs])
+@router.post("/tokens", dependencies=[Governs], response_model=TokenMade)
 async def issue(house: TheHouse, caller: TheCaller, new: NewToken) -> Shown:
     """Make a token; its secret is in this answer and nowhere else."""
     if caller.way == "token":
@@ -91,6 +113,6 @@ async def issue(house: TheHouse, caller: TheCaller, new: NewToken) -> Shown:
 
 
 @router.delete("/tokens/{name}", dependencies=[Governs])
-async def revoke(house: TheHouse, person: Person, name: str) -> Shown:
+async def revoke(house: TheHouse, person: Person, name: str) -> TokenRow:
     """Make a token open nothing any more."""
-    return shown(await door.revoke_token(house.entrance, name, by=person))
+    return await door.revoke_token(house.entrance, name, by=person)

@@ -9,11 +9,22 @@ from midwatch.evening import preflight as looks
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown
 from midwatch.surfaces.queries import preflights
+from midwatch.terms.preflight import PreflightState
 from midwatch.terms.term import Term
+from midwatch.views.pages.preflight import PreflightShown
 
 router = APIRouter()
 Count = Annotated[int, Query(ge=0, le=100_000)]
 Seconds = Annotated[float, Query(ge=0, le=60)]
+
+
+class PreflightTold(PreflightShown):
+    """A preflight with its lines, and whether a signature may rest on it."""
+
+    state: PreflightState
+    ended_at: str | None
+    fresh: bool
+    error: str
 
 
 class NewPreflight(Term):
@@ -26,7 +37,7 @@ class NewPreflight(Term):
     """Be content with a fresh one whatever it found."""
 
 
-@router.post("/preflight", dependencies=[Operates])
+@router.post("/preflight", dependencies=[Operates], response_model=PreflightTold)
 async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
     """Look whether everything is ready; lines come while it goes on."""
     await house.reload_settings()
@@ -37,7 +48,7 @@ async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
     return await preflights.told(house, row)
 
 
-@router.get("/preflight", dependencies=[Reads])
+@router.get("/preflight", dependencies=[Reads], response_model=PreflightTold)
 async def last(house: TheHouse) -> Shown:
     """Show what was last found about the orders as they are now."""
     row, _ = await looks.standing(house.evening)
@@ -46,7 +57,7 @@ async def last(house: TheHouse) -> Shown:
     return await preflights.told(house, row)
 
 
-@router.get("/preflight/{name}", dependencies=[Reads])
+@router.get("/preflight/{name}", dependencies=[Reads], response_model=PreflightTold)
 async def one(house: TheHouse, name: str, seen: Count = 0, wait: Seconds = 0) -> Shown:
     """Show one; with `wait`, as soon as it has more lines than were seen, or is over."""
     return await preflights.after(house, name, seen, wait)

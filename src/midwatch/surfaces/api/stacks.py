@@ -11,11 +11,28 @@ from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
 from midwatch.surfaces.api.paging import ThePage
 from midwatch.terms.records import ProjectRow, PullRequestRow, StackRow
+from midwatch.terms.stack import LeftOut
 from midwatch.terms.term import Term
 from midwatch.views.pages.stack import StackShown, stack_shown
 
 router = APIRouter()
 Project = Annotated[str, Query(description="A project's name or id; any by default.")]
+
+
+class LeftOutTold(LeftOut):
+    """A branch that is not in the stack, with the reason as a sentence."""
+
+    said: str
+
+
+class StackTold(StackRow):
+    """A stack in words."""
+
+    left_out: tuple[LeftOutTold, ...]
+    project_name: str
+    headline: str
+    offered: bool
+    elsewhere: bool
 
 
 class Wanted(Term):
@@ -40,26 +57,26 @@ async def _told(house: House, row: StackRow) -> Shown:
     return shown(row) | more | {"elsewhere": words.elsewhere, "left_out": left_out}
 
 
-@router.get("/stacks", dependencies=[Reads])
+@router.get("/stacks", dependencies=[Reads], response_model=list[StackTold])
 async def stacks(house: TheHouse, page: ThePage, project: Project = "") -> list[Shown]:
     """List the stacks, oldest first."""
     wanted = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
     return [await _told(house, row) for row in page.of(await house.records.find(StackRow, **wanted))]
 
 
-@router.get("/stacks/newest", dependencies=[Reads])
+@router.get("/stacks/newest", dependencies=[Reads], response_model=StackTold)
 async def newest(house: TheHouse, project: Project = "") -> Shown:
     """Show the newest stack of a project; without a name, of the only project that has one."""
     return await _told(house, await merge_stack.newest(house.morning, project))
 
 
-@router.get("/stacks/{name}", dependencies=[Reads])
+@router.get("/stacks/{name}", dependencies=[Reads], response_model=StackTold)
 async def stack(house: TheHouse, name: str) -> Shown:
     """Show one stack: its order, what is left out and why, what the checks said."""
     return await _told(house, await house.records.get(StackRow, name))
 
 
-@router.post("/stacks", dependencies=[Operates])
+@router.post("/stacks", dependencies=[Operates], response_model=StackTold)
 async def make(house: TheHouse, person: Person, wanted: Wanted) -> Shown:
     """Have a project's open branches merged and checked together now; it is made meanwhile."""
     if not wanted.project.strip():
@@ -67,13 +84,13 @@ async def make(house: TheHouse, person: Person, wanted: Wanted) -> Shown:
     return await _told(house, await build_stack.begin_anew(house.morning, wanted.project, by=person))
 
 
-@router.post("/stacks/{name}/merge", dependencies=[Operates])
+@router.post("/stacks/{name}/merge", dependencies=[Operates], response_model=StackTold)
 async def merge(house: TheHouse, person: Person, name: str) -> Shown:
     """Merge the verified order as one, or have it told where its pull requests are kept: a person's act, always."""
     return await _told(house, await merge_stack.take(house.morning, name, by=person))
 
 
-@router.post("/stacks/{name}/undo", dependencies=[Operates])
+@router.post("/stacks/{name}/undo", dependencies=[Operates], response_model=StackTold)
 async def undo(house: TheHouse, person: Person, name: str) -> Shown:
     """Undo a merged stack, if its branch has not moved since."""
     return await _told(house, await merge_stack.undo(house.morning, name, by=person))

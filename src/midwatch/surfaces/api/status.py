@@ -5,21 +5,84 @@ from fastapi import APIRouter
 from midwatch.compose import House
 from midwatch.surfaces.api.access import Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
-from midwatch.surfaces.api.night import ask_shown
+from midwatch.surfaces.api.night import AskShown, ask_shown
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.orders import Limits
 from midwatch.terms.records import AskRow, FuelRow, JobRow, ProjectRow, PullRequestRow, ReportRow, SessionRow
+from midwatch.terms.term import Term
 from midwatch.views.pages.job_line import JobLine, Spent, spent_by
-from midwatch.views.text.quota import fuel_shown
+from midwatch.views.text.quota import Fuel, fuel_shown
 
 router = APIRouter()
 ACTIVE = tuple(state for state in JobState if not state.over)
 
 
-@router.get("/status", dependencies=[Reads])
+class NightNow(Term):
+    """The newest night: how far it is and what it has spent."""
+
+    id: str
+    number: int
+    state: str
+    paused: bool
+    why_paused: str
+    level: str
+    goals: tuple[str, ...]
+    rounds: int
+    max_rounds: int
+    decisions: int
+    actions: int
+    minutes: float
+    max_minutes: int
+    usd_micros: int
+    max_usd: float
+    tokens: int
+    max_tokens: int
+    spent: str
+    ends_at: str | None
+    next_round_at: str | None
+    reason: str
+
+
+class JobNow(Term):
+    """A job that is not over."""
+
+    id: str
+    number: int
+    title: str
+    state: str
+    stage: str
+    agent: str
+    isolation: str
+    line: JobLine
+
+
+class PullRequestNow(Term):
+    """An open pull request."""
+
+    number: int
+    title: str
+    branch: str
+
+
+class StatusNow(Term):
+    """How things are, in one object."""
+
+    now: str
+    pages: str
+    seq: int
+    projects: int
+    night: NightNow | None
+    jobs: tuple[JobNow, ...]
+    asks: tuple[AskShown, ...]
+    pull_requests: tuple[PullRequestNow, ...]
+    fuel: tuple[Fuel, ...]
+    headline: str
+
+
+@router.get("/status", dependencies=[Reads], response_model=StatusNow)
 async def status(house: TheHouse) -> Shown:
     """Tell how things stand, in one object."""
     records = house.records
@@ -78,11 +141,6 @@ def _spent(spent: Spent, limits: Limits) -> str:
     return f"{money}, {many(spent.tokens)} of {many(limits.tokens)} tokens"
 
 
-def line_shown(line: JobLine) -> Shown:
-    """Give a job's line in its parts and as a whole."""
-    return shown(line) | {"said": line.said}
-
-
 def _job_line(job: JobRow, line: JobLine) -> Shown:
     return {
         "id": job.id,
@@ -92,5 +150,5 @@ def _job_line(job: JobRow, line: JobLine) -> Shown:
         "stage": job.stage.value,
         "agent": job.agent,
         "isolation": job.isolation.value if job.worker else "",
-        "line": line_shown(line),
+        "line": line,
     }

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
+from pydantic import computed_field
+
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.money import dollars, many
@@ -70,6 +72,7 @@ class JobLine(Term):
     standing: str = ""
     """How it gets on, as a sentence: at work since when, or for what it waits and until when."""
 
+    @computed_field  # type: ignore[prop-decorator]  # pydantic's own way, which mypy cannot follow
     @property
     def said(self) -> str:
         """Say all of it in one line."""
