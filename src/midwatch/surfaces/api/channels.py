@@ -17,7 +17,7 @@ class ChannelStatus(Term):
     name: str
     kept: str
     tiers: tuple[str, ...]
-    quiet: str
+    quiet: bool
     markdown: bool
     long_texts: str
     state: str
