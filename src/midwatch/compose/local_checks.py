@@ -18,7 +18,7 @@ from midwatch.settings.derived import channel_secret
 from midwatch.terms.secrets import SecretReference
 from midwatch.workshop.holding.adoption import find_orphans
 from midwatch.workshop.sandbox.isolation import stand
-from midwatch.workshop.sandbox.walls.probe import Standing
+from midwatch.workshop.sandbox.walls.probe import IsolationFound
 from midwatch.workshop.upkeep import machine
 from midwatch.workshop.upkeep.kept_checkouts import weigh
 
@@ -38,7 +38,7 @@ def sleep_risk() -> machine.SleepRisk:
     return machine.sleep_risk()
 
 
-def walls_here(wanted: str) -> Standing:
+def walls_here(wanted: str) -> IsolationFound:
     """Try which sandbox can be built here."""
     return stand(wanted)
 
