@@ -89,23 +89,20 @@ async def example() -> PlainTextResponse:
 @router.get("/orders", dependencies=[Reads])
 async def orders(house: TheHouse) -> SessionRow:
     """Show the draft that waits to be signed."""
-from midwatch.terms.jobs import Plan
-    return shown(await sign_orders.current_draft(house.evening))
+    return await sign_orders.current_draft(house.evening)
 
 
 @router.put("/orders", dependencies=[Operates])
 async def draft(house: TheHouse, person: Person, given: OrdersText) -> SessionRow:
     """Put orders down as the draft for tonight."""
     read = read_orders(given.toml, name=given.name)
-from midwatch.terms.jobs import Plan
-    return shown(await sign_orders.draft(house.evening, read, by=person, source=given.name))
+    return await sign_orders.draft(house.evening, read, by=person, source=given.name)
 
 
 @router.post("/sessions/start", dependencies=[Operates])
 async def start(house: TheHouse, person: Person) -> SessionRow:
     """Sign the draft and begin."""
-from midwatch.terms.jobs import Plan
-    return shown(await sign_orders.start(house.evening, by=person))
+    return await sign_orders.start(house.evening, by=person)
 
 
 class Why(Term):
