@@ -201,7 +201,11 @@ class Served:
 async def streaming(house: House, *, padding: int = 0, **more: float) -> AsyncIterator[Served]:
     """Serve the stream of a house, with uvicorn on loopback."""
     painter = LinePainter(padding)
-    feed = Feed(house, lambda batch: painter.paint(batch), **more)
+
+    async def paint(batch: Sequence[Entry]) -> str:
+        return await painter.paint(batch)  # looked up each time: a test replaces it
+
+    feed = Feed(house, paint, **more)
     app = FastAPI()
     app.state.house, app.state.feed = house, feed
     app.include_router(router)

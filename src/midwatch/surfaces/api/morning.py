@@ -22,7 +22,7 @@ from midwatch.terms.report import Brief, Recommendation, Review
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
 from midwatch.views.entries.advice import AdviceExplained
-from midwatch.views.entries.replay import Gap, Row, Told
+from midwatch.views.entries.replay import Gap, PromptUsed, Row
 from midwatch.views.entries.tags import Tag
 from midwatch.views.entries.why import Explanation
 
@@ -76,7 +76,7 @@ class ReviewTaken(Term):
     scores: tuple[ScoreChange, ...]
 
 
-class PromptWords(Told):
+class PromptWords(PromptUsed):
     """What an agent was told, word for word."""
 
     text: str
