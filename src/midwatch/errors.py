@@ -4,21 +4,21 @@ MidwatchError
 ├─ Misuse       M1xx  exit 2, HTTP 400   wrong request or setting      the caller
 │  ├─ Unknown   M104  exit 2, HTTP 404   nothing has that name         the caller
 │  └─ WrongHost M121  exit 2, HTTP 421   the host is not allowed       the caller
-├─ Refused      M2xx  exit 3, HTTP 403   a rule said no                the person, or no one
+├─ Refused      M2xx  exit 3, HTTP 403   a rule said no                the person, if anyone
 │  ├─ Locked    M202  exit 3, HTTP 403   a credential was refused      the person renews it
 │  ├─ Withheld  M203  exit 3, HTTP 403   a person has to allow it      the person allows it, or not
-│  ├─ Stranger  M201  exit 3, HTTP 401   we do not know who asks       the caller signs in
-│  └─ Stale     M209  exit 3, HTTP 409   the world moved on meanwhile  the caller looks again
-├─ Exhausted    M3xx  exit 4, HTTP 409   budget, time or room is used  the night ends well
+│  ├─ Stranger  M201  exit 3, HTTP 401   the caller is not known       the caller signs in
+│  └─ Stale     M209  exit 3, HTTP 409   the state has changed since   the caller looks again
+├─ Exhausted    M3xx  exit 4, HTTP 409   budget, time or space is used the night ends well
 │  ├─ NightSpent M303 exit 4, HTTP 409   the night's budget is used    the night ends well
 │  ├─ JobSpent  M302  exit 4, HTTP 409   a job's own budget is used    the person grants more, or not
 │  ├─ TooLarge  M313  exit 4, HTTP 413   the request is too large      the caller sends less
 │  └─ Hasty     M329  exit 4, HTTP 429   too many attempts             the caller waits
 ├─ Unavailable  M4xx  exit 5, HTTP 503   busy or away                  recovery, or the person waits
-│  ├─ Limited   M429  exit 5, HTTP 503   the provider's limit is met   the clock, until it resets
+│  ├─ Limited   M429  exit 5, HTTP 503   the provider's limit is hit   the clock, until it resets
 │  └─ Away      M430  exit 5, HTTP 503   the provider does not answer  recovery, after a pause
-├─ Broken       M5xx  exit 5, HTTP 502   outside, for good             the item is parked
-└─ Corrupt      M9xx  exit 6, HTTP 500   our own promise is broken     stop, wake the person
+├─ Broken       M5xx  exit 5, HTTP 502   outside, permanent            the item is parked
+└─ Corrupt      M9xx  exit 6, HTTP 500   our own data is wrong         stop, wake the person
 """
 
 import errno
@@ -26,11 +26,11 @@ from datetime import datetime
 from typing import ClassVar
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""What the system says when a disk, a quota or a file is full."""
+"""The error numbers of a full disk, quota or file."""
 
 
 class MidwatchError(Exception):
-    """Something went wrong in midwatch."""
+    """Something went wrong in Midwatch."""
 
     code: ClassVar[str] = "M000"
     exit_code: ClassVar[int] = 1
@@ -47,7 +47,7 @@ class MidwatchError(Exception):
 
 
 def _rebuild(kind: type[MidwatchError], state: dict[str, object]) -> MidwatchError:
-    """Workflow engines pickle errors; constructors with keywords would not survive."""
+    """Rebuild a pickled error: workflow engines pickle them, and keyword arguments would be lost."""
     error = kind.__new__(kind)
     error.__dict__.update(state)
     error.args = (state["message"],)
@@ -85,7 +85,7 @@ class Refused(MidwatchError):
 
 
 class Stranger(Refused):
-    """We do not know who is asking."""
+    """The caller could not be identified."""
 
     code = "M201"
     status = 401
@@ -104,14 +104,14 @@ class Withheld(Refused):
 
 
 class Stale(Refused):
-    """The world has moved on since this was decided."""
+    """The state has changed since this was decided."""
 
     code = "M209"
     status = 409
 
 
 class Exhausted(MidwatchError):
-    """A budget, a time limit or the room for more is used up."""
+    """A budget, a time limit or the available space is used up."""
 
     code = "M300"
     exit_code = 4
@@ -119,13 +119,13 @@ class Exhausted(MidwatchError):
 
 
 class JobSpent(Exhausted):
-    """What a job was given to spend is used up."""
+    """The job's budget is used up."""
 
     code = "M302"
 
 
 class NightSpent(Exhausted):
-    """What the whole night was given to spend is used up."""
+    """The night's budget is used up."""
 
     code = "M303"
 
@@ -153,7 +153,7 @@ class Unavailable(MidwatchError):
 
 
 class Limited(Unavailable):
-    """The provider's usage limit is met."""
+    """The provider's usage limit is reached."""
 
     code = "M429"
 
@@ -166,7 +166,7 @@ class Limited(Unavailable):
 
 
 class Away(Unavailable):
-    """The provider does not answer, or has too much to do."""
+    """The provider does not answer, or is overloaded."""
 
     code = "M430"
 
@@ -180,7 +180,7 @@ class Broken(MidwatchError):
 
 
 class Corrupt(MidwatchError):
-    """The records do not add up."""
+    """The records are inconsistent."""
 
     code = "M900"
     exit_code = 6

@@ -1,1 +1,1 @@
-"""What happened: entries, events, and the port through which they are written and read."""
+"""What happened: entries, events and the work that follows them."""

@@ -1,4 +1,4 @@
-"""One line of the journal: what happened, when, by whom and why, chained to the line before."""
+"""One line of the journal: what happened, when, who did it and why, chained to the line before."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The part of an entry that the chain covers; the payload itself may be redacted away."""
+    """The part of an entry that the chain covers; the payload itself may be redacted."""
 
     seq: int
     at_us: int
@@ -49,7 +49,7 @@ class Link:
 
     def chained_to(self, before: str) -> str:
         """Compute the chain value that follows `before`."""
-        # As JSON: an actor or key that held the separator could otherwise lend characters to its neighbour.
+        # As JSON: with plain separators, an actor or key that contains one could pass for two fields.
         parts: list[JsonValue] = [
             self.seq,
             self.at_us,

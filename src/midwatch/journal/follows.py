@@ -42,12 +42,12 @@ class QueuedWork:
 
 
 def stage_work(job: str, stage: Stage, attempt: int = 1) -> QueuedWork:
-    """One attempt at one stage of a job."""
+    """Return the work for one attempt at one stage of a job."""
     return QueuedWork("stage", {"job": job, "stage": stage.value, "attempt": attempt})
 
 
 def follows(event: Event) -> tuple[QueuedWork, ...]:
-    """The work that follows an event, from the event alone."""
+    """Derive the work that follows an event, from the event alone."""
     match event:
         case RoundCalled(session=session, number=number):
             return (QueuedWork("round", {"session": session, "number": number}),)

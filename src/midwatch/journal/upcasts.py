@@ -13,12 +13,12 @@ UPCASTS: dict[str, Callable[[Shape], Shape]] = {}
 
 
 def read_event(kind: str, payload: Shape) -> Event:
-    """Read a stored payload of any age as today's event."""
+    """Read a stored payload of any age as a current event."""
     lift = UPCASTS.get(kind)
     return TaggedEvent.validate_python({"kind": kind} | (lift(payload) if lift else payload))
 
 
 def write_event(event: Event) -> Shape:
-    """The payload to store; the kind has its own column."""
+    """Return the payload to store; the kind has its own column."""
     body: Shape = event.model_dump(mode="json", exclude={"kind"})
     return body

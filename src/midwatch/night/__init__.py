@@ -1,1 +1,1 @@
-"""The night: the loop, jobs, asks, and what wakes them. Start reading at flow.py."""
+"""The night: the loop, jobs, asks and timers. Start reading at flow.py."""

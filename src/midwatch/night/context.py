@@ -1,4 +1,4 @@
-"""What the night needs from the world, as roles; compose decides who plays them."""
+"""What the night needs from outside, as ports; compose chooses the implementations."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -19,33 +19,33 @@ from midwatch.terms.agents import ModelAccess
 
 
 class WakeUps:
-    """Wakes the one who works on a job, in this process, when somebody wants it to stop."""
+    """Wakes the task in this process that works on a job, when the job must stop."""
 
     def __init__(self) -> None:
         self._bells: dict[str, asyncio.Event] = {}
 
     def of(self, job: str) -> asyncio.Event:
-        """The job's own bell."""
+        """Return the job's wake-up event."""
         return self._bells.setdefault(job, asyncio.Event())
 
     def ring(self, job: str) -> None:
-        """Wake whoever waits."""
+        """Wake the task that waits for this job."""
         if job in self._bells:
             self._bells[job].set()
 
     def hangs(self, job: str) -> bool:
-        """Whether somebody in this process works on a job."""
+        """Whether a task in this process works on a job."""
         return job in self._bells
 
     def put_away(self, job: str, bell: asyncio.Event) -> None:
-        """This attempt is over; another's bell stays."""
+        """Remove the event of an attempt that is over; the event of another attempt stays."""
         if self._bells.get(job) is bell:
             self._bells.pop(job)
 
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """Everyone on watch."""
+    """Everything the night works with."""
 
     journal: Journal
     records: Records
@@ -67,6 +67,6 @@ class Night:
     door: Door
     networks: Networks
     models: Mapping[str, ModelAccess]
-    """Which model each model-driven agent asks."""
+    """The model of each model-driven agent."""
     worker: str
     wake_ups: WakeUps = field(default_factory=WakeUps)

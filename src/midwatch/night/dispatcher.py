@@ -1,4 +1,4 @@
-"""Carrying out queued work, whatever it is. The step is one of the three places where errors are caught."""
+"""Carries out queued work of every kind. The step is one of the three places where errors are caught."""
 
 import asyncio
 import contextlib
@@ -27,12 +27,12 @@ from midwatch.terms.records import SessionRow
 log = logging.getLogger("midwatch.work")
 Args = dict[str, JsonValue]
 PAUSES = (0.2, 1.0, 5.0, 15.0)
-"""Real seconds between tries at work that an outside trouble broke."""
+"""Real seconds between tries after an error outside Midwatch's own code."""
 Morning = Callable[[Journal, str], Awaitable[None]]
 
 
 class CausedJournal:
-    """Passes everything on, naming one entry as the cause of whatever has no cause of its own."""
+    """Passes every call on, and names one entry as the cause of events that have no cause of their own."""
 
     def __init__(self, journal: Journal, cause: int) -> None:
         self._journal = journal
@@ -58,7 +58,7 @@ class CausedJournal:
 
 
 class Performer:
-    """Knows who does which work. Every piece may come twice and is harmless the second time."""
+    """Knows which function does which work. Each piece of work may be run twice; the second run changes nothing."""
 
     def __init__(
         self, night: Night, *, close_job: Morning, debrief: Morning, stack: Morning, evening: PreflightRunner
@@ -73,21 +73,21 @@ class Performer:
         self._left = asyncio.Event()
 
     async def rest(self, seconds: float) -> None:
-        """Let what is nearly done get done, for a moment; long work is cut off and taken up at the next start."""
+        """Wait a moment for work that is nearly done; longer work is cancelled and resumed at the next start."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._at_rest.wait()
 
     def leave(self) -> None:
-        """The server is going: from now on nothing fails, it only stays undone for the next start."""
+        """Announce the shutdown: from now on an error does not fail the work; the next start resumes it."""
         self._leaving = True
 
     def left(self) -> None:
-        """The engine is gone: nobody is there to be told that something was cut off."""
+        """Report that the engine is closed: a cancellation no longer reaches it."""
         self._left.set()
 
     async def perform(self, name: str, args: Args, seq: int) -> None:
-        """Carry out the work that entry `seq` asked for; what it records names that entry as its cause."""
+        """Carry out the work that entry `seq` asked for; events it records name that entry as their cause."""
         self._under_way += 1
         self._at_rest.clear()
         try:
@@ -105,14 +105,14 @@ class Performer:
                 return await self._perform(caused, name, words)
             except Exception as error:
                 if self._leaving:
-                    # What the closing house broke is not broken. Unfinished, the engine takes it up again at the next
-                    # start; so wait until it cannot hear us any more, then go.
+                    # An error during shutdown is not a failure of the work. The engine resumes unfinished work at the
+                    # next start; so wait until the engine is closed, then cancel.
                     await self._left.wait()
                     raise asyncio.CancelledError from error
                 log.warning("%s %s: %s", name, args, error, exc_info=error)
                 if pause is None or isinstance(error, (MidwatchError, attempt.StageBroke)):
                     return await self._mend(name, words, error)
-            await asyncio.sleep(pause)  # a locked or full database, a lost connection: it may pass
+            await asyncio.sleep(pause)  # a locked or full database, a lost connection: it may recover
         return None
 
     async def _perform(self, night: Night, name: str, args: dict[str, str]) -> None:
@@ -144,7 +144,7 @@ class Performer:
             await attempt.halt(night, args["job"])
 
     async def _mend(self, name: str, args: dict[str, str], error: Exception) -> None:
-        """Leave nothing hanging: a round that broke ends, a stage that broke fails its job, a stack is given up."""
+        """Clean up after an error: a broken round ends, a broken stage fails its job, a broken stack is given up."""
         if isinstance(error, attempt.StageBroke):
             await attempt.give_up(self._night, error)
         if name == "preflight":

@@ -1,4 +1,4 @@
-"""The night's loop. Read this file first: sense, plan, act, and think again later."""
+"""The night's loop. Read this file first: sense, plan, act, repeat."""
 
 from datetime import timedelta
 
@@ -27,21 +27,21 @@ from midwatch.terms.trust import GateOutcome, Verdict
 
 
 async def run_round(night: Night, session_id: str, number: int) -> None:
-    """One pass: look at the world, let the brain propose, judge each proposal, act, and set the next round."""
+    """One pass: look at the world, let the brain propose, judge each proposal, act, and schedule the next round."""
     session = await night.records.get(SessionRow, session_id)
     if session.rounds != number or not session.round_active:
-        return  # an engine that comes twice finds the round over
+        return  # the engine ran it twice, and the round is over
     world = await look(night, session)
     plan = await _plan(night, world)
     for proposed in plan.proposals:
         if (await night.records.get(SessionRow, session_id)).paused:
-            break  # a person holds the loop: what was not judged yet is proposed again later
+            break  # a person paused the loop: proposals not judged yet are made again later
         await _consider(night, session_id, number, proposed)
     await _finish(night, session_id, plan)
 
 
 async def _plan(night: Night, world: World) -> RoundPlanned:
-    """Ask the brain once per round; after a crash its recorded answer stands."""
+    """Ask the brain once per round; after a crash its recorded answer is used."""
     session = world.session
     key = f"round:{session.id}:{session.rounds}:planned"
     known = await night.journal.known(key)
@@ -66,12 +66,12 @@ async def _plan(night: Night, world: World) -> RoundPlanned:
 
 
 async def _consider(night: Night, session_id: str, number: int, proposed: Proposed) -> None:
-    """Council, gate, door: the brain proposed, now the house decides."""
+    """Council, gate, door: the brain has proposed, now the rules decide."""
     act = next(iter(await night.records.find(ActRow, id=proposed.act)), None)
     if act is None:
         verdict = await _judge(night, session_id, number, proposed)
     elif act.state != "judged":
-        return  # it came to its end before a crash
+        return  # it ended before a crash
     else:
         verdict = act.verdict
     if verdict.outcome.acts:
@@ -81,7 +81,7 @@ async def _consider(night: Night, session_id: str, number: int, proposed: Propos
 
 
 async def _judge(night: Night, session_id: str, number: int, proposed: Proposed) -> Verdict:
-    """Judge with fresh facts and write the judgement down with them."""
+    """Judge with fresh facts and record the verdict with them."""
     proposal = proposed.proposal
     world = await look(night, await night.records.get(SessionRow, session_id))
     facts = world.facts_for(proposal)
@@ -120,7 +120,7 @@ async def _judge(night: Night, session_id: str, number: int, proposed: Proposed)
 
 
 async def _finish(night: Night, session_id: str, plan: RoundPlanned) -> None:
-    """Say how it stands, end the session if it is over, else set the next round."""
+    """Report progress, end the session if it is over, else schedule the next round."""
     world = await look(night, await night.records.get(SessionRow, session_id))
     next_at = night.clock.now() + timedelta(seconds=plan.next_in_seconds)
     ended = RoundEnded(session=session_id, number=plan.number, next_at=next_at)
@@ -132,12 +132,12 @@ async def _finish(night: Night, session_id: str, plan: RoundPlanned) -> None:
     try:
         await night.journal.record(*events, key=f"round:{session_id}:{plan.number}:ended")
     except Stale:
-        # Somebody stopped the session meanwhile: the round still ends, the rest is not ours to say.
+        # The session was stopped in the meantime: only the end of the round is recorded.
         await night.journal.record(ended, key=f"round:{session_id}:{plan.number}:ended")
 
 
 def interval(night: Night) -> timedelta:
-    """How long until the next round if nobody wishes otherwise."""
+    """Return the usual time until the next round."""
     return next_round_after(None, _pace(night.settings().rounds))
 
 

@@ -1,4 +1,4 @@
-"""The one loop that serves every wait: rows with `due_at`, each woken once, none forgotten by a restart."""
+"""The one loop that serves every wait: rows with `due_at`, each served once, none lost in a restart."""
 
 import asyncio
 import contextlib
@@ -18,35 +18,35 @@ from midwatch.terms.projects import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
 
 LONGEST_SECONDS = 5.0
-"""Another process may have set a timer: look at least this often."""
+"""Another process may have set a timer, so look at least this often."""
 GATHER_SECONDS = 0.02
-"""How long what is recorded comes together before the timers are read again."""
+"""How long to collect new entries before the timers are read again."""
 
 
 class TimerLoop:
-    """Sleeps until the next row is due or something rings; never polls quickly."""
+    """Sleeps until the next row is due or an entry is recorded; never polls quickly."""
 
     def __init__(self, night: Night) -> None:
         self._night = night
         self._bell = asyncio.Event()
 
     def ring(self) -> None:
-        """Something was recorded: the next due time may have changed."""
+        """Wake the loop: an entry was recorded, and the next due time may have changed."""
         self._bell.set()
 
     async def run(self) -> None:
         """Serve until cancelled."""
         while True:
-            self._bell.clear()  # before looking: a ring during the look is kept
+            self._bell.clear()  # before looking, so that a wake-up during the look is kept
             wait = await self.serve_due()
-            # Not wait_for: on Python 3.11 it swallows a cancellation that meets the bell in the same moment.
+            # Not wait_for: on Python 3.11 it swallows a cancellation that comes at the same moment as the event.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._bell.wait()
                     await asyncio.sleep(GATHER_SECONDS)
 
     async def serve_due(self) -> float:
-        """Wake everyone who is due; return how many real seconds until the next."""
+        """Serve every row that is due; return the real seconds until the next."""
         rows = sorted(await self._night.records.find(TimerRow), key=lambda row: row.due_at)
         now = self._night.clock.now()
         for row in rows:
@@ -59,7 +59,7 @@ class TimerLoop:
         return min(LONGEST_SECONDS, max(0.01, seconds))
 
     async def _serve(self, row: TimerRow) -> None:
-        """Record the consequence; its projector takes the row away. Two workers at once: the second is told Stale."""
+        """Record the consequence; its projector removes the row. Of two workers at once, the second gets Stale."""
         with contextlib.suppress(Stale, Refused):
             await SERVED[row.kind](self._night, row)
 
@@ -91,4 +91,4 @@ SERVED: dict[str, Callable[[Night, TimerRow], Awaitable[None]]] = {
     ),
     "review": lambda night, row: _review_over(night.journal, night.records, row.subject),
 }
-"""What each kind of wait comes to when its time has come."""
+"""What happens when each kind of wait is due."""

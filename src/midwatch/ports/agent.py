@@ -1,4 +1,4 @@
-"""An agent: what it is given, what it answers, and how it is heard and decided about while it works."""
+"""An agent: what it is given, what it returns, and the callbacks for its events and tool calls."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,44 +10,44 @@ from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, FormerTr
 from midwatch.terms.jobs import Done, Plan
 
 NO_MODEL = Access(base_url="", placeholder="", kind="none")
-"""For an agent that asks no model."""
+"""For an agent that uses no model."""
 
 
 class Decide(Protocol):
-    """Judges each tool call; may take long, because a person is asked."""
+    """Decides each tool call; may take long, because a person may be asked."""
 
     async def __call__(self, tool: str, given: Mapping[str, Any]) -> Decision:
-        """Say yes or no."""
+        """Allow or deny one call."""
         ...
 
 
 class Tell(Protocol):
-    """Takes each event of an agent as it comes."""
+    """Receives each event of an agent."""
 
     async def __call__(self, event: AgentEvent) -> None:
-        """Take one event."""
+        """Receive one event."""
         ...
 
 
 class Hear(Protocol):
-    """Waits for what an agent is owed after a turn: the answer to what it asked."""
+    """Waits for the answers to what an agent asked during a turn."""
 
     async def __call__(self, turn: int) -> str:
-        """Give it; empty lets the agent end. The same turn always gets the same."""
+        """Return the answers; empty lets the agent end. The same turn always gets the same text."""
         ...
 
 
 class Note(Protocol):
-    """Gives what an agent is to read in the middle of a turn, with the answer to a tool call."""
+    """Gives a text for the agent in the middle of a turn, with the result of a tool call."""
 
     async def __call__(self, call: str) -> str:
-        """Give it once, and again where this call is asked again; most often empty."""
+        """Return the text, usually empty; it is given once, and again if the same call is repeated."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TaskLimits:
-    """What the job must keep to, besides its paths; 0 says nothing."""
+    """The job's limits, besides its paths; 0 means no limit."""
 
     files: int = 0
     lines: int = 0
@@ -56,7 +56,7 @@ class TaskLimits:
 
 @dataclass(frozen=True, slots=True)
 class TaskProject:
-    """The project as the agent reads of it."""
+    """The project as described in the prompt."""
 
     name: str = ""
     purpose: str = ""
@@ -68,7 +68,7 @@ class TaskProject:
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A text that others wrote, and what it is."""
+    """A text that others wrote, and what kind of text it is."""
 
     what: str
     text: str
@@ -76,7 +76,7 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class TaskFacts:
-    """What an agent is told about its work. What is empty is not mentioned in the prompt."""
+    """The facts in an agent's prompt. Empty fields are left out."""
 
     errand: Errand
     objective: str = ""
@@ -84,7 +84,7 @@ class TaskFacts:
     success_criteria: tuple[str, ...] = ()
     notes: str = ""
     said: str = ""
-    """What the person said about this work."""
+    """The person's messages about this work."""
     paths: tuple[str, ...] = ()
     do_not_touch: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
@@ -92,43 +92,43 @@ class TaskFacts:
     limits: TaskLimits = TaskLimits()
     project: TaskProject = TaskProject()
     plan: Plan | None = None
-    """The approved one."""
+    """The approved plan."""
     former_plan: Plan | None = None
-    """One that was sent back, for another try."""
+    """A plan that was sent back for another try."""
     wish: str = ""
-    """What is wanted of the plan instead, by the person or by the orders' own limits."""
+    """What should change in the plan, from the person or from the limits of the orders."""
     rejected: tuple[str, ...] = ()
-    """What people said to plans for this work that they turned down."""
+    """What people said when they rejected plans for this work."""
     failure: str = ""
     """What the checks printed, for a repair."""
     own: str = ""
     """The brain's own prompt: it replaces the body, never the limits (O7)."""
     telling: str = ""
-    """The folder through which the agent reaches us while it works; empty where there is no way."""
+    """The folder for the agent's signals to Midwatch; empty if it has none."""
     turns: bool = True
-    """Whether an answer comes as its next turn; else as a file."""
+    """Whether an answer comes as its next turn; otherwise as a file."""
     answers: tuple[tuple[str, str], ...] = ()
-    """What it asked before, and the answers."""
+    """Its earlier questions, with the answers."""
     pieces: bool = True
-    """Whether it is to commit in pieces, or once at the end."""
+    """Whether it should commit in pieces, or once at the end."""
     signals: tuple[str, ...] = ()
-    """What was last reported in the project."""
+    """The last reports in the project."""
     priorities: tuple[str, ...] = ()
     together: tuple[str, ...] = ()
     """The same work in other repositories."""
     commits: tuple[str, ...] = ()
-    """Subjects of the last commits, newest first; strangers may have written them."""
+    """Subjects of the last commits, newest first; untrusted text."""
     memory: tuple[str, ...] = ()
     interrupted: bool = False
     """Whether it resumes in a checkout it has worked in before."""
     former: FormerTry | None = None
-    """The last try at this, if that failed."""
+    """The last try at this work, if it failed."""
     quoted: tuple[Quoted, ...] = ()
-    """Issues, pages and other strangers' text."""
+    """Issues, pages and other untrusted text."""
 
     @property
     def knows_the_work(self) -> bool:
-        """Whether anything says what to do."""
+        """Whether any field says what to do."""
         known = (
             self.objective,
             self.goals,
@@ -154,14 +154,14 @@ class Task:
     tell: Tell
     access: Access = NO_MODEL
     conversation: str = ""
-    """The agent's own name for the conversation to resume."""
+    """The agent's own id of the conversation to resume."""
     idle: timedelta = timedelta(minutes=10)
     met: Callable[[], Met | None] = lambda: None
-    """The last error at its model."""
+    """The last error from its model."""
     hear: Hear | None = None
-    """What it is owed after a turn; None where it may not ask."""
+    """Waits for answers after a turn; None if it may not ask."""
     note: Note | None = None
-    """What it is to read with the answer to its next tool call."""
+    """Gives a text with the result of its next tool call."""
 
 
 class Agent(Protocol):
@@ -169,15 +169,15 @@ class Agent(Protocol):
 
     @property
     def amends(self) -> bool:
-        """Whether it can plan again by what a person says of its plan."""
+        """Whether it can revise a plan that a person sent back."""
         ...
 
     async def plan(self, task: Task, /) -> Plan:
-        """Look, and say what would be done; nothing is written."""
+        """Read the checkout and return a plan; nothing is written."""
         ...
 
     async def execute(self, task: Task, plan: Plan, /) -> Done:
-        """Carry the approved plan out and commit it."""
+        """Carry out the approved plan and commit the work."""
         ...
 
     async def repair(self, task: Task, base: str, failure: str, /) -> Done:
@@ -190,15 +190,15 @@ class InteractiveAgent(Protocol):
     """An agent whose program a person can type into."""
 
     def seat(self, task: Task) -> tuple[tuple[str, ...], Mapping[str, str]]:
-        """Put its files into the room; return its command line and environment."""
+        """Write its files into the room; return its command line and environment."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AgentBrief:
-    """What a driver says to its program: the prompt, and by which model and conversation.
+    """What a driver gives its program: the prompt, the model and the conversation.
 
-    Not the task itself, because a program is also greeted without one, in an empty room.
+    It is not the task itself, because a preflight also starts the program without a task, in an empty room.
     """
 
     errand: Errand
@@ -206,11 +206,11 @@ class AgentBrief:
     model: str
     access: Access
     conversation: str = ""
-    """The agent's own name for the conversation to resume."""
+    """The agent's own id of the conversation to resume."""
     schema: Mapping[str, Any] | None = None
-    """The shape of the plan, for those who can promise one."""
+    """The JSON schema of the plan, for programs that can keep to one."""
     tools: tuple[str, ...] = ()
-    """Allowed tools, in the words of settings execution.allowed_tools."""
+    """Allowed tools, as named in settings execution.allowed_tools."""
     max_turns: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
     hear: Hear | None = None
@@ -219,32 +219,32 @@ class AgentBrief:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The command line and surroundings that begin an agent."""
+    """The command line, environment and files that start an agent."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     files: Mapping[str, str] = field(default_factory=dict)
-    """Written into its home before it begins."""
+    """Written into its home before it starts."""
     takes_input: bool = True
 
 
 class Driver(Protocol):
-    """Leads one kind of agent program, whatever language it speaks on its pipes."""
+    """Drives one kind of agent program over its pipes, in that program's protocol."""
 
     name: str
     governance: str
-    """In one sentence: how much of what the agent does passes us."""
+    """One sentence: how many of the agent's actions Midwatch can decide."""
     tested: tuple[str, ...]
-    """Versions the whole matrix of tests was run with."""
+    """Versions that the whole test matrix was run with."""
     install: str
-    """How a person gets the program."""
+    """How a person installs the program."""
     takes_turns: bool
-    """Whether an answer reaches it as another turn; else it must look for a file."""
+    """Whether an answer reaches it as another turn; otherwise it must look for a file."""
 
     def launch(self, brief: AgentBrief, program: str) -> Launch:
-        """Say how to begin it; `program` is the executable that was found."""
+        """Return how to start it; `program` is the executable that was found."""
         ...
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Lead it to its end; the outcome by what it said, never by its exit code."""
+        """Drive it until it ends; the outcome comes from its messages, never from its exit code."""
         ...

@@ -11,5 +11,5 @@ class Brain(Protocol):
     name: str
 
     async def propose(self, sense: Sense) -> BrainAnswer:
-        """Say what should happen next."""
+        """Propose what should happen next."""
         ...

@@ -11,13 +11,13 @@ class Channel(Protocol):
     name: str
 
     async def send(self, notice: NoticeRow) -> None:
-        """Hand the notice over, once."""
+        """Send the notice, once."""
         ...
 
 
 class Outlet(Protocol):
-    """Sends messages by the channels that the settings name."""
+    """Sends messages through the channels in the settings."""
 
     async def push(self, channel: str, title: str, text: str) -> None:
-        """Hand one message over, or raise why it could not be sent."""
+        """Send one message, or raise the reason it could not be sent."""
         ...

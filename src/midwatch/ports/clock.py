@@ -8,7 +8,7 @@ class Clock(Protocol):
     """The time of this server; a demo night runs faster than real time."""
 
     def now(self) -> datetime:
-        """Give the aware UTC time."""
+        """Return the aware UTC time."""
         ...
 
     def real_seconds(self, house_seconds: float) -> float:
@@ -17,7 +17,7 @@ class Clock(Protocol):
 
 
 class Ids(Protocol):
-    """Gives out unique names."""
+    """Makes unique ids."""
 
     def new(self, prefix: str) -> str:
         """Make an id such as `job_01J...`, sortable by time."""

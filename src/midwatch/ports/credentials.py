@@ -1,4 +1,4 @@
-"""Credentials: those people sign in with, those git and forges are shown, and secrets by name."""
+"""Credentials: for people who sign in, for git and forges, and secrets by name."""
 
 from datetime import datetime
 from typing import Protocol
@@ -34,7 +34,7 @@ class CredentialStore(Protocol):
         ...
 
     async def seen(self, name: str, at: datetime) -> None:
-        """Note that a login is in use."""
+        """Record that a login is in use."""
         ...
 
     async def sign_out(self, name: str) -> None:
@@ -47,26 +47,26 @@ class CredentialStore(Protocol):
 
 
 class Revealing(Protocol):
-    """A secret value that shows itself only on request."""
+    """A secret value that is shown only on request."""
 
     def reveal(self) -> str:
-        """Give the value itself; the caller answers for what is done with it."""
+        """Return the value itself; the caller must protect it."""
         ...
 
 
 class SecretSource(Protocol):
-    """Gives secrets by name; the vault does."""
+    """Gives secrets by name; the vault implements it."""
 
     async def secret(self, name: str) -> Revealing:
-        """Fetch one from where the person keeps it."""
+        """Fetch one from where the person stores it."""
         ...
 
 
 class GitCredentials(Protocol):
-    """Knows which host is shown which credential."""
+    """Knows which credential to show to which host."""
 
     async def key_for(self, url: str) -> tuple[str, str]:
-        """Give the user name and the password for a URL; two empty strings where there are none."""
+        """Return the user name and the password for a URL; two empty strings if there are none."""
         ...
 
 
@@ -74,9 +74,9 @@ class ForgeToken(Protocol):
     """The token of one forge."""
 
     async def reveal(self) -> str:
-        """Give the token itself, from where the person keeps it."""
+        """Return the token itself, from where the person stores it."""
         ...
 
     def refused(self) -> None:
-        """Note that the forge refused it, so that it is fetched again next time."""
+        """Record that the forge refused it, so that it is fetched again next time."""
         ...

@@ -1,4 +1,4 @@
-"""The door: the boundary every effect outside the database passes."""
+"""The door: every effect outside the database passes it."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -8,7 +8,7 @@ from midwatch.terms.trust import Verdict
 
 
 class Effect(Term):
-    """One effect that is to pass. Its key decides what counts as the same effect."""
+    """One effect for the door. Effects with the same key are the same effect."""
 
     key: str
     tool: str
@@ -19,10 +19,10 @@ class Effect(Term):
 
 
 class Door(Protocol):
-    """Lets effects out, once per key."""
+    """Carries out effects, once per key."""
 
     async def pass_through(
         self, effect: Effect, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[dict[str, str]]]
     ) -> dict[str, str]:
-        """Judge again, act at most once, trace."""
+        """Judge again, act at most once, and record it."""
         ...

@@ -1,4 +1,4 @@
-"""Forges: where work is delivered and pull requests are kept; and the git they use to get it there."""
+"""Forges, which receive work and hold pull requests; and the git they use for it."""
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from midwatch.terms.records import ProjectRow, PullRequestRow
 
 
 class Forge(Protocol):
-    """Where work is delivered, and a pull request kept."""
+    """Receives work and holds pull requests."""
 
     @property
     def name(self) -> str:
@@ -22,49 +22,49 @@ class Forge(Protocol):
         ...
 
     async def pushed(self, source: Path | str, project: str, job: str, head: str) -> BranchSeen:
-        """Return where a job's branch is, and what keeps this commit from following on it."""
+        """Return where a job's branch is, and why this commit cannot follow it, if so."""
         ...
 
     async def open(self, draft: PullRequestDraft) -> PullRequestSeen:
-        """Open a pull request for a delivered branch, or find the one it has; a closed one is refused."""
+        """Open a pull request for a delivered branch, or find its existing one; a closed one is refused."""
         ...
 
     async def look(self, place: PullRequestPlace) -> PullRequestSeen:
-        """Return the state of a pull request there."""
+        """Return the state of a pull request on the forge."""
         ...
 
     async def comment(self, place: PullRequestPlace, text: str) -> None:
-        """Comment on a pull request, where the forge has comments."""
+        """Comment on a pull request, if the forge has comments."""
         ...
 
     async def close(self, place: PullRequestPlace) -> None:
-        """Close a pull request without merging, on a person's word; its branch stays."""
+        """Close a pull request without merging, when a person asks for it; its branch stays."""
         ...
 
     async def merge(self, project: str, source: Path | str, job: str, head: str, into: str, title: str) -> Merged:
-        """Merge on a person's word."""
+        """Merge, when a person asks for it."""
         ...
 
     async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
-        """Try what a delivery will need, without leaving a trace: a line each, with its fix."""
+        """Try what a delivery will need, without leaving a trace; return one line for each, with its fix."""
         ...
 
 
 class Forges(Protocol):
-    """Knows which forge a project has; nothing else decides that."""
+    """Decides which forge a project uses."""
 
     def of(self, project: ProjectRow) -> Forge:
         """Choose a project's forge."""
         ...
 
     def named(self, name: str) -> Forge:
-        """Give a forge by its name; refused where the settings have none of that name."""
+        """Return a forge by its name; refused if the settings have none of that name."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class BranchAdvance:
-    """A person's branch that is to move from one commit to another, in one piece or not at all."""
+    """A person's branch that moves from one commit to another, completely or not at all."""
 
     project: str
     source: str
@@ -75,10 +75,10 @@ class BranchAdvance:
 
 
 class BranchMover(Protocol):
-    """The forge on this machine, where a branch moves on a person's word."""
+    """The forge on this machine, which moves a branch when a person asks for it."""
 
     async def advance(self, asked: BranchAdvance) -> Merged:
-        """Move a branch forward to a stack's last commit; done already, it changes nothing."""
+        """Move a branch forward to a stack's last commit; repeating it changes nothing."""
         ...
 
     async def take_back(self, asked: BranchAdvance) -> None:
@@ -87,7 +87,7 @@ class BranchMover(Protocol):
 
 
 class Commenter(Protocol):
-    """A forge elsewhere, where pull requests have comments."""
+    """A remote forge, whose pull requests have comments."""
 
     async def comment(self, pull_request: PullRequestRow, text: str) -> None:
         """Post a comment."""
@@ -110,25 +110,25 @@ class GitRunner(Protocol):
         ...
 
     async def attempt(self, repository: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
-        """Run git and return exit code, output and complaint."""
+        """Run git and return exit code, output and the line of its error output that gives the reason."""
         ...
 
     async def converse(self, repository: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
-        """Run git and return exit code, output and all of its complaint."""
+        """Run git and return exit code, output and all of its error output."""
         ...
 
     def far_side(self, program: str) -> str:
-        """Name the program at the other end of a fetch or push, hardened as well."""
+        """Name the program at the other end of a fetch or push, with the same restrictions."""
         ...
 
 
 class MirrorKeeper(Protocol):
-    """Keeps our own copy of each project."""
+    """Maintains Midwatch's own copy of each project."""
 
     async def refresh(self, project: str, source: Path | str) -> None:
-        """Bring the mirror up to date with the person's repository."""
+        """Update the mirror from the person's repository."""
         ...
 
     def held(self, project: str) -> AbstractAsyncContextManager[tuple[Path, GitRunner]]:
-        """Hold the mirror for writing."""
+        """Lock the mirror for writing."""
         ...

@@ -19,7 +19,7 @@ class Queue(Protocol):
         ...
 
     def committed(self) -> None:
-        """Start what was put: its transaction is committed."""
+        """Start the work that was put; its transaction is committed."""
         ...
 
 
@@ -52,7 +52,7 @@ class Records(Protocol):
     """The tables, for reading only."""
 
     async def find(self, kind: type[R], /, **where: object) -> tuple[R, ...]:
-        """Rows of a kind whose columns equal the given values (a tuple means any of them), oldest first."""
+        """Return rows of a kind whose columns equal the given values (a tuple means any of them), oldest first."""
         ...
 
     async def get(self, kind: type[R], name: str) -> R:
@@ -77,9 +77,9 @@ class Blobs(Protocol):
     """Large content by its hash."""
 
     async def keep(self, content: bytes) -> str:
-        """Store and return the name."""
+        """Store the content and return its name."""
         ...
 
     async def fetch(self, name: str) -> bytes:
-        """Read it back, checked against its name."""
+        """Read the content and check it against its name."""
         ...

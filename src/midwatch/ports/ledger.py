@@ -1,4 +1,4 @@
-"""The ledger: money is reserved before a model request leaves, and booked when it has ended."""
+"""The ledger: money is reserved before a model request is sent, and booked when it has ended."""
 
 from typing import Protocol
 
@@ -7,31 +7,31 @@ from midwatch.rules.budget.spending import Amount, Crossing
 
 
 class Reservations(Protocol):
-    """Reserves what a request may cost, and books what it did cost. Each call happens as a whole or not at all."""
+    """Reserves what a request may cost, and books what it did cost. Each call is atomic."""
 
     async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
-        """Reserve the amount, waiting a while for what others may give back; or refuse."""
+        """Reserve the amount, waiting a while for other requests to release theirs; or refuse."""
         ...
 
     async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        """Book what was used in place of what was reserved; return which marks that reached."""
+        """Book the cost in place of the reservation; return which budget marks it reached."""
         ...
 
     async def release(self, reservation: Reservation) -> None:
-        """Give back what was reserved for a request that never left."""
+        """Release the reservation of a request that was never sent."""
         ...
 
 
 class Ledger(Reservations, Protocol):
-    """Keeps what jobs, runs and sessions have spent and reserved.
+    """Records what jobs, runs and sessions have spent and reserved.
 
-    The next server gives back what a server reserved that has died since.
+    If a server dies, the next one releases its reservations.
     """
 
     async def forget_the_dead(self) -> int:
-        """Give back what dead servers had reserved; return for how many requests."""
+        """Release the reservations of dead servers; return how many there were."""
         ...
 
     async def held(self) -> tuple[Held, ...]:
-        """Return what is reserved for requests under way."""
+        """Return the amount reserved for running requests."""
         ...

@@ -7,14 +7,14 @@ from midwatch.terms.trust import Isolation
 
 
 class Machine(Protocol):
-    """What the gate must know of the computer."""
+    """What the gate must know about the computer."""
 
     def free_memory(self) -> int:
         """Bytes."""
         ...
 
     def free_disk(self) -> int:
-        """Bytes where the data folder is."""
+        """Free bytes on the data folder's disk."""
         ...
 
     def isolation(self) -> Isolation:
@@ -23,7 +23,7 @@ class Machine(Protocol):
 
 
 class ExaminedMachine(Machine, Protocol):
-    """What a preflight must know besides."""
+    """What a preflight must also know."""
 
     def walls(self) -> tuple[str, str]:
         """Why isolation is no stronger, and how to strengthen it."""

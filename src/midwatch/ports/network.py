@@ -1,4 +1,4 @@
-"""The network of a sandbox: what one attempt may reach, and the proxies it reaches it through."""
+"""The network of a sandbox: what one attempt may reach, and the proxies it uses."""
 
 import socket
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ class NetworkReach:
     domains: tuple[str, ...]
     max_requests: int
     registries: tuple[str, ...] = ()
-    """Package registries with their credentials' names, for setups."""
+    """Package registries with the names of their credentials, for setups."""
     purpose: str = ""
     model: ModelAccess | None = None
-    """Which model the attempt may ask."""
+    """The model that the attempt may use."""
 
 
 class RoomNetwork(Protocol):
-    """The proxies of one room: all that leaves it passes them.
+    """The proxies of one room; all its traffic passes them.
 
     Only a room with a network of its own has them. Elsewhere an agent has the machine's network or none, and its level
     is capped for that reason.
@@ -32,12 +32,12 @@ class RoomNetwork(Protocol):
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """The ports they listen on at 127.0.0.1 inside."""
+        """Their ports on 127.0.0.1 inside the room."""
         ...
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables by which programs inside find them."""
+        """The environment variables that name them to programs inside."""
         ...
 
     async def serve(self, listeners: list[socket.socket]) -> None:
@@ -49,13 +49,13 @@ class Networks(Protocol):
     """Makes the network of each room."""
 
     def for_room(self, reach: NetworkReach) -> RoomNetwork:
-        """Make the proxies that allow this reach and record every connection."""
+        """Make the proxies that allow these hosts and record every connection."""
         ...
 
     def access(self, reach: NetworkReach) -> tuple[str, str, str]:
-        """Give the model's address inside, the placeholder to present there, and the placeholder's kind."""
+        """Return the model's address inside the room, the placeholder credential to send there, and its kind."""
         ...
 
     def met(self, job: str) -> Met | None:
-        """Give the last error a job met at its model, unless the last request went well."""
+        """Return a job's last error from its model; None if the last request succeeded."""
         ...

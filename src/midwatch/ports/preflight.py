@@ -13,11 +13,11 @@ class ProjectTrials(Protocol):
     """Does with a project what a job will do with it, in the same sandbox and with the same cache."""
 
     async def clone(self, project: ProjectTried) -> RepositoryFacts:
-        """Bring our mirror up to date; return where work would begin and what is uncommitted."""
+        """Update the mirror; return the base commit and what is uncommitted."""
         ...
 
     async def set_up(self, preflight: str, project: ProjectTried, commit: str, wall: timedelta) -> tuple[str, bool]:
-        """Have the project's setup ready; return its fingerprint, and whether it was there already."""
+        """Make the project's setup available; return its fingerprint, and whether it was cached."""
         ...
 
     async def check(
@@ -36,24 +36,24 @@ class ProjectTrials(Protocol):
 
 
 class Contacts(Protocol):
-    """Reaches what the night will need: the agents' models, and the person."""
+    """Contacts what the night will need: the agents' models, and the person."""
 
     async def greet(self, agent: str) -> AgentSeen:
-        """Say hello to an agent's model with its own credential."""
+        """Send a first request to an agent's model with its own credential."""
         ...
 
     async def ping(self, channel: str) -> None:
-        """Send one quiet line, or raise why it could not be sent."""
+        """Send one quiet line, or raise the reason it could not be sent."""
         ...
 
 
 class PreflightRunner(Protocol):
-    """Carries preflights out as queued work."""
+    """Runs preflights as queued work."""
 
     async def look(self, journal: Journal, preflight: str) -> None:
         """Run a preflight, or resume it."""
         ...
 
     async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
-        """End one that cannot continue."""
+        """End a preflight that cannot continue."""
         ...

@@ -5,14 +5,14 @@ from typing import Protocol
 
 
 class Scrub(Protocol):
-    """Takes secrets out of bytes that come in chunks."""
+    """Removes secrets from bytes that come in chunks."""
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take the next bytes, and give those that are safe."""
+        """Take the next bytes, and return those that are safe."""
         ...
 
     def end(self) -> bytes:
-        """Give what is left."""
+        """Return the remaining bytes."""
         ...
 
 

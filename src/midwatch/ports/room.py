@@ -16,7 +16,7 @@ class ProgramEnd(Term):
 
     exit_code: int
     stopped: bool
-    """We asked it to; limits have their own exit codes (124 wall, 125 idle)."""
+    """Midwatch asked it to end; limits have their own exit codes (124 wall, 125 idle)."""
     sentence: str
     tail: str
     seconds: float = 0.0
@@ -26,7 +26,7 @@ class Talk(Protocol):
     """A program in its room, with its pipes. It outlives this server, so after a restart its output is read again."""
 
     def lines(self) -> AsyncIterator[bytes]:
-        """Give each line of its stdout, from the first, until it has ended."""
+        """Yield each line of its stdout, from the first, until it has ended."""
         ...
 
     async def say(self, data: bytes) -> None:
@@ -38,11 +38,11 @@ class Talk(Protocol):
         ...
 
     async def answer(self, question: str, data: bytes) -> None:
-        """Write the answer to a question to its stdin, and remember that it was given."""
+        """Write the answer to a question to its stdin, and record that it was given."""
         ...
 
     async def stop(self) -> None:
-        """Ask it to end, with the usual grace, then by force."""
+        """Ask it to end; after the grace period, kill it."""
         ...
 
     async def left(self) -> ProgramEnd:
@@ -54,7 +54,7 @@ class SignalBox(Protocol):
     """Where an agent leaves signals and finds answers; a signal is moved out of its reach before it is read."""
 
     def claim(self, *, at_once: bool = False) -> tuple[Claimed, ...]:
-        """Take what is there; unless at once, only what is surely whole."""
+        """Take the signals that are there; unless `at_once`, only those that are surely complete."""
         ...
 
     def archive(self, number: int) -> None:
@@ -62,7 +62,7 @@ class SignalBox(Protocol):
         ...
 
     def answer(self, number: int, content: dict[str, str]) -> None:
-        """Write an answer where the signal was."""
+        """Write an answer in place of its signal."""
         ...
 
     def unread(self, number: int) -> bool:
@@ -70,7 +70,7 @@ class SignalBox(Protocol):
         ...
 
     def take_back(self, number: int) -> None:
-        """Remove an answer that reaches the agent in another way."""
+        """Remove an answer that the agent gets in another way."""
         ...
 
     def warn(self, words: str) -> None:
@@ -82,46 +82,46 @@ class SignalBox(Protocol):
         ...
 
     def take_warning_back(self) -> bool:
-        """Remove a warning that is no longer true, or reaches the agent in another way; return whether it was there."""
+        """Remove a warning that is out of date or was delivered in another way; return whether it was there."""
         ...
 
 
 class Room(Protocol):
-    """Where an agent works: inside the sandbox, and started in no other way."""
+    """Where an agent works: its programs run only inside the sandbox."""
 
     @property
     def tree(self) -> Path:
-        """The checkout as we see it."""
+        """The checkout's path outside."""
         ...
 
     @property
     def inside(self) -> Path:
-        """The checkout as the agent sees it."""
+        """The checkout's path inside."""
         ...
 
     @property
     def epoch(self) -> int:
-        """The attempt that made it; older than ours if the agent has been at work since before a restart."""
+        """The attempt that made it; older than the current one if the agent has run since before a restart."""
         ...
 
     @property
     def log(self) -> Path:
-        """The log of what its programs print."""
+        """The log of its programs' output."""
         ...
 
     @property
     def begun(self) -> asyncio.Event:
-        """Set once a program is at work here."""
+        """Set once a program is running here."""
         ...
 
     @property
     def signals_inside(self) -> Path:
-        """Where the agent writes its signals, as it sees it."""
+        """The folder for the agent's signals, as a path inside."""
         ...
 
     @property
     def letters(self) -> SignalBox:
-        """Where it leaves signals and finds answers."""
+        """Where the agent leaves signals and finds answers."""
         ...
 
     def put(self, name: str, content: str) -> Path:
@@ -133,17 +133,17 @@ class Room(Protocol):
         ...
 
     async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> ProgramEnd:
-        """Run a command to its end; after a restart, the one that was begun before."""
+        """Run a command to its end; after a restart, wait for the one that was started before."""
         ...
 
     async def sit(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> ProgramEnd:
-        """Run a program on a terminal of its own, for a person, until it ends."""
+        """Run a program interactively on its own terminal, until it ends."""
         ...
 
     def talk(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> AbstractAsyncContextManager[Talk]:
-        """Run a program that is spoken with over its pipes."""
+        """Run a program and exchange messages with it over its pipes."""
         ...
 
     def waiting(self, span: timedelta) -> AbstractAsyncContextManager[None]:
-        """Keep the idle limit from counting, at most this long, while the program waits for us."""
+        """Suspend the idle limit, at most this long, while the program waits for Midwatch."""
         ...

@@ -247,7 +247,7 @@ class NoticeSent(Happening):
     kind: Literal["notice.sent"] = "notice.sent"
     notice: str
     channel: str
-    push: str = ""  # the message it was part of; empty for the log, which takes each notice by itself
+    push: str = ""  # the message it was part of; empty for the log, which gets each notice separately
 
 
 class ToolCalled(Happening):

@@ -1,1 +1,1 @@
-"""One job from its mirror to its pull request."""
+"""One job, from its mirror to its pull request."""

@@ -1,4 +1,4 @@
-"""One attempt at one stage of one job: claim it, do it, write down how it went. The stages themselves: stages.py."""
+"""One attempt at one stage of one job: claim it, do it, record the outcome. The stages themselves: stages.py."""
 
 import contextlib
 import logging
@@ -22,13 +22,13 @@ from midwatch.terms.records import AskRow, JobRow
 log = logging.getLogger("midwatch.jobs")
 TRIES = 3
 LAST = 99
-"""An attempt after which nothing is tried again."""
+"""An attempt number after which there is no retry."""
 OUT_ALREADY = frozenset({Stage.PULL_REQUEST, Stage.NOTICE})
-"""Stages at which the work has left; a stop comes too late for it."""
+"""Stages at which the work is already pushed; it is too late to stop it."""
 
 
 class StageBroke(Exception):
-    """A stage fell over in a way nobody foresaw; it knows which epoch it spoke for."""
+    """A stage failed with an unexpected error; it carries the epoch of the attempt."""
 
     def __init__(self, job: str, epoch: int, error: Exception) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
@@ -37,16 +37,16 @@ class StageBroke(Exception):
 
 
 async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -> None:
-    """Claim the next epoch, outside any engine step: a recovered attempt must claim anew, not replay the old one."""
+    """Claim the next epoch, outside any engine step: a recovered attempt must claim again, not replay the old claim."""
     job = await night.records.get(JobRow, job_id)
     if job.state.over or job.state is JobState.WAITING or job.stage is not stage or attempt < job.attempt:
-        return  # done already, by an attempt before a crash; one that waits is woken by other words
+        return  # done already, by an attempt before a crash; a waiting job is woken by JobWoken
     epoch = job.epoch + 1
-    bell = night.wake_ups.of(job.id)  # before the claim: a stop that comes right after it must find somebody to wake
+    bell = night.wake_ups.of(job.id)  # before the claim: a stop right after it must find this event
     hung = True
     try:
         if not await _claimed(night, job, stage, attempt):
-            # Somebody else was faster; where it was one of this process, the bell is that one's.
+            # Another worker was faster. If it is in this process, the event belongs to that attempt.
             now = await night.records.get(JobRow, job_id)
             hung = now.epoch < epoch or now.worker != night.worker
             return
@@ -61,19 +61,19 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         await withdraw_calls(night.journal, night.records, job.id)
         if (await night.records.get(JobRow, job.id)).state.over:
             await agent_questions.let_go(night.journal, night.records, job.id)
-        else:  # the answer may have come while it was written down that the job waits for it
+        else:  # the answer may have come while the wait was being recorded
             await agent_questions.wake(night.journal, night.records, job.id, by="midwatch")
-        # Only now: until the outcome stands, a restarted server reads it again from what the agent said.
+        # Only now: until the outcome is recorded, a restarted server reads it again from the agent's output.
         await night.rooms.put_away(job.id)
 
 
 async def _claimed(night: Night, job: JobRow, stage: Stage, attempt: int) -> bool:
-    """Claim the next epoch; tell whether it is ours."""
+    """Claim the next epoch; return whether it is ours."""
     epoch, isolation = job.epoch + 1, night.rooms.isolation
     claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=isolation)
     try:
         box = await box_opened(night, job, epoch)
-        # Without a key: two of one process would write the same words, and the second must not take them for its own.
+        # Without a key: two workers of one process write equal claims; with a key, both would believe they had claimed.
         await night.journal.record(claim, *box, actor=night.worker)
     except Stale:
         return False
@@ -81,10 +81,10 @@ async def _claimed(night: Night, job: JobRow, stage: Stage, attempt: int) -> boo
 
 
 async def _done(night: Night, job: JobRow, stage: Stage) -> tuple[tuple[Event, ...], MidwatchError | None]:
-    """Do what a stage is for: what follows, or the error it met."""
+    """Run a stage; return its events, or the error it met."""
     try:
-        # With the branch out there is nothing left to stop: whether a crash cut the opening off or what follows it,
-        # opening again opens once, so that no pull request is left that nobody wrote down.
+        # Once the branch is pushed there is nothing left to stop. Opening the pull request again after a crash opens
+        # only one, so no pull request exists without a record.
         stops = job.state is JobState.STOPPING and stage not in OUT_ALREADY
         return await _stop(night, job) if stops else await STAGES[stage](night, job), None
     except MidwatchError as error:
@@ -96,12 +96,12 @@ async def _done(night: Night, job: JobRow, stage: Stage) -> tuple[tuple[Event, .
 async def _written_down(
     night: Night, job: JobRow, events: tuple[Event, ...], met: MidwatchError | None, *, stopped: bool
 ) -> bool:
-    """Write down how a stage went, unless a newer epoch speaks for the job; what does not fit any more is thought anew.
+    """Record the outcome of a stage, unless the job has a newer epoch; one that no longer fits is worked out again.
 
-    A job whose outcome cannot be written would be at work for ever with nobody working on it.
+    A job whose outcome is never recorded would count as running forever.
     """
     for again in range(TRIES + 1):
-        # Look again: somebody may have asked it to stop meanwhile, and said why.
+        # Look again: a stop may have been requested, with a reason.
         now = await night.records.get(JobRow, job.id)
         if now.epoch != job.epoch or now.state.over:
             log.info("job %s, epoch %s came too late", job.number, job.epoch)
@@ -126,27 +126,27 @@ async def _written_down(
 
 
 async def _stop(night: Night, job: JobRow) -> tuple[Event, ...]:
-    """An agent may have worked on since before a restart, though it was to stop meanwhile."""
+    """Stop a job whose agent may still run from before a restart."""
     await night.rooms.clear_out(job.id, grace(night))
     return await stopped_well(night, job)
 
 
 async def _told(night: Night, job: JobRow, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """A stage that ends its job as failed leaves the telling to us."""
+    """Add the notice or ask to a stage that ends its job as failed."""
     ended = next((one for one in events if isinstance(one, JobEnded) and one.state == "failed"), None)
     silent = not any(isinstance(one, NoticeRaised | AskOpened) for one in events)
     return (*events, *await failures.told(night, job, ended)) if ended is not None and silent else events
 
 
 async def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:
-    """Turn an error into what happens next: the job was stopped, or is held up, or is over."""
+    """Turn an error into what happens next: the job was stopped, waits, or is over."""
     if stopped or job.state is JobState.STOPPING:
         return await stopped_well(night, job)
     return await waits.after(night, job, error)
 
 
 async def give_up(night: Night, broke: StageBroke) -> None:
-    """Fail a job whose stage broke in a way nobody foresaw; a newer epoch is not ours to fail."""
+    """Fail a job whose stage met an unexpected error, unless the job has a newer epoch."""
     job = (await night.records.get(JobRow, broke.job)).model_copy(update={"epoch": broke.epoch, "attempt": LAST})
     if not job.state.over:
         events = await _after(night, job, Unavailable(str(broke)), stopped=False)
@@ -155,7 +155,7 @@ async def give_up(night: Night, broke: StageBroke) -> None:
 
 
 async def halt(night: Night, job_id: str) -> None:
-    """End a stopped job that nobody works on, because it waits; whoever works on one ends it himself."""
+    """End a stopped job that only waits; a running one is ended by its own attempt."""
     job = await night.records.get(JobRow, job_id)
     if job.state is not JobState.STOPPING or not (job.stage is Stage.APPROVE or job.waits_for):
         return

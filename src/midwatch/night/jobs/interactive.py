@@ -1,7 +1,7 @@
-"""Jobs a person does by hand: the agent's own program on a terminal, behind the same walls and doors (A14).
+"""Interactive jobs: a person types into the agent's own program, inside the same sandbox (A14).
 
-Tool calls are not decided by us then. Walls, egress and ceilings hold all the same, and what comes of it goes through
-quarantine, checks and delivery like anybody's work, once the person says so.
+Midwatch does not decide the tool calls of such a job. Sandbox, network policy and limits apply as usual. When the
+person agrees, the result goes through quarantine, checks and delivery like other work.
 """
 
 from midwatch.journal.entry import canonical, digest
@@ -21,7 +21,7 @@ WHY = "Undelivered work stays in its checkout."
 
 
 async def planned(records: Records, job: JobRow) -> tuple[Event, ...]:
-    """Nobody plans what a person types; whoever gave the command has approved it."""
+    """Record an empty plan: interactive work has none, and the person's command approves it."""
     session = await records.get(SessionRow, job.session)
     plan = Plan(summary=f"{session.signed_by} types into {job.agent}.", undo="Delete the checkout.")
     named = digest(canonical(plan.model_dump(mode="json")))
@@ -30,7 +30,7 @@ async def planned(records: Records, job: JobRow) -> tuple[Event, ...]:
 
 
 async def execute(night: Night, job: JobRow) -> tuple[Event, ...]:
-    """Hold the program for the person until it ends, then ask whether to deliver what is there."""
+    """Run the program for the person until it ends, then ask whether to deliver the result."""
     agent, assignment = await assign(night, job, base_of(job))
     argv, environment = agent.seat(assignment) if isinstance(agent, InteractiveAgent) else (SHELL, PLAIN)
     room = assignment.room

@@ -1,4 +1,4 @@
-"""What a job is bound by: its run's contract, and how far its work may reach."""
+"""The limits of a job: its run's contract, and what its work may change."""
 
 from midwatch.errors import Refused
 from midwatch.ports.journal import Journal, Records
@@ -8,12 +8,12 @@ from midwatch.terms.records import JobRow, RunRow
 
 
 async def contract_of(records: Records, job: JobRow) -> RunContract:
-    """Read what the run promised to keep to where this job works."""
+    """Return the part of the run's contract for this job's project."""
     return part_of((await records.get(RunRow, job.run)).contract, job.project)
 
 
 def scope_of(contract: RunContract) -> ToolScope:
-    """How far the work may reach; a limit of nothing means that nothing may be written."""
+    """Return what the work may change; refused if a limit of 0 means nothing may be written."""
     scope = contract.constraints.tool_policy.scopes.get(WRITE)
     if scope is None or 0 in {scope.max_files_changed, scope.max_diff_lines}:
         raise Refused("The orders do not allow writing (repo_write_pr).", hint="Name it in [permissions] tools.")
@@ -21,12 +21,12 @@ def scope_of(contract: RunContract) -> ToolScope:
 
 
 def taint_of(job: str) -> str:
-    """Name the entry of the first call by which a job read strangers' text."""
+    """Return the key of the first call by which a job read untrusted text."""
     return f"tainted:{job}"
 
 
 async def tainted(journal: Journal, records: Records, job: JobRow) -> bool:
-    """Tell whether a job, or one it takes over from, has: what was read then lies in its checkout and conversation."""
+    """Whether a job, or one it continues, read untrusted text: that text is in its checkout and conversation."""
     former = {job.id}
     while await journal.known(taint_of(job.id)) is None:
         if not job.retry_of or job.retry_of in former:

@@ -1,4 +1,4 @@
-"""Milestones of a job: commits as they are made, and the stages that take their time; told passively (A11)."""
+"""Milestones of a job: its commits, and the start of its longer stages; reported without interrupting (A11)."""
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import NoticeRaised
@@ -15,7 +15,7 @@ MOST_NAMED = 3
 
 
 class Stones:
-    """Sees the commits of one agent at work, each head once."""
+    """Watches the commits of one running agent, each head once."""
 
     def __init__(self, night: Night, job: JobRow, room: int, base: str) -> None:
         self._night = night
@@ -26,7 +26,7 @@ class Stones:
         self._many = 0
 
     async def look(self) -> None:
-        """Write down what was committed since the last look; after a restart nothing is said twice."""
+        """Record the commits since the last look; a restart repeats none."""
         head, subjects = await self._night.rooms.commits_so_far(self._job.id, self._room, self._base)
         if not head or head == self._head:
             return
@@ -42,7 +42,7 @@ class Stones:
 
 
 async def stage_begins(night: Night, job: JobRow) -> None:
-    """Tell that a stage begins which a person likes to know of; another try at it is not told again."""
+    """Report the start of a stage that may take long; a retry of it is not reported again."""
     match job.stage:
         case Stage.VERIFY:
             stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="checks", text="its checks are running")
@@ -57,13 +57,13 @@ async def stage_begins(night: Night, job: JobRow) -> None:
 
 
 def planned(night: Night, job: JobRow, summary: str) -> tuple[Event, ...]:
-    """Tell that there is a plan where nobody is asked about it."""
+    """Report a plan that needs no approval from a person."""
     stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="planned", text=f"it is planned: {clean(summary, 300)}")
     return stone, *_told(night, job, stone)
 
 
 def remarks(night: Night, job: JobRow, change: Change) -> tuple[Event, ...]:
-    """Remark on work that did not come in the pieces that were asked for."""
+    """Report work that was not committed in the pieces asked for."""
     remark = remark_on(change, night.settings().execution.commit_strategy)
     return (MilestoneReached(job=job.id, epoch=job.epoch, stone="remark", text=remark),) if remark else ()
 

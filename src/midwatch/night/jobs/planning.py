@@ -1,4 +1,4 @@
-"""The plan of a job: drafted by its agent, held against the orders, shown to the person, sent back where it must be."""
+"""The plan of a job: drafted by its agent, compared with the orders, shown to the person, sent back if needed."""
 
 from datetime import timedelta
 
@@ -22,11 +22,11 @@ from midwatch.terms.records import AskRow, JobRow, PlanRow, SessionRow
 
 Events = tuple[Event, ...]
 ORDERS = "the orders"
-"""Who sends a plan back that leaves what was signed."""
+"""The sender of a plan that goes outside the signed orders."""
 
 
 async def plan(night: Night, job: JobRow) -> Events:
-    """Let the agent look, read-only, and ask the person about what it would do."""
+    """Let the agent read the project and draft a plan, then ask the person about it."""
     if job.by_hand:
         return await interactive.planned(night.records, job)
     contract = await contract_of(night.records, job)
@@ -49,7 +49,7 @@ async def plan(night: Night, job: JobRow) -> Events:
 
 
 async def ask_anew(night: Night, job_id: str) -> None:
-    """Ask about a plan that waits for approval and that nobody is asked about; nothing, where somebody is."""
+    """Open the ask for a plan that waits for approval, if no such ask is open."""
     job = await night.records.get(JobRow, job_id)
     if job.stage is not Stage.APPROVE or job.state is not JobState.WAITING or job.plan is None:
         return
@@ -57,12 +57,12 @@ async def ask_anew(night: Night, job_id: str) -> None:
         return
     contract, version = await contract_of(night.records, job), job.plan_version
     planned = JobPlanned(job=job.id, epoch=job.epoch, version=version, plan=job.plan, plan_hash=job.plan_hash)
-    before = job.model_copy(update={"plan_version": version - 1})  # it is asked in the words of the first time
+    before = job.model_copy(update={"plan_version": version - 1})  # with the same wording as the first time
     await night.journal.record(*await _ask(night, before, contract, planned, faults(job.plan, contract)))
 
 
 async def _was_returned(records: Records, job: JobRow) -> bool:
-    """Once is a slip; an agent that leaves the orders again has its plan shown with what is wrong with it."""
+    """Whether the plan was sent back once; the second time it is shown to the person with what is wrong."""
     return bool(await records.find(PlanRow, job=job.id, fate="returned", by=ORDERS))
 
 

@@ -1,4 +1,4 @@
-"""Where a job that goes on for another takes up the work, and whose work that is."""
+"""Where a job that continues another one starts, and which jobs it continues."""
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobCreated, RunStarted
@@ -12,7 +12,7 @@ from midwatch.terms.records import JobRow, PlanRow, RunRow
 async def take_up(
     ids: Ids, records: Records, former: JobRow, stage: Stage, *, act: str = ""
 ) -> tuple[tuple[Event, ...], str]:
-    """Give the events that begin a run and a job which go on for another, and the new job's name."""
+    """Return the events that start a run and a job to continue another, and the new job's id."""
     before = await records.get(RunRow, former.run)
     run, job = ids.new("run"), ids.new("job")
     started = RunStarted(
@@ -39,11 +39,11 @@ async def take_up(
 
 
 async def goes_on_at(records: Records, job: JobRow) -> Stage:
-    """Finished work is looked at again, an approved plan carried on with; anything less begins anew."""
+    """Return where to resume: finished work is bundled again, an approved plan is executed, the rest starts over."""
     if job.done is not None and job.stage not in {Stage.EXECUTE, Stage.BUNDLE, Stage.QUARANTINE}:
         return Stage.BUNDLE
     if job.stage is Stage.BUNDLE and job.bundle is None:
-        # Whether it was begun to look at finished work, and ended before it could.
+        # It may have been created to bundle finished work, and ended before it did.
         former = await followed(records, job)
         if former and await goes_on_at(records, former[0]) is Stage.BUNDLE:
             return Stage.BUNDLE
@@ -51,7 +51,7 @@ async def goes_on_at(records: Records, job: JobRow) -> Stage:
 
 
 async def followed(records: Records, job: JobRow) -> tuple[JobRow, ...]:
-    """List the jobs whose work it goes on with, newest first; one with a plan of its own begins anew."""
+    """List the jobs whose work it continues, newest first; a job with its own plan continues none."""
     found: list[JobRow] = []
     while job.retry_of and job.plan is not None and not await records.find(PlanRow, job=job.id):
         job = await records.get(JobRow, job.retry_of)

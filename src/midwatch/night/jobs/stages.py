@@ -1,4 +1,4 @@
-"""The stages of a job, each from its facts to the events that say how it went; only roles touch the world."""
+"""The stages of a job: each reads its facts and returns the events of its outcome; only ports act outside."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -34,7 +34,7 @@ Events = tuple[Event, ...]
 
 
 async def mirror(night: Night, job: JobRow) -> Events:
-    """Bring the mirror up to date and pin what the work will stand on."""
+    """Update the mirror and pin the base commit."""
     project = await night.records.get(ProjectRow, job.project)
     head = await night.mirrors.update(project.id, project.path, project.branch)
     await night.mirrors.pin(project.id, job.id, head)
@@ -46,7 +46,7 @@ async def mirror(night: Night, job: JobRow) -> Events:
 
 
 async def set_up(night: Night, job: JobRow) -> Events:
-    """Have ready what every checkout of the project needs."""
+    """Make the project's setup available for every checkout."""
     if job.repository is None:
         raise Stale("There is no commit for the setup yet.")
     project = await night.records.get(ProjectRow, job.project)
@@ -55,7 +55,7 @@ async def set_up(night: Night, job: JobRow) -> Events:
 
 
 async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> Events:
-    """Run the setup, unless what it made the last time still holds."""
+    """Run the setup, unless its cached result is still valid."""
     place = JobPlace(project=job.project, job=job.id, epoch=job.epoch)
     wall = timedelta(minutes=night.settings().sandbox.setup_minutes)
     key, reused, seconds = await night.rooms.set_up(
@@ -75,7 +75,7 @@ async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> 
 
 
 async def execute(night: Night, job: JobRow) -> Events:
-    """Let the agent carry the approved plan out in a clone of its own."""
+    """Let the agent carry out the approved plan in its own clone."""
     if job.plan is None or not job.approved_by:
         raise Stale("The plan is not approved.")
     session = await night.records.get(SessionRow, job.session)
@@ -99,14 +99,14 @@ async def execute(night: Night, job: JobRow) -> Events:
 
 
 async def _commit_leftovers(rooms: Rooms, job: JobRow, where: int, done: Done) -> None:
-    """An agent that names its commits has made them; whatever another left lying is committed for it."""
+    """Commit what the agent left uncommitted, unless it named its own commits."""
     if not done.commits:
         text = f"{job.title}\n\n{job.agent} left this uncommitted; Midwatch committed it."
         await rooms.commit_leftovers(job.id, where, text)
 
 
 async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
-    """Judge again where the work would be done: another worker may have weaker walls than the one that was asked."""
+    """Judge again on this machine: it may have a weaker sandbox than the worker that was asked first."""
     forced = night.settings().gate.unisolated_agents
     held = effective_level(level, night.rooms.isolation, job.agent, forced=forced)
     if held is Level.OBSERVE and level is not Level.OBSERVE and not by_person(job):
@@ -117,7 +117,7 @@ async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
 
 
 async def bundle(night: Night, job: JobRow) -> Events:
-    """Pack what the agent committed, inside its walls."""
+    """Bundle the agent's commits inside its sandbox."""
     if not await night.rooms.head_so_far(job.id, job.work_epoch):
         await _take_over(night, job)
     packed = await night.quarantine.bundle(_workplace(job), base_of(job))
@@ -125,7 +125,7 @@ async def bundle(night: Night, job: JobRow) -> Events:
 
 
 async def _take_over(night: Night, job: JobRow) -> None:
-    """Fetch finished work from whoever has it: one that was stopped before it packed never took it over."""
+    """Fetch finished work from the former job that has it: a job stopped before it bundled never fetched it."""
     for former in await followed(night.records, job):
         if await night.rooms.head_so_far(former.id, job.work_epoch):
             return await night.rooms.take_over(former.id, job.work_epoch, to=job.id, at=job.work_epoch)
@@ -137,7 +137,7 @@ def _workplace(job: JobRow) -> JobPlace:
 
 
 async def quarantine(night: Night, job: JobRow) -> Events:
-    """Look at what really arrived before anybody believes it."""
+    """Inspect what really arrived before it is trusted."""
     contract, place, base = await contract_of(night.records, job), _workplace(job), base_of(job)
     packed = job.bundle or await night.quarantine.bundle(place, base)
     change = await night.quarantine.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
@@ -148,12 +148,12 @@ async def quarantine(night: Night, job: JobRow) -> Events:
 
 
 async def verify(night: Night, job: JobRow) -> Events:
-    """Ask fresh checkouts, never the tree the agent owns."""
+    """Run the checks in fresh checkouts, never in the agent's own tree."""
     return (await verified(night, job),)
 
 
 async def repair(night: Night, job: JobRow) -> Events:
-    """Give the agent what the checks said and let it mend its work."""
+    """Give the agent the output of the failed checks and let it fix its work."""
     if job.change is None or job.proof is None:
         raise Stale("There is nothing to repair.")
     failure = failure_text(job.proof, each=night.settings().execution.repair_rounds)

@@ -1,4 +1,4 @@
-"""The time box of a job a brain started: it opens, warns, stops the job with its work kept, and tells the person."""
+"""The time box of a job that a brain started: it opens, warns, stops the job, keeps its work and sends a notice."""
 
 from datetime import datetime, timedelta
 
@@ -16,12 +16,12 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.records import ActRow, JobRow
 
 BOXED = "time_box"
-"""The cause of a job that its box ended."""
+"""The cause of a job that was ended by its time box."""
 LONGEST_TOLD = 300
 
 
 async def box_opened(night: Night, job: JobRow, epoch: int) -> tuple[Event, ...]:
-    """Open the box, or let it run on after a wait; a person's own job has none."""
+    """Open the box, or continue it after a wait; a job that a person started has none."""
     execution = night.settings().execution
     if job.stage not in AT_WORK or job.box_began_at is not None or job.state is JobState.STOPPING:
         return ()
@@ -39,13 +39,13 @@ async def _by_a_brain(records: Records, job: JobRow) -> bool:
 
 
 async def _boxes_before(records: Records, job: JobRow) -> int:
-    """Count the boxes of those it goes on from; one that failed and was begun anew starts afresh."""
+    """Count the boxes of the jobs it continues; a job that starts over after a failure counts from zero."""
     former = await records.get(JobRow, job.retry_of) if job.retry_of else None
     return former.boxes if former is not None and former.boxed_at is not None else 0
 
 
 async def box_due(night: Night, job_id: str, due: datetime) -> None:
-    """Warn, or stop what was warned; 0 extra minutes stop without a warning."""
+    """Warn, or stop a job that was warned; with 0 extra minutes it stops without a warning."""
     job = await night.records.get(JobRow, job_id)
     extra = timedelta(minutes=night.settings().execution.soft_box_extra_minutes)
     if job.box_began_at is None or job.state not in {JobState.RUNNING, JobState.QUEUED}:
@@ -70,7 +70,7 @@ async def _warn(night: Night, job: JobRow, minutes: float, stop_at: datetime) ->
 
 
 async def stopped_well(night: Night, job: JobRow) -> tuple[Event, ...]:
-    """End a stopped job with its last words and its last commit; one whose time was over is told about."""
+    """End a stopped job with its last output and last commit; add a notice if its time box was over."""
     words = await last_words(night.rooms, job)
     ended = JobEnded(
         job=job.id,

@@ -1,7 +1,7 @@
-"""Tells an agent at work that its time box is nearly over, so that it commits what it has before it is stopped (O11).
+"""Warns a running agent that its time box is nearly over, so that it commits its work before it is stopped (O11).
 
-The words lie in its signals folder at once. Where they still lie there, they go with the answer to its next tool call,
-if its driver can do that. Who ends its turn is done: another would be paid for, and might outlast the box.
+The warning is written to its signals folder at once. If it is still unread, it is sent with the result of the next tool
+call, if the driver can do that. An agent that ended its turn gets no new one: it would cost money and time.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from midwatch.terms.records import JobRow, TimerRow
 
 
 def bell_of(job: str, epoch: int) -> str:
-    """Name the bell that rings when a job is warned, for the one attempt that speaks for it."""
+    """Return the name of the wake-up event for the warning of one attempt."""
     return f"warned:{job}:{epoch}"
 
 
 class TimeLeft:
-    """What one attempt is told about its time: once, also where its agent began after the job was warned."""
+    """Warns one attempt about its time, once; also if its agent started after the job was warned."""
 
     def __init__(self, night: Night, job: JobRow, room: Room) -> None:
         self._night = night
@@ -28,25 +28,25 @@ class TimeLeft:
         self._room = room
         self._key = f"time_left:{job.id}:{room.epoch}"
         self._name = bell_of(job.id, job.epoch)
-        self._bell = night.wake_ups.of(self._name)  # before the first look: a warning after it must ring
+        self._bell = night.wake_ups.of(self._name)  # before the first look, so that a later warning wakes it
         self._turn = asyncio.Lock()
         self._looked = False
         self._laid = False
         self._noted = False
 
     async def look(self) -> None:
-        """Look whether the job was warned: first by itself, then when it rings."""
+        """Look whether the job was warned: once at the start, then at each wake-up."""
         if not self._looked or self._bell.is_set():
             await self._once()
             self._looked = True
 
     async def _once(self) -> None:
-        async with self._turn:  # a call may be answered in the very moment in which it rings
+        async with self._turn:  # a call may be answered at the moment of the wake-up
             if not self._laid:
                 await self._lay()
 
     async def _lay(self) -> None:
-        """Lay the warning down where the job has one; the journal says whether that was done before a restart."""
+        """Write the warning if the job has one; the journal knows whether that was done before a restart."""
         words = await self._words()
         self._laid = await self._night.journal.known(self._key) is not None
         if words and not self._laid:
@@ -54,10 +54,10 @@ class TimeLeft:
             await self._told("file", words, self._key)
             self._laid = True
         elif not self._laid:
-            await self.take_back()  # a home goes from one attempt to the next, and with it what was left unread there
+            await self.take_back()  # a home is passed to the next attempt, with the unread warnings in it
 
     async def note(self, call: str) -> str:
-        """Give the warning with the answer to one call of an agent; the same call asked again gets the same."""
+        """Return the warning with the result of one tool call; the same call asked again gets the same text."""
         await self.look()
         if not self._laid:
             return ""
@@ -65,21 +65,21 @@ class TimeLeft:
         known = await self._night.journal.known(key)
         if known is not None and isinstance(known.event, SignalPassed):
             return known.event.text
-        async with self._turn:  # of two calls at the same time, it goes with one
+        async with self._turn:  # of two calls at the same time, only one gets it
             lies = not self._noted and await asyncio.to_thread(self._room.letters.warning_unread)
             if not lies or not (words := await self._words()):
                 return ""
-            await self._told("call", words, key)  # before it is taken away: cut off here, the call is asked again
+            await self._told("call", words, key)  # before it is removed: after a crash here, the call is asked again
             self._noted = True
             await self.take_back()
         return words
 
     async def take_back(self) -> None:
-        """Remove the words from the folder."""
+        """Remove the warning from the folder."""
         await asyncio.to_thread(self._room.letters.take_warning_back)
 
     def end(self) -> None:
-        """Hear no more bell."""
+        """Stop waiting for the warning."""
         self._night.wake_ups.put_away(self._name, self._bell)
 
     async def _told(self, how: Literal["file", "call"], words: str, key: str) -> None:
@@ -87,7 +87,7 @@ class TimeLeft:
         await self._night.journal.record(told, key=key)
 
     async def _words(self) -> str:
-        """Say how long it has; nothing where it is not warned, or stops already."""
+        """Return the warning's text; empty if the job is not warned, or already stops."""
         job = await self._night.records.get(JobRow, self._job.id)
         timers = await self._night.records.find(TimerRow, kind="box", subject=job.id)
         if job.box_warned_at is None or not timers:

@@ -1,4 +1,4 @@
-"""Proving a job's work and having it mended: each failure gets its own rounds, and its own words in the prompt."""
+"""Proves a job's work and sends it to repair: each failure has its own repair rounds and its own part of the prompt."""
 
 from midwatch.errors import Stale
 from midwatch.journal.events.jobs import JobVerified
@@ -13,7 +13,7 @@ from midwatch.terms.records import JobRow
 
 
 async def verified(night: Night, job: JobRow) -> JobVerified:
-    """Ask fresh checkouts, never the tree the agent owns, and decide whether the work goes back for repair."""
+    """Run the checks in fresh checkouts, never in the agent's own tree, and decide whether a repair follows."""
     if job.change is None:
         raise Stale("There is nothing to check.")
     if job.proof is not None and job.proof.head == job.change.head:
@@ -36,20 +36,20 @@ async def verified(night: Night, job: JobRow) -> JobVerified:
         stop=night.wake_ups.of(job.id),
     )
     proof = carry_on(job.proof, await night.proofs.prove(request))
-    # What a person did by hand is mended by hand.
+    # A person repairs interactive work, not the agent.
     repair = not job.by_hand and may_mend(proof, each=execution.repair_rounds, rounds=job.repairs)
     return JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair)
 
 
 def claims_of(job: JobRow) -> tuple[str, ...]:
-    """Gather what the agent said of its work: its summary and its commits' subjects."""
+    """Return what the agent said about its work: its summary and its commits' subjects."""
     said = (job.done.summary,) if job.done else ()
     subjects = tuple(one.subject for one in job.change.commits) if job.change else ()
     return (*said, *subjects)
 
 
 def failure_text(proof: Proof, *, each: int) -> str:
-    """Say to the agent what is to be mended: each failure's own output, and what was found against the work."""
+    """Return the text about what to fix: the output of each failure, and the doubts about the change."""
     wanted = to_mend(proof, each=each)
     delivered = {one.command: one for one in proof.delivered}
     pieces = []
