@@ -106,7 +106,7 @@ def watches(page: Page, ann: Householder, size: str) -> None:
     expect(page.get_by_text("Connection lost")).to_be_hidden()
     ask.get_by_role("button", name="Approve").click()
     expect(page.get_by_text("is over").first).to_be_visible()
-    expect(page.get_by_role("link", name="Review what came of it")).to_be_visible()
+    expect(page.get_by_role("link", name="Review the results")).to_be_visible()
     # At one moment: rows still arrive at the top, and a row asked for by its place would by then be another row.
     places: list[int] = page.locator("#feed > li").evaluate_all("rows => rows.map(row => Number(row.dataset.seq))")
     assert places == list(range(places[0], places[-1] - 1, -1)), "a gap or a double"

@@ -131,7 +131,7 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".paused")).to_have_count(0)
     page.locator("section.ask").first.get_by_role("button", name="Approve").click()
-    expect(page.get_by_role("link", name="Review what came of it")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("link", name="Review the results")).to_be_visible(timeout=PATIENCE_MS)
     looker.opens("/live")
     looker.looks("live-over", pictured=True)
     page.locator("#feed a").first.click()

@@ -229,7 +229,7 @@ async def test_the_first_page_is_the_one_that_fits(tmp_path: Path) -> None:
         assert (await web.get("/")).headers["location"] == "/morning"
         html = (await web.get("/live")).text
         assert "Night 1 is over." in html
-        assert "Review what came of it" in html
+        assert "Review the results" in html
         assert "How the night went" in html
 
 

@@ -67,7 +67,7 @@ def test_the_sentences_about_acts_say_what_the_table_says(level: Level) -> None:
 
 @pytest.mark.parametrize("level", Level)
 def test_merging_is_a_persons_act_at_every_level(level: Level) -> None:
-    assert "Merge anything. That is a person's act, always." in will_not(at(level))
+    assert "Merge anything. Only a person may do that." in will_not(at(level))
 
 
 @pytest.mark.parametrize("level", Level)
@@ -139,7 +139,7 @@ def weak(isolation: Isolation, level: Level = Level.FULL, agent: str = "claude",
 
 @pytest.mark.parametrize(
     ("isolation", "words", "most"),
-    [(Isolation.NONE, "no walls", Level.OBSERVE), (Isolation.LANDLOCK, "half walls", Level.CAUTIOUS)],
+    [(Isolation.NONE, "no sandbox", Level.OBSERVE), (Isolation.LANDLOCK, "partial sandbox", Level.CAUTIOUS)],
 )
 def test_weak_walls_are_told_with_the_level_they_are_worth(isolation: Isolation, words: str, most: Level) -> None:
     (told,) = [one for one in worth_knowing(weak(isolation)) if "This machine has" in one]
@@ -162,7 +162,7 @@ def test_the_estimate_tells_the_walls_of_this_machine() -> None:
 
 def test_hosts_no_job_can_reach_behind_half_walls_are_told() -> None:
     named: dict[str, Any] = {"permissions": Permissions(tools=("web_research",), domains=("docs.example",))}
-    deaf = "No job will reach docs.example: behind the walls of this machine there is no network."
+    deaf = "No job will reach docs.example: the sandbox of this machine has no network."
     assert deaf in worth_knowing(weak(Isolation.LANDLOCK, **named))
     assert deaf not in worth_knowing(weak(Isolation.BUBBLEWRAP, **named))
     assert deaf not in worth_knowing(weak(Isolation.NONE, **named))

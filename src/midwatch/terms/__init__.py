@@ -1,1 +1,1 @@
-"""Shared frozen nouns: what everyone may know and nobody may change."""
+"""Shared frozen values: every package may import them, none may change them."""

@@ -1,4 +1,4 @@
-"""Words about what a brain is shown, what it answers and what it may propose."""
+"""What a brain is shown, what it answers and what it may propose."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -11,7 +11,7 @@ from midwatch.terms.trust import Level
 
 
 class ActKind(StrEnum):
-    """Every act there is; what is not in this list cannot happen."""
+    """Every act there is; an act outside this list cannot happen."""
 
     SKIP = "skip"
     REFLECT = "reflect"
@@ -40,14 +40,14 @@ class ActKind(StrEnum):
 
 
 WAITING = frozenset({ActKind.SKIP, ActKind.REFLECT, ActKind.WAIT, ActKind.SLEEP})
-"""Acts that pass time; they never count as spin and never as work."""
+"""Acts that only pass time; they count neither as spin nor as work."""
 
 FORBIDDEN = frozenset({ActKind.PUSH_PROTECTED, ActKind.DEPLOY, ActKind.PAY, ActKind.MAIL_STRANGERS})
 """Acts for which no tool exists."""
 
 
 class Source(StrEnum):
-    """Where a search looks."""
+    """Where a search runs."""
 
     REPO = "repo"
     DOCS = "docs"
@@ -64,14 +64,14 @@ class External(StrEnum):
 
 
 class Proposer(StrEnum):
-    """Who wants it."""
+    """Who proposed it."""
 
     BRAIN = "brain"
     PERSON = "person"
 
 
 class Proposal(Term):
-    """One thing a brain, or a person's command, would like to happen."""
+    """One thing that a brain or a person's command proposes."""
 
     kind: ActKind
     project: str = ""
@@ -92,23 +92,23 @@ class Proposal(Term):
     paths: tuple[str, ...] = ()
     writes: bool = False
     ordered: bool = True
-    """A mission, work item or signed order stands behind it."""
+    """A mission, a work item or signed orders ask for it."""
     external: External = External.NONE
     effect: str = ""
     """The name of an external effect as the orders would allow it, such as `pull_request`."""
     peer: str = ""
     estimated_usd_micros: int = 0
     tainted: bool = False
-    """Its context holds text that strangers wrote."""
+    """Its context holds untrusted text."""
 
     @property
     def about(self) -> str:
-        """The thing it acts on, for cooldowns and spin."""
+        """The target that cooldowns and spin are counted by."""
         return self.target or self.project
 
 
 class ItemSense(Term):
-    """One ordered piece of work as it stands now."""
+    """One ordered piece of work in its current state."""
 
     work_item: str
     project: str
@@ -116,22 +116,22 @@ class ItemSense(Term):
     title: str
     agent: str = "housekeeper"
     state: str = "todo"
-    """todo, working, waiting, delivered, nothing_to_do, failed, asked (a person is to say what to do), boxed (its time
+    """todo, working, waiting, delivered, nothing_to_do, failed, asked (a person decides what to do), boxed (its time
     was over), parked, stopped, declined, said, dropped or refused."""
     job: str = ""
     cause: str = ""
     tries: int = 0
     may_retry: bool = False
     error: str = ""
-    """What was said when it failed last."""
+    """The error of the last failure."""
     advice: str = ""
     """What the next try should do differently."""
     boxes: int = 0
     """How many time boxes it has had."""
     progress: bool = False
-    """Whether the last box came to something: new commits, or fewer red checks."""
+    """Whether the last box made progress: new commits, or fewer red checks."""
     held_back: bool = False
-    """Whether going on was proposed since, and did not get leave."""
+    """Whether continuing was proposed since then and not approved."""
     last_stage: str = ""
 
 
@@ -152,7 +152,7 @@ class Sense(Term):
 
 
 class BrainAnswer(Term):
-    """What a brain says to that."""
+    """The brain's answer to a situation."""
 
     summary: str
     proposals: tuple[Proposal, ...] = ()

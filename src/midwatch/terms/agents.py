@@ -1,4 +1,4 @@
-"""Words about what a model-driven agent does while it works, the same for every vendor's program."""
+"""What a model-driven agent does while it works, the same for every vendor's program."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -18,14 +18,14 @@ class Errand(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a run of an agent ended, told by what it said and never by its exit code."""
+    """How a run of an agent ended, read from its output and never from its exit code."""
 
     OK = "ok"
     FAILED = "failed"
     MAX_TURNS = "max_turns"
     BUDGET = "budget"
     LIMIT = "limit"
-    """The provider's usage limit; it names when it ends."""
+    """The provider's usage limit; the provider says when it resets."""
     AUTH = "auth"
     NETWORK = "network"
     CANCELLED = "cancelled"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 
 
 class Tokens(Term):
-    """What was counted, in the provider's own kinds."""
+    """Token counts, in the provider's own kinds."""
 
     input: int = 0
     output: int = 0
@@ -42,12 +42,12 @@ class Tokens(Term):
 
     @property
     def total(self) -> int:
-        """Everything together."""
+        """The total of all kinds."""
         return self.input + self.output + self.cache_read + self.cache_write
 
 
 class ModelAccess(Term):
-    """Which model an agent may ask, and by which secret; the secret itself never comes near it."""
+    """Which model an agent may ask, and by which secret; the agent never gets the secret itself."""
 
     provider: str
     model: str
@@ -59,7 +59,7 @@ class ModelAccess(Term):
 
 
 class Met(Term):
-    """What went wrong last at the door to a model, as we saw it ourselves."""
+    """The last error at the door to a model, as Midwatch saw it."""
 
     outcome: Outcome
     why: str
@@ -69,12 +69,12 @@ class Met(Term):
 
 
 class Access(Term):
-    """How a program reaches its model: our proxy's address inside, and a placeholder of the right kind."""
+    """How a program reaches its model: the proxy's address inside the sandbox, and a placeholder of the right kind."""
 
     base_url: str
     placeholder: str
     kind: str = "api_key"
-    """`api_key` or `oauth`: an agent behaves differently with each, so the placeholder is of the real one's kind."""
+    """`api_key` or `oauth`: an agent behaves differently with each, so the placeholder has the same kind."""
 
 
 class Decision(Term):
@@ -86,21 +86,21 @@ class Decision(Term):
 
 
 class FormerTry(Term):
-    """A try at the same work that failed, and what the next one should do differently."""
+    """A failed attempt at the same work, and what the next one should do differently."""
 
     stage: str
     cause: str
-    """In words."""
+    """The cause in words."""
     said: str
     differently: str
     tail: str = ""
-    """The end of what was printed then."""
+    """The end of the output of that attempt."""
     tries: int = 1
-    """How many have failed so far."""
+    """How many attempts have failed so far."""
 
 
 class Prompted(Term):
-    """What was said to the agent, word for word, and by which template."""
+    """The exact text that was sent to the agent, and the template it came from."""
 
     kind: Literal["prompted"] = "prompted"
     errand: Errand
@@ -110,17 +110,17 @@ class Prompted(Term):
 
 
 class RunBegan(Term):
-    """The agent is there."""
+    """The agent has started."""
 
     kind: Literal["began"] = "began"
     conversation: str
-    """The agent's own name for it, by which it can be resumed."""
+    """The agent's own id of the session, by which it can be resumed."""
     model: str = ""
     version: str = ""
 
 
 class Said(Term):
-    """The agent spoke."""
+    """The agent wrote a message."""
 
     kind: Literal["said"] = "said"
     text: str
@@ -136,7 +136,7 @@ class ToolRequested(Term):
 
 
 class ToolDecided(Term):
-    """We said yes or no."""
+    """Midwatch allowed or denied the call."""
 
     kind: Literal["tool_decided"] = "tool_decided"
     call: str
@@ -145,7 +145,7 @@ class ToolDecided(Term):
 
 
 class ToolEnded(Term):
-    """A tool came back."""
+    """A tool call returned."""
 
     kind: Literal["tool_ended"] = "tool_ended"
     call: str
@@ -154,7 +154,7 @@ class ToolEnded(Term):
 
 
 class PlanSpoken(Term):
-    """The agent says what it would do."""
+    """The agent returned its plan."""
 
     kind: Literal["plan"] = "plan"
     text: str = ""
@@ -162,7 +162,7 @@ class PlanSpoken(Term):
 
 
 class Counted(Term):
-    """What the agent itself says it used; a cross-check, since we meter by ourselves."""
+    """What the agent itself reports as used; a cross-check, since Midwatch meters by itself."""
 
     kind: Literal["counted"] = "counted"
     tokens: Tokens
@@ -170,7 +170,7 @@ class Counted(Term):
 
 
 class ProviderRetried(Term):
-    """The provider did not answer well, and the agent tries again."""
+    """A request to the provider failed, and the agent retries."""
 
     kind: Literal["retried"] = "retried"
     status: int = 0
@@ -179,7 +179,7 @@ class ProviderRetried(Term):
 
 
 class LimitMet(Term):
-    """The provider said how much is left, or that nothing is."""
+    """The provider reported how much of a limit is left, or that it is used up."""
 
     kind: Literal["limit"] = "limit"
     limit: str
@@ -195,7 +195,7 @@ class TurnEnded(Term):
 
 
 class RunEnded(Term):
-    """The run is over; the last word of every run."""
+    """The run is over; always the last event of a run."""
 
     kind: Literal["ended"] = "ended"
     outcome: Outcome

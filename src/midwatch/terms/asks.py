@@ -1,4 +1,4 @@
-"""Words about what needs a person, what a person is told, and how a notice reaches them."""
+"""Asks and notices: what needs a person, what a person is notified of, and how a notice reaches them."""
 
 from enum import IntEnum, StrEnum
 
@@ -6,7 +6,7 @@ from midwatch.terms.term import Term
 
 
 class AskKind(StrEnum):
-    """Why a person is wanted."""
+    """Why a person is needed."""
 
     APPROVE_PLAN = "approve_plan"
     CONFIRM_ACT = "confirm_act"
@@ -21,7 +21,7 @@ class AskKind(StrEnum):
 
 
 class AskState(StrEnum):
-    """Where an ask stands."""
+    """The state of an ask."""
 
     OPEN = "open"
     ANSWERED = "answered"
@@ -32,7 +32,7 @@ class AskState(StrEnum):
 
 
 class Silence(StrEnum):
-    """What it means when nobody answers in time."""
+    """What happens when an ask is not answered in time."""
 
     APPROVED = "approved"
     WAITS = "waits"
@@ -45,7 +45,7 @@ class Silence(StrEnum):
 
 
 class Tier(IntEnum):
-    """How loudly to speak."""
+    """How urgent a notice is."""
 
     URGENT = 1
     ACTION = 2
@@ -54,7 +54,7 @@ class Tier(IntEnum):
 
 
 class AskDraft(Term):
-    """An ask before it has a number: question, options, what we would do, what silence means."""
+    """An ask before it has a number: question, options, the recommended answer, what silence means."""
 
     kind: AskKind
     question: str
@@ -73,7 +73,7 @@ class AskDraft(Term):
 
 
 APPROVE, EDIT, REJECT = "approve", "edit", "reject"
-"""What may be said to a plan."""
+"""The possible answers to a plan."""
 
 
 class Delivery(StrEnum):
@@ -87,26 +87,26 @@ class Delivery(StrEnum):
 
 
 class DeliveryState(StrEnum):
-    """Where a notice stands on its way to one channel."""
+    """The state of a notice on its way to one channel."""
 
     WAITING = "waiting"
     SENDING = "sending"
     SENT = "sent"
     FAILED = "failed"
     LOGGED = "logged"
-    """It stays in the log: the channel was taken away meanwhile."""
+    """It stays in the log: the channel was removed in between."""
 
     @property
     def over(self) -> bool:
-        """Whether nothing more is tried."""
+        """Whether no further attempt is made."""
         return self not in {DeliveryState.WAITING, DeliveryState.SENDING}
 
 
 class PushState(StrEnum):
-    """What became of one message to a channel."""
+    """How one message to a channel ended."""
 
     SENDING = "sending"
     SENT = "sent"
     FAILED = "failed"
     UNKNOWN = "unknown"
-    """Whoever sent it was gone before it could say so; what was in it is sent once more."""
+    """The sender stopped before it could record the result; the content is sent once more."""

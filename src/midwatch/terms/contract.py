@@ -44,7 +44,7 @@ class Constraints(Term):
 
 
 class ProvenanceRequirements(Term):
-    """What a claim must stand on."""
+    """What evidence a claim needs."""
 
     min_evidence_items: int = 1
     claims_must_link_evidence: bool = True
@@ -61,7 +61,7 @@ class AssumptionPolicy(Term):
 
 
 class ArtifactLimits(Term):
-    """So that nobody reads a novel in the morning."""
+    """Keeps the morning brief short."""
 
     max_artifacts: int = 3
     max_words_per_artifact: int = 300
@@ -88,7 +88,7 @@ class TraceRequirements(Term):
 
 
 class AuthorityPolicy(Term):
-    """How firmly this run may speak and whether it may write."""
+    """How firmly this run may word its claims, and whether it may write."""
 
     start_level: Authority = Authority.SUGGEST
     max_level_this_run: Authority = Authority.RECOMMEND
@@ -120,7 +120,7 @@ class ContractPart(Term):
 
 
 class RunContract(Term):
-    """What one run promised to keep to. Compiled from signed orders; never edited afterwards."""
+    """What one run must keep to. Compiled from signed orders; never edited afterwards."""
 
     project_id: str
     mission_id: str
@@ -150,7 +150,7 @@ class RunContract(Term):
     project_checks: tuple[str, ...] = ()
     """Those of `checks` that the project names for itself; the orders' come first."""
     finds_checks: bool = False
-    """Whether checks are looked for in the checkout too: nobody named any for the project."""
+    """Whether checks are also discovered in the checkout, because the project names none."""
     paths: tuple[str, ...] = ()
     agent: str = "housekeeper"
     silence_approves: bool = True

@@ -1,4 +1,4 @@
-"""The one English catalogue: every sentence the house says to a person, by its stable code, sorted by part."""
+"""The one English catalogue: every sentence Midwatch says to a person, by its stable code, sorted by part."""
 
 from typing import Final
 
@@ -43,7 +43,7 @@ TEXT: Final[dict[str, str]] = {
     "call.path_unclear": "{path} is not a plain path. Write it without hidden characters and backslashes.",
     "call.plan_only_reads": "While planning you only read: Read, Grep, Glob, or one plain command such as ls.",
     "call.read_allowed": "Reading is allowed.",
-    "call.read_elsewhere": "{path} lies outside {root}.",
+    "call.read_elsewhere": "{path} is outside {root}.",
     "call.run_allowed": "The command is allowed.",
     "call.run_changes_meaning": "{program} changes what the words after it mean. Run the command itself, plainly.",
     "call.run_elsewhere": "{path} is outside {root}; commands run inside it.",

@@ -1,4 +1,4 @@
-"""What the gate is told about the world, complete, so that a recorded judgement can be judged again."""
+"""The facts the gate decides on, complete, so that a recorded verdict can be checked again."""
 
 from datetime import datetime, timedelta
 
@@ -8,24 +8,24 @@ from midwatch.terms.trust import Authority, Isolation, Level
 
 
 class Budget(Term):
-    """One thing that runs out. `limit` None means there is none to keep."""
+    """One thing that runs out. `limit` None means there is no limit."""
 
     spent: int = 0
     reserved: int = 0
     limit: int | None = None
 
     def room_for(self, more: int) -> bool:
-        """Whether spending this much more stays inside; an empty budget has room for nothing, not even zero."""
+        """Whether this much more stays within the limit; an empty budget has room for nothing, not even zero."""
         return self.limit is None or (self.spent + self.reserved < self.limit and self.taken + more <= self.limit)
 
     @property
     def taken(self) -> int:
-        """Spent and promised together."""
+        """Spent and reserved together."""
         return self.spent + self.reserved
 
     @property
     def share(self) -> float:
-        """How much of the limit is taken, 0 where there is none."""
+        """The share of the limit that is used, 0 where there is no limit."""
         return self.taken / self.limit if self.limit else 0.0
 
 
@@ -40,7 +40,7 @@ class Budgets(Term):
 
 
 class RunningJob(Term):
-    """The newest job of a project, as the gate needs to see it."""
+    """The newest job of a project, as far as the gate needs it."""
 
     id: str
     started_at: datetime
@@ -63,7 +63,7 @@ class ProjectFacts(Term):
 
 
 class GateLimits(Term):
-    """The numbers of RULES 1, 2, 3 and 5 as settings gave them."""
+    """The numbers of RULES 1, 2, 3 and 5, from the settings."""
 
     same_action: timedelta = timedelta(minutes=5)
     same_project: timedelta = timedelta(minutes=10)
@@ -77,7 +77,7 @@ class GateLimits(Term):
     confirm_minutes: float = 5
     guidance_minutes: float = 60
     decision_minutes: float = 0
-    """0 is until the end of the next day."""
+    """0 means until the end of the next day."""
     objections_that_ask: int = 2
     min_agreement: float = 0.5
     min_confidence: float = 0.4
@@ -86,7 +86,7 @@ class GateLimits(Term):
 
 
 class CouncilFacts(Term):
-    """How the four voices stood."""
+    """How the four voices voted."""
 
     support: int = 0
     objections: int = 0
@@ -94,13 +94,13 @@ class CouncilFacts(Term):
 
     @property
     def agreement(self) -> float | None:
-        """Supporting voices out of those with a position; None when nobody had one."""
+        """Supporting voices out of those with a position; None when no voice had one."""
         spoke = self.support + self.objections
         return self.support / spoke if spoke else None
 
 
 class Facts(Term):
-    """The world at the moment of judging."""
+    """The facts at the moment of the decision."""
 
     now: datetime
     level: Level = Level.OBSERVE
@@ -111,7 +111,7 @@ class Facts(Term):
     project: ProjectFacts | None = None
     target_exists: bool = True
     target_for_person: bool = False
-    """The thing to resolve is an ask addressed to the person."""
+    """The ask to resolve is addressed to the person."""
     same_action_at: datetime | None = None
     same_project_at: datetime | None = None
     jobs_running: int = 0
@@ -123,6 +123,6 @@ class Facts(Term):
     tainted: bool = False
     retries_of_cause: int = 0
     spin: int = 0
-    """Acts of this kind on this target in a row with nothing new from them."""
+    """Consecutive acts of this kind on this target that brought nothing new."""
     council: CouncilFacts = CouncilFacts()
     limits: GateLimits = GateLimits()

@@ -1,4 +1,4 @@
-"""Words about forges: what is handed over there, and what is seen there later."""
+"""Forges: what Midwatch delivers there, and what it reads there later."""
 
 from typing import Literal
 
@@ -8,11 +8,11 @@ Checks = Literal["none", "pending", "green", "red"]
 LOCAL = "local"
 """The forge that needs no setting: the person's own repository."""
 AGENT = "agent/"
-"""Where every branch of ours lies; what follows is the job that pushed it first."""
+"""The prefix of every branch that Midwatch pushes; what follows is the job that pushed it first."""
 
 
 def bearer_of(branch: str) -> str:
-    """Tell whose name a branch of ours bears: work that goes on in another job keeps the branch of the first."""
+    """Name the job in a branch name: work that continues in another job keeps the branch of the first."""
     return branch.removeprefix(AGENT)
 
 
@@ -26,7 +26,7 @@ class PullRequestPlace(Term):
     head: str
     into: str
     number: int = 0
-    """What the forge calls it; 0 where nobody has told yet, or where it has no number."""
+    """The forge's number; 0 while it is not known, or where the forge has none."""
 
 
 class PullRequestDraft(Term):
@@ -39,7 +39,7 @@ class PullRequestDraft(Term):
 
 
 class PullRequestSeen(Term):
-    """What a forge says of a pull request now."""
+    """What a forge reports about a pull request now."""
 
     state: Literal["open", "merged", "closed"] = "open"
     number: int = 0
@@ -50,27 +50,27 @@ class PullRequestSeen(Term):
     by: str = ""
     """Who merged it there, where the forge says so."""
     remarks: tuple[str, ...] = ()
-    """What the forge would not do and nobody must wait for, such as a reviewer it refused."""
+    """What the forge refused without holding up the delivery, such as a reviewer."""
 
 
 class BranchSeen(Term):
-    """An agent's branch that was pushed before, as it lies on a forge now."""
+    """An agent's branch that was pushed before, as it is on a forge now."""
 
     head: str = ""
-    """Where it stands; nothing, where there is no such branch."""
+    """The commit it is at; empty where there is no such branch."""
     in_the_way: str = ""
-    """Why newer work cannot follow on it, where it cannot: the end of a sentence that begins with its name."""
+    """Why newer work cannot be pushed onto it, where it cannot: the end of a sentence that begins with its name."""
 
 
 class Merged(Term):
-    """A merge that happened: its commit, and the commands that take it back."""
+    """A merge that happened: its commit, and the commands that undo it."""
 
     sha: str
     undo: tuple[str, ...] = ()
 
 
 class Rehearsed(Term):
-    """One thing that a delivery will need, tried beforehand."""
+    """One thing that a delivery will need, tested beforehand."""
 
     good: bool
     text: str

@@ -1,4 +1,4 @@
-"""Words about one agent at work in its own checkout."""
+"""One agent at work in its own checkout."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +8,7 @@ from midwatch.terms.term import Term
 
 
 class Stage(StrEnum):
-    """The stations of a job, in order. Each attempt at one of them is one short workflow."""
+    """The stages of a job, in order. Each attempt at one of them is one short workflow."""
 
     MIRROR = "mirror"
     SETUP = "setup"
@@ -25,7 +25,7 @@ class Stage(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Stage | None":
-        """Mirror and setup were one stage once: what was written or queued then is taken up at the first."""
+        """Mirror and setup were once one stage: entries from then resume at mirror."""
         return cls.MIRROR if value == "prepare" else None
 
     @property
@@ -35,7 +35,7 @@ class Stage(StrEnum):
 
 
 class JobState(StrEnum):
-    """Where a job stands."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -48,24 +48,24 @@ class JobState(StrEnum):
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will happen to it by itself."""
+        """Whether nothing more happens to it without a person."""
         return self in {JobState.DONE, JobState.FAILED, JobState.STOPPED, JobState.DECLINED}
 
 
 class Failure(Term):
-    """One try that failed: where, why, and what was said."""
+    """One failed attempt: where, why, and the error."""
 
     stage: Stage
     attempt: int
     cause: str
     said: str
     output_blob: str = ""
-    """The last words of whoever worked, if any were kept."""
+    """The agent's last output, if it was kept."""
     at: datetime
 
 
 class Finding(Term):
-    """Something an agent saw in the code, with its place, whether or not it could be mended."""
+    """Something an agent found in the code, with its place, whether or not it could be fixed."""
 
     rule: str
     path: str
@@ -89,7 +89,7 @@ class Plan(Term):
     estimate_lines: int = 0
     estimate_minutes: int = 0
     blast_radius: str = ""
-    """Who and what would notice if it went wrong."""
+    """What would be affected if it went wrong."""
     undo: str = ""
     findings: tuple[Finding, ...] = ()
 
@@ -102,12 +102,12 @@ class CheckResult(Term):
     seconds: float = 0.0
     tail: str = ""
     failures: int | None = None
-    """Failed tests where the tool counts them; tells 'red' from 'redder'."""
+    """Failed tests where the tool counts them; separates 'red' from 'redder'."""
     source: CheckSource = CheckSource.ORDERS
     counted: TestCount | None = None
     """Tests by how they ended, where the tool says so."""
     reruns: tuple[int, ...] = ()
-    """How it ended when it was run again on the same tree."""
+    """The result of a second run on the same tree."""
     flaky: bool = False
     """It ended differently on the same tree: it is neither green nor red."""
 
@@ -131,18 +131,18 @@ class Commit(Term):
     insertions: int = 0
     deletions: int = 0
     closes: tuple[str, ...] = ()
-    """The issues its whole message would close once it is on the main branch."""
+    """The issues its full message would close once it is on the main branch."""
 
 
 class Dropped(Term):
-    """A piece of work that was taken back, and why."""
+    """A piece of work that was reverted, and why."""
 
     subject: str
     why: str
 
 
 class Done(Term):
-    """What an agent says it did. Believed only after quarantine and checks."""
+    """What an agent reports as done. Believed only after quarantine and checks."""
 
     summary: str
     base: str
@@ -156,7 +156,7 @@ class Done(Term):
 
 
 class Bundle(Term):
-    """An agent's commits, packed inside its walls; not looked at yet."""
+    """An agent's commits, bundled inside its sandbox; not inspected yet."""
 
     head: str
     bytes: int
@@ -164,7 +164,7 @@ class Bundle(Term):
 
 
 class FileChange(Term):
-    """One path of a change, counted as text whatever the attributes say."""
+    """One path of a change, counted as text regardless of its attributes."""
 
     path: str
     status: str
@@ -194,7 +194,7 @@ class Change(Term):
 
 
 class Proof(Term):
-    """What fresh checkouts said: before, after, and after with the base's own check files put back."""
+    """The results of fresh checkouts: before, after, and after with the base's own check files restored."""
 
     before: tuple[CheckResult, ...] = ()
     delivered: tuple[CheckResult, ...] = ()
@@ -202,9 +202,9 @@ class Proof(Term):
     verdict: str = "no_checks"
     """green, still_red, worse, red_when_restored, doubted, flaky or no_checks."""
     doubts: tuple[Doubt, ...] = ()
-    """What speaks against the proof: weakened tests, fewer tests run, a claim that is not so."""
+    """What weakens the proof: weakened tests, fewer tests run, a claim that is not true."""
     new_tests: str = ""
-    """What the change's own tests do without it: fail_on_base, pass_on_base, unclear or none; '' was not asked."""
+    """What the change's own tests do without it: fail_on_base, pass_on_base, unclear or none; '' means not tried."""
     new_test_files: tuple[str, ...] = ()
     coverage: Coverage | None = None
     notes: tuple[str, ...] = ()
@@ -212,7 +212,7 @@ class Proof(Term):
     tried: tuple[RepairTries, ...] = ()
     """Repair rounds so far, by failure."""
     head: str = ""
-    """The commit it is about: asked again about the same one, the answer is the same."""
+    """The commit it is about: for the same commit the proof is the same."""
 
     @property
     def flaky(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Final
 MICROS: Final = 1_000_000
 CENT: Final = 10_000
 LEAST: Final = 100
-"""Less than this is said to be less, and not rounded to nothing."""
+"""A smaller amount is shown as less than this, not rounded to zero."""
 
 
 def micros(usd: float) -> int:

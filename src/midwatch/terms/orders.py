@@ -11,7 +11,7 @@ from midwatch.terms.trust import Level
 
 
 class OrderedPart(Term):
-    """What holds in one of several repositories, where it differs from the rest."""
+    """The settings of one of several repositories, where they differ from the rest."""
 
     project: str
     checks: tuple[str, ...] = ()
@@ -29,17 +29,17 @@ class OrderedWork(Term):
     agent: str = "housekeeper"
     parts: tuple[OrderedPart, ...] = ()
     usd: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
-    """A ceiling of its own, for each job; the night's limits hold all the same."""
+    """A separate ceiling for each job; the night's limits apply as well."""
     minutes: int | None = Field(default=None, gt=0, le=100_000)
 
     @model_serializer(mode="wrap")
     def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what nobody said: orders signed before there was such a thing keep their hash."""
+        """Leave out fields that were not set: orders signed before the field existed keep their hash."""
         return _without(dump(self), ("projects", "parts", "usd", "minutes"), keep_zero=True)
 
     @property
     def fault(self) -> str:
-        """Say what is wrong with where it is to be done; nothing, where nothing is."""
+        """Say what is wrong with the named projects; empty if nothing is."""
         named = [one.project for one in self.parts]
         if bool(self.project) == bool(self.projects):
             return "name either 'project' or 'projects'"
@@ -55,7 +55,7 @@ class OrderedWork(Term):
         return self.projects or (self.project,)
 
     def pieces(self) -> "tuple[OrderedWork, ...]":
-        """Give it project by project, each with what holds there."""
+        """Split it by project, each part with the settings that apply there."""
         if not self.projects:
             return (self,)
         own = {one.project: one for one in self.parts}
@@ -86,18 +86,18 @@ class Limits(Term):
     minutes: int = Field(default=600, gt=0, le=100_000)
     rounds: int = Field(default=500, gt=0, le=1_000_000)
     leave_percent: int = Field(default=0, ge=0, le=100)
-    """So much of every limit of a provider stays for the person."""
+    """The share of every provider limit that is reserved for the person."""
     leave_at: time | None = None
-    """When it must be left, on the person's clock; all night where nothing is said."""
+    """When that share must be left, on the person's clock; all night when empty."""
 
     @model_serializer(mode="wrap")
     def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out a wish nobody has: orders signed before there was such a thing keep their hash."""
+        """Leave out an unset reserve: orders signed before the field existed keep their hash."""
         return _without(dump(self), ("leave_percent", "leave_at"))
 
 
 class Permissions(Term):
-    """What the person allows beyond looking."""
+    """What the person allows beyond reading."""
 
     tools: tuple[str, ...] = ("repo_read", "repo_write_pr")
     domains: tuple[str, ...] = ()
@@ -119,9 +119,9 @@ class Orders(Term):
     until: datetime | None = None
 
     def pieces(self) -> tuple[OrderedWork, ...]:
-        """Give the work project by project, in the order in which the night's items stand."""
+        """Split the work by project, in the order of the night's items."""
         return tuple(piece for work in self.work for piece in work.pieces())
 
     def groups(self) -> tuple[int, ...]:
-        """Tell of each piece which of the ordered works it belongs to."""
+        """Map each part to the index of the ordered work it belongs to."""
         return tuple(place for place, work in enumerate(self.work) for _ in work.pieces())

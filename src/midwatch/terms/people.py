@@ -1,4 +1,4 @@
-"""Words about people: who may enter, what a role or a token permits, and what proves it; only hashes, no secrets."""
+"""People: who may log in, what a role or a token permits, and what proves it; only hashes, no secrets."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -12,15 +12,15 @@ class Scope(StrEnum):
 
     READ = "read"
     ANSWER = "answer"
-    """Answer asks, say something to the night, give the morning's verdicts."""
+    """Answer asks, send the night a message, give the morning's verdicts."""
     OPERATE = "operate"
-    """Put projects, work and orders down; start, pause, stop; merge."""
+    """Edit projects, work and orders; start, pause, stop; merge."""
     GOVERN = "govern"
     """People, tokens, settings, the level."""
 
 
 class Role(StrEnum):
-    """What a person is in this house, from least to most."""
+    """A person's role, from least to most rights."""
 
     VIEWER = "viewer"
     APPROVER = "approver"
@@ -29,16 +29,16 @@ class Role(StrEnum):
 
     @property
     def scopes(self) -> frozenset[Scope]:
-        """Tell what this role may do: each may do all that the ones before it may."""
+        """Return what this role may do: each role includes the ones before it."""
         return frozenset(list(Scope)[: list(Role).index(self) + 1])
 
 
 LOWEST_ROLE: Final[dict[Scope, Role]] = {scope: next(role for role in Role if scope in role.scopes) for scope in Scope}
-"""Who at least one must be."""
+"""The least role that is required."""
 
 
 class KeyKind(StrEnum):
-    """How somebody shows who they are."""
+    """How a person authenticates."""
 
     PASSWORD = "password"  # noqa: S105  a word, not a secret
     TOKEN = "token"  # noqa: S105
@@ -57,7 +57,7 @@ class Credential(Term):
 
 
 class Login(Term):
-    """Somebody signed in at one browser."""
+    """A person's session in one browser."""
 
     id: str
     person: str

@@ -1,4 +1,4 @@
-"""Words about the look at everything a night will need, before it is signed."""
+"""The preflight: a check of everything a night will need, before it is signed."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,13 +10,13 @@ from midwatch.terms.trust import Level
 
 
 class LineState(StrEnum):
-    """How one line of a preflight stands."""
+    """The result of one line of a preflight."""
 
     OK = "ok"
     LOOK = "look"
-    """It keeps nobody from signing, and should be read first."""
+    """It does not prevent signing, and should be read first."""
     BAD = "bad"
-    """The night would fail on it."""
+    """The night would fail because of it."""
 
 
 class What(StrEnum):
@@ -35,16 +35,16 @@ class What(StrEnum):
 
 
 class PreflightState(StrEnum):
-    """Where a preflight stands."""
+    """The state of a preflight."""
 
     RUNNING = "running"
     ENDED = "ended"
     REPLACED = "replaced"
-    """Another one of the same night began before it had ended."""
+    """Another preflight of the same night started before this one ended."""
 
 
 class ProjectTried(Term):
-    """A project as it was when it was looked at."""
+    """A project as it was at the time of the preflight."""
 
     id: str
     name: str
@@ -55,7 +55,7 @@ class ProjectTried(Term):
 
 
 class PreflightPlan(Term):
-    """What one preflight looks at: the same plan again means that nothing of it was changed meanwhile."""
+    """What one preflight checks: an equal plan means that nothing in it has changed."""
 
     level: Level
     limits: Limits
@@ -65,7 +65,7 @@ class PreflightPlan(Term):
 
     @property
     def lines(self) -> int:
-        """How many lines are to come at least: setups and quotas are told only where there are any."""
+        """The least number of lines to expect: setups and quotas get a line only where there are any."""
         by_project = sum(4 if one.setup else 3 for one in self.projects)
         return by_project + len(self.agents) + len(self.channels) + len(MACHINE)
 
@@ -76,7 +76,7 @@ THIS_MACHINE = "this machine"
 
 
 class LineResult(Term):
-    """What a line says: how it stands, in a sentence, and what to do about it."""
+    """The content of a line: its result, a sentence, and what to do about it."""
 
     state: LineState
     text: str
@@ -84,7 +84,7 @@ class LineResult(Term):
 
 
 class LimitLeft(Term):
-    """What a provider said is left of one of its limits, in the answer to a hello."""
+    """What a provider reports is left of one of its limits, in the answer to a hello."""
 
     limit: str
     remaining: float | None = None
@@ -92,7 +92,7 @@ class LimitLeft(Term):
 
 
 class AgentSeen(Term):
-    """An agent as it was found, and what its model answered."""
+    """An agent as installed, and what its model answered."""
 
     name: str
     ready: bool
@@ -100,13 +100,13 @@ class AgentSeen(Term):
     program: str = ""
     version: str = ""
     untested: str = ""
-    """What is said of a version nobody has tried; nothing where it was."""
+    """The warning about an untested version; empty for a tested one."""
     install: str = ""
     provider: str = ""
     heard: str = ""
-    """As the gateway calls it; `no_model_needed` where there is nobody to greet."""
+    """The gateway's result; `no_model_needed` where the agent uses no model."""
     good: bool = False
-    """The provider took the credential for this model, even where it had no answer to give just now."""
+    """The provider accepted the credential for this model, even if it could not answer just now."""
     sentence: str = ""
     limits: tuple[LimitLeft, ...] = ()
     resets_at: datetime | None = None

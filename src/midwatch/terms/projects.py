@@ -1,4 +1,4 @@
-"""Words about projects, their goals and the work on them, and where a repository is reached."""
+"""Projects, their goals and the work on them, and where a repository is reached."""
 
 import re
 from enum import StrEnum
@@ -9,7 +9,7 @@ from midwatch.terms.term import Term
 
 
 class Horizon(StrEnum):
-    """How far away a goal lies."""
+    """How far away a goal is."""
 
     SHORT = "short"
     MEDIUM = "medium"
@@ -17,7 +17,7 @@ class Horizon(StrEnum):
 
 
 class WorkStatus(StrEnum):
-    """Where a work item stands."""
+    """The state of a work item."""
 
     BACKLOG = "backlog"
     IN_PROGRESS = "in_progress"
@@ -26,7 +26,7 @@ class WorkStatus(StrEnum):
 
 
 class WorkKind(StrEnum):
-    """What sort of work it is."""
+    """The kind of work."""
 
     BUG = "bug"
     FEATURE = "feature"
@@ -36,7 +36,7 @@ class WorkKind(StrEnum):
 
 
 class SessionState(StrEnum):
-    """The stations of a supervised session."""
+    """The phases of a supervised session."""
 
     BRIEFING = "briefing"
     AUTONOMOUS = "autonomous"
@@ -45,7 +45,7 @@ class SessionState(StrEnum):
 
 
 class Flag(StrEnum):
-    """What a person pinned on a project."""
+    """A flag that a person set on a project."""
 
     PROTECTED = "protected"
     BLOCKED = "blocked"
@@ -53,7 +53,7 @@ class Flag(StrEnum):
 
 
 class Project(Term):
-    """A repository the house knows."""
+    """A registered repository."""
 
     id: str
     name: str
@@ -66,7 +66,7 @@ class Project(Term):
     priority: int = 3
     flags: tuple[Flag, ...] = ()
     forge: str = ""
-    """Where its pull requests are opened; nothing at all means where its address says."""
+    """The forge where its pull requests are opened; empty means the one its address names."""
 
 
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -75,19 +75,19 @@ _SCP: Final = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-
 
 
 def is_url(source: str) -> bool:
-    """Tell a URL (or `user@host:path`) from the path of a folder."""
+    """Return whether this is a URL (or `user@host:path`) and not the path of a folder."""
     return bool(
         SCHEME.match(source) or HELPER.match(source) or (not source.startswith(("/", ".")) and _SCP.fullmatch(source))
     )
 
 
 def name_of(source: str) -> str:
-    """Name a repository by the last part of its path."""
+    """Return the last part of a repository's path as its name."""
     return re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git")
 
 
 def host_of(source: str) -> str:
-    """Name the host of a URL, with its port where it has one, or of `user@host:path`."""
+    """Return the host of a URL, with its port if it has one, or of `user@host:path`."""
     if SCHEME.match(source):
         return urlsplit(source).netloc.rpartition("@")[2].casefold()
     return source.partition(":")[0].rpartition("@")[2].casefold() if is_url(source) else ""

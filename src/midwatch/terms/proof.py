@@ -1,4 +1,4 @@
-"""Words about what a proof is worth: where its checks come from, what they counted, and what speaks against them."""
+"""What a proof is worth: where its checks come from, what they counted, and what weakens them."""
 
 from enum import StrEnum
 from typing import Final
@@ -12,7 +12,7 @@ class CheckSource(StrEnum):
     ORDERS = "orders"
     PROJECT = "project"
     FOUND = "found"
-    """Read from what the checkout holds, because nobody named any for the project."""
+    """Discovered in the checkout, because the project names none."""
 
 
 class TestCount(Term):
@@ -22,7 +22,7 @@ class TestCount(Term):
     failed: int = 0
     skipped: int = 0
     expected: int = 0
-    """Failed as the test itself says it must."""
+    """Failed, as the test itself expects."""
 
     @property
     def ran(self) -> int:
@@ -31,26 +31,26 @@ class TestCount(Term):
 
 
 class Doubt(Term):
-    """Something about a change that takes weight from its proof, in plain words."""
+    """Something about a change that weakens its proof, in plain words."""
 
     kind: str
     text: str
     path: str = ""
     grave: bool = True
-    """Whether the work must not pass for green; what the orders allow is only told."""
+    """Whether the work must not count as green; what the orders allow is only reported."""
 
 
 class Coverage(Term):
-    """How many of the changed lines the project's own measuring saw run."""
+    """How many of the changed lines were covered, by the project's own measurement."""
 
     covered: int
     measurable: int
     by: str
-    """Which file said so."""
+    """The file that says so."""
 
 
 class RepairTries(Term):
-    """How many repair rounds one failure has had: a check command, or the doubts."""
+    """How many repair rounds one failure had: a check command, or the doubts."""
 
     failure: str
     rounds: int
@@ -80,4 +80,4 @@ NEW_TESTS: Final = {
     "pass_on_base": "New tests pass without the change too, so they prove nothing.",
     "unclear": "New tests could not be run without the change.",
 }
-"""What it means how new tests end on the base."""
+"""What each result of new tests on the base means."""

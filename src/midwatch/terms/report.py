@@ -1,4 +1,4 @@
-"""Words about the morning: evidence, recommendations, the brief, the verdicts."""
+"""The morning: evidence, recommendations, the brief, the verdicts."""
 
 from enum import StrEnum
 
@@ -34,7 +34,7 @@ class Evidence(Term):
 
 
 class Claim(Term):
-    """Something we say, tied to evidence or labelled as hypothesis."""
+    """A claim, tied to evidence or labelled as hypothesis."""
 
     id: str
     text: str
@@ -44,7 +44,7 @@ class Claim(Term):
 
 
 class Recommendation(Term):
-    """Something we advise, ranked, with what it costs and how sure we are."""
+    """A recommendation, ranked, with its tradeoffs and its confidence."""
 
     id: str
     text: str
@@ -61,7 +61,7 @@ class Recommendation(Term):
 
 
 class Assumption(Term):
-    """Something taken for granted while nobody could be asked."""
+    """Something that was assumed because no person could be asked."""
 
     id: str
     statement: str
@@ -78,7 +78,7 @@ class Section(Term):
 
 
 class Brief(Term):
-    """What the person reads with the first coffee: at most 400 words."""
+    """The brief a person reads first in the morning: at most 400 words."""
 
     headline: str
     sections: tuple[Section, ...]
@@ -88,7 +88,7 @@ class Brief(Term):
 
 
 class ReviewOutcome(StrEnum):
-    """What a person did with a recommendation."""
+    """A person's decision on a recommendation."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -98,7 +98,7 @@ class ReviewOutcome(StrEnum):
 
 
 class FlagKind(StrEnum):
-    """What a person can say went wrong."""
+    """Something that went wrong, as a person reports it."""
 
     WRONG_FACT = "wrong_fact"
     UNSAFE = "unsafe"

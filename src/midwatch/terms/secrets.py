@@ -1,4 +1,4 @@
-"""Words about secrets: where one is kept, never what it is."""
+"""Secrets: where one is stored, never its value."""
 
 from enum import StrEnum
 from typing import Self
@@ -8,7 +8,7 @@ from midwatch.terms.term import Term
 
 
 class SecretPlace(StrEnum):
-    """The kinds of places a secret may be kept in."""
+    """The kinds of places where a secret may be stored."""
 
     ENV = "env"
     CMD = "cmd"
@@ -26,7 +26,7 @@ class SecretReference(Term):
         """Read a reference as people write it."""
         place, colon, address = text.strip().partition(":")
         if not colon or place not in set(SecretPlace) or not address.strip():
-            # The text is not repeated: whoever wrote no reference may have written the secret itself.
+            # The text is not repeated: what is no reference may be the secret itself.
             raise Misuse(
                 "A secret must be given by reference, not by its value.",
                 hint="Write env:NAME, cmd:<a command that prints it> or file:/path (a file only you can read).",

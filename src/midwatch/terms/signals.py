@@ -1,4 +1,4 @@
-"""Words about what an agent tells us while it works, through files outside the repository."""
+"""The signals an agent sends while it works, as files outside the repository."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from midwatch.terms.term import Term
 
 
 class SignalKind(StrEnum):
-    """What an agent may tell; the file is called so, with .json."""
+    """The kinds of signals; the file has this name, with .json."""
 
     NEEDS_INPUT = "needs-input"
     ERROR = "error"
@@ -14,27 +14,27 @@ class SignalKind(StrEnum):
 
     @property
     def file(self) -> str:
-        """What its file is called."""
+        """The name of its file."""
         return f"{self.value}.json"
 
 
 class SignalState(StrEnum):
-    """What became of a signal."""
+    """How a signal was handled."""
 
     KEPT = "kept"
-    """Nothing has to follow."""
+    """Nothing needs to follow."""
     OPEN = "open"
-    """A question that nobody has answered yet."""
+    """A question without an answer so far."""
     ANSWERED = "answered"
     PASSED = "passed"
-    """The agent has the answer."""
+    """The agent has received the answer."""
 
 
 SIGNALS = "signals"
 """The folder in an agent's home where it writes them."""
 SIGNALS_VARIABLE = "MIDWATCH_SIGNALS"
 IN_CHECKOUT = (".midwatch", ".orchestrator")
-"""Folders in the checkout where some agents write them all the same; never part of the work."""
+"""Folders in the checkout where some agents write them anyway; never part of the work."""
 ANSWER_FILE = "answer.json"
 WARNING_FILE = "warning.json"
 """Says that the agent's time is nearly over."""
@@ -42,7 +42,7 @@ FILES = (*(kind.file for kind in SignalKind), ANSWER_FILE, WARNING_FILE)
 
 
 class Signal(Term):
-    """A signal as it was read: an agent's words, and never more than that."""
+    """A signal as it was read: an agent's text, never an instruction."""
 
     kind: SignalKind
     text: str
@@ -53,17 +53,17 @@ class Signal(Term):
 
 
 class Unreadable(Term):
-    """A signal that was not taken, and why, in words its writer can use."""
+    """A signal that was refused, and why, in words the agent can use."""
 
     kind: SignalKind
     why: str
 
 
 class Claimed(Term):
-    """A signal file that was taken out of the agent's reach; its content, or why there is none."""
+    """A signal file that was moved out of the agent's reach; its content, or why there is none."""
 
     number: int
-    """Counted within the job."""
+    """Numbered within the job."""
     kind: SignalKind
     raw: bytes = b""
     wrong: str = ""

@@ -1,4 +1,4 @@
-"""Words about the stack: the night's branches merged one upon the other, checked together, offered as one."""
+"""The stack: the night's branches merged one after the other, checked together, offered as one."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from midwatch.terms.term import Term
 
 
 class StackState(StrEnum):
-    """Where a stack stands."""
+    """The state of a stack."""
 
     MAKING = "making"
     MADE = "made"
@@ -15,14 +15,14 @@ class StackState(StrEnum):
 
 
 class StackVerdict(StrEnum):
-    """What is known of the branches together."""
+    """The result for the branches together."""
 
     GREEN = "green"
     STILL_RED = "still_red"
-    """Red as the branch itself was before, and no redder."""
+    """Red as the target branch was before, and no redder."""
     NO_CHECKS = "no_checks"
     UNFINISHED = "unfinished"
-    """They merge, but time or check runs ended before the checks had an answer."""
+    """They merge, but time or check runs ran out before the checks ended."""
     NOTHING = "nothing"
     """No branch can be merged."""
     FAILED = "failed"
@@ -30,17 +30,17 @@ class StackVerdict(StrEnum):
 
     @property
     def offered(self) -> bool:
-        """Whether a person may merge it on one key."""
+        """Whether a person may merge it with one command."""
         return self in {StackVerdict.GREEN, StackVerdict.STILL_RED, StackVerdict.NO_CHECKS}
 
     @property
     def proven(self) -> bool:
-        """Whether checks on the merged tree said so."""
+        """Whether checks on the merged tree prove it."""
         return self in {StackVerdict.GREEN, StackVerdict.STILL_RED}
 
 
 class StackStep(Term):
-    """One branch in the verified order, and the commit that stands after it."""
+    """One branch in the verified order, and the commit after it."""
 
     pull_request: str
     number: int
@@ -62,11 +62,11 @@ class LeftOutWhy(StrEnum):
     NEEDS = "needs"
     """It is built on a branch that is left out."""
     DRAFT = "draft"
-    """Its own checks are red, or not to be believed."""
+    """Its own checks are red or not trusted."""
     ELSEWHERE = "elsewhere"
-    """It goes into another branch."""
+    """Its target is another branch."""
     UNPROVEN = "unproven"
-    """Time or check runs ended before its turn."""
+    """Time or check runs ran out before its turn."""
 
 
 class LeftOut(Term):
@@ -79,5 +79,5 @@ class LeftOut(Term):
     title: str
     why: LeftOutWhy
     others: tuple[int, ...] = ()
-    """Numbers of the pull requests it does not go with; none means the branch it would go into."""
+    """Numbers of the pull requests it conflicts with; none means the target branch."""
     files: tuple[str, ...] = ()

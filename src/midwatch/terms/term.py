@@ -1,9 +1,9 @@
-"""What every noun of the house has in common: frozen, and strict about its fields."""
+"""The base of every term: frozen, and strict about its fields."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Term(BaseModel):
-    """A value that never changes and never carries a field nobody declared."""
+    """A value that never changes and refuses undeclared fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,4 +1,4 @@
-"""Words about what may be done, and by whose leave."""
+"""Levels, authority and verdicts: what may be done, and who allowed it."""
 
 from enum import StrEnum
 from typing import Final
@@ -7,7 +7,7 @@ from midwatch.terms.term import Term
 
 
 class Level(StrEnum):
-    """What the person grants for a session."""
+    """The level a person grants for a session."""
 
     OBSERVE = "observe"
     CAUTIOUS = "cautious"
@@ -16,7 +16,7 @@ class Level(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Position on the scale; more may be done further up."""
+        """Position on the scale; a higher level allows more."""
         return list(Level).index(self)
 
 
@@ -29,7 +29,7 @@ LEVEL_MEANS: Final[dict[Level, str]] = {
 
 
 class Authority(StrEnum):
-    """What a domain has earned by outcomes."""
+    """The authority a domain has earned by its results."""
 
     SUGGEST = "suggest"
     RECOMMEND = "recommend"
@@ -38,12 +38,12 @@ class Authority(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Position on the scale; words get firmer further up."""
+        """Position on the scale; higher means firmer wording."""
         return list(Authority).index(self)
 
 
 class GateOutcome(StrEnum):
-    """The five answers of the gate, from the least reach to the most."""
+    """The five outcomes of the gate, from the least reach to the most."""
 
     REFUSE = "refuse"
     SAY_ONLY = "say_only"
@@ -63,7 +63,7 @@ class GateOutcome(StrEnum):
 
 
 class Isolation(StrEnum):
-    """How strongly a job is kept apart from the machine."""
+    """How strongly a job is isolated from the machine."""
 
     NONE = "none"
     LANDLOCK = "landlock"
@@ -88,5 +88,5 @@ class Verdict(Term):
 
     @property
     def first(self) -> Reason:
-        """The reason that decided."""
+        """The deciding reason."""
         return self.reasons[0]

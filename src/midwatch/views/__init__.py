@@ -1,1 +1,1 @@
-"""What people look at: pure functions of entries and records, the same live, in replay and in answers to `why`."""
+"""What people see: pure functions of entries and records, the same live, in replay and in answers to `why`."""

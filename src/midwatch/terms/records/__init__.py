@@ -1,4 +1,4 @@
-"""The house's records as rows: what the projectors write and everyone may read."""
+"""Midwatch's records as rows: projectors write them, every package may read them."""
 
 from midwatch.terms.records.house import GoalRow, ProjectRow, SettingsRow, StandingRow, WorkRow
 from midwatch.terms.records.morning import (

@@ -1,4 +1,4 @@
-"""Rows about the house: projects, goals, work items, settings, what stands."""
+"""Rows about this installation: projects, goals, work items, settings, current values."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from midwatch.terms.trust import Level
 
 
 class ProjectRow(Term):
-    """A repository the house knows."""
+    """A registered repository."""
 
     id: str
     number: int
@@ -23,7 +23,7 @@ class ProjectRow(Term):
     priority: int
     flags: tuple[Flag, ...]
     forge: str
-    """Where its pull requests are opened; nothing at all means where its address says."""
+    """The forge where its pull requests are opened; empty means the one its address names."""
     removed: bool
     created_at: datetime
     updated_at: datetime
@@ -77,7 +77,7 @@ class SettingsRow(Term):
 
 
 class StandingRow(Term):
-    """What holds until someone changes it: the level."""
+    """A value that applies until it is changed: the level."""
 
     id: str
     level: Level

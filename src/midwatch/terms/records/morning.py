@@ -24,7 +24,7 @@ class EvidenceRow(Term):
 
 
 class ClaimRow(Term):
-    """A claim with what it stands on."""
+    """A claim with its evidence."""
 
     id: str
     run: str
@@ -52,7 +52,7 @@ class ArtifactRow(Term):
 
 
 class AssumptionRow(Term):
-    """Something taken for granted."""
+    """An assumption."""
 
     id: str
     run: str
@@ -77,7 +77,7 @@ class ReportRow(Term):
 
 
 class EvaluationRow(Term):
-    """The review of one run: pending until the person speaks or time passes."""
+    """The review of one run: pending until the person submits it or its time is over."""
 
     id: str
     run: str

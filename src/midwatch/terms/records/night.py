@@ -29,7 +29,7 @@ class SessionRow(Term):
     level: Level
     signed_by: str
     preflight: str
-    """Preflight; nothing where nobody had looked."""
+    """The preflight; empty where there was none."""
     items: tuple[dict[str, str], ...]
     repositories: tuple[RepositoryFacts, ...]
     rounds: int
@@ -48,7 +48,7 @@ class SessionRow(Term):
     ended_at: datetime | None
 
     def works(self) -> tuple[frozenset[str], ...]:
-        """Give the items of each ordered work: one, or one for each repository it is for."""
+        """Return the items of each ordered work: one, or one for each repository it is for."""
         found: dict[int, set[str]] = {}
         groups = self.orders.groups()
         for place, item in enumerate(self.items):
@@ -57,12 +57,12 @@ class SessionRow(Term):
 
     @property
     def called(self) -> str:
-        """What people call it."""
+        """The name people read."""
         return f"{'Command' if self.ad_hoc else 'Night'} {self.number}"
 
 
 class MessageRow(Term):
-    """Something a person said."""
+    """A message from a person."""
 
     id: str
     session: str
@@ -96,7 +96,7 @@ class RoundRow(Term):
 
 
 class ActRow(Term):
-    """One proposal, judged, with its end."""
+    """One proposal with its verdict and its result."""
 
     id: str
     number: int
@@ -110,7 +110,7 @@ class ActRow(Term):
     verdict: Verdict
     state: str
     code: str
-    """Of the reason that decided."""
+    """The code of the deciding reason."""
     text: str
     result: str
     judged_seq: int
@@ -119,7 +119,7 @@ class ActRow(Term):
 
 
 class PastAct(Term):
-    """An act as cooldowns and spin see it: no facts, no words."""
+    """An act as cooldowns and spin need it: no facts, no text."""
 
     id: str
     number: int
@@ -136,7 +136,7 @@ class PastAct(Term):
 
 
 class DeliberationRow(Term):
-    """What the council said about one act."""
+    """What the council decided about one act."""
 
     id: str
     session: str
@@ -173,7 +173,7 @@ class AskRow(Term):
 
 
 class NoticeRow(Term):
-    """Something we told a person."""
+    """A notice for a person."""
 
     id: str
     session: str
@@ -181,7 +181,7 @@ class NoticeRow(Term):
     text: str
     subject: str
     sent_by: str
-    """Who took it first: the log, always. What became of it elsewhere stands in its deliveries."""
+    """The first place it was recorded: always the log. Its deliveries have the results of the channels."""
     created_at: datetime
     sent_at: datetime | None
 
@@ -197,10 +197,10 @@ class DeliveryRow(Term):
     delivery: Delivery
     state: DeliveryState
     due_at: datetime
-    """When it is to go out, or when whoever is sending it must have said so."""
+    """When it is due, or when its current sender must have reported a result."""
     attempts: int
     push: str
-    """The message it last went into."""
+    """The last message that contained it."""
     error: str
     created_at: datetime
     settled_at: datetime | None
@@ -213,7 +213,7 @@ class PushRow(Term):
     channel: str
     notices: tuple[str, ...]
     day: str
-    """By the person's own clock."""
+    """In the person's time zone."""
     counts: bool
     note: str
     state: PushState
@@ -223,7 +223,7 @@ class PushRow(Term):
 
 
 class InvocationRow(Term):
-    """An effect that passed the door."""
+    """An effect that passed through the door."""
 
     id: str
     tool: str
@@ -239,7 +239,7 @@ class InvocationRow(Term):
 
 
 class TimerRow(Term):
-    """A wait: who is to be woken when."""
+    """A wait: who is woken and when."""
 
     id: str
     kind: str

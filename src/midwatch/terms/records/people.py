@@ -1,4 +1,4 @@
-"""Rows about people: who may enter, and what programs may do for them."""
+"""Rows about people: who may log in, and what programs may do for them."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from midwatch.terms.term import Term
 
 
 class PersonRow(Term):
-    """Somebody who may enter, or once might."""
+    """A person who may log in, or once could."""
 
     id: str
     number: int
@@ -19,7 +19,7 @@ class PersonRow(Term):
 
 
 class TokenRow(Term):
-    """A token; its secret is nowhere but with its bearer."""
+    """A token; only its bearer has the secret."""
 
     id: str
     number: int

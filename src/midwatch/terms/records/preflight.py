@@ -1,4 +1,4 @@
-"""Rows about what was found before a night was signed."""
+"""Rows about the preflights of nights."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from midwatch.terms.term import Term
 
 
 class PreflightRow(Term):
-    """One look at everything a night will need."""
+    """One check of everything a night will need."""
 
     id: str
     session: str
@@ -23,7 +23,7 @@ class PreflightRow(Term):
 
 
 class PreflightLineRow(Term):
-    """What was found about one project, agent, channel or the machine."""
+    """The result for one project, agent, channel or the machine."""
 
     id: str
     preflight: str

@@ -1,4 +1,4 @@
-"""Rows about what agents told us while they worked."""
+"""Rows about the signals agents sent while they worked."""
 
 from datetime import datetime
 
@@ -11,12 +11,12 @@ class SignalRow(Term):
 
     id: str
     number: int
-    """Counted within the job."""
+    """Numbered within the job."""
     job: str
     session: str
     project: str
     room: int
-    """Whose room it was written in."""
+    """The epoch of the room it was written in."""
     says: SignalKind
     text: str
     detail: str

@@ -8,7 +8,7 @@ from midwatch.terms.term import Term
 
 
 class StackRow(Term):
-    """Branches of a night that were merged and checked together, for a person to take as one."""
+    """Branches of a night that were merged and checked together, for a person to merge as one."""
 
     id: str
     number: int
@@ -26,7 +26,7 @@ class StackRow(Term):
     verdict: StackVerdict | None
     why: str
     settled_by: str
-    """Who merged it or had it told."""
+    """Who merged it or had its order posted."""
     undo: tuple[str, ...]
     due_at: datetime
     created_at: datetime

@@ -61,60 +61,60 @@ class JobRow(Term):
     epoch: int
     worker: str
     isolation: Isolation
-    """Of the worker that took it last."""
+    """The isolation of the last worker that claimed it."""
     repository: RepositoryFacts | None
     plan: Plan | None
     plan_version: int
     plan_hash: str
     plan_wish: str
-    """What is wanted of the next plan; nothing, unless the last one was sent back."""
+    """The changes asked of the next plan; empty unless the last one was returned."""
     approved_by: str
     done: Done | None
     work_epoch: int
-    """Whose checkout the work lies in."""
+    """The epoch of the checkout that holds the work."""
     bundle: Bundle | None
-    """What the agent committed, as it was packed last."""
+    """The agent's commits, as last bundled."""
     change: Change | None
     diff_blob: str
     setup_key: str
-    """Names what the project's setup made; nothing where it has none."""
+    """The id of the project's prepared setup; empty where it has none."""
     proof: Proof | None
     repairs: int
     branch: str
-    """Where the work was handed over; nothing, before it was."""
+    """The branch the work was delivered on; empty before delivery."""
     stumbles: int
     usd_micros: int
     tokens: int
     requests: int
     model: str
     conversation: str
-    """The agent's own name for what was said so far, by which it can go on."""
+    """The agent's own id of its session, by which it can resume."""
     agent_began_at: datetime | None
-    """Since when an agent's program has been at work; nothing, while none is."""
+    """Since when an agent's program has been running; nothing while none is."""
     ran_seconds: int
-    """How long agents' programs were at work for it, all attempts together."""
+    """How long agents' programs ran for it, all attempts together."""
     granted_usd_micros: int
-    """What a person let it spend beyond its contract."""
+    """What a person allowed it to spend beyond its contract."""
     granted_tokens: int
     granted_requests: int
     waits: int
-    """How often it has waited for something outside."""
+    """How often it has waited for something external."""
     waits_for: str
-    """What it waits for now; nothing, while it does not."""
+    """What it waits for now; nothing when it does not wait."""
     wakes_at: datetime | None
     failures: tuple[Failure, ...]
-    """Every try that failed, oldest first."""
+    """Every failed attempt, oldest first."""
     boxes: int
     """Which time box of its work this is; 0 where none was opened, because a person began it."""
     box_seconds: int
     """How much of its box it used before it last waited."""
     box_began_at: datetime | None
-    """Since when its box runs; nothing, while it waits."""
+    """Since when its box runs; nothing while it waits."""
     box_warned_at: datetime | None
     boxed_at: datetime | None
-    """When its box was over and it was told to stop."""
+    """When its box was over and it was asked to stop."""
     output_blob: str
-    """Its last words, kept when it failed or was stopped."""
+    """Its last output, kept when it failed or was stopped."""
     last_head: str
     """The commit its checkout was at then."""
     why: str
@@ -125,7 +125,7 @@ class JobRow(Term):
 
 
 class PlanRow(Term):
-    """One version of a job's plan, and what became of it."""
+    """One version of a job's plan, and its outcome."""
 
     id: str
     job: str
@@ -133,12 +133,12 @@ class PlanRow(Term):
     plan: Plan
     plan_hash: str
     wish: str
-    """What the version before was sent back for."""
+    """Why the version before was returned."""
     fate: str
     """open, approved, returned, rejected, or none: the job ended another way."""
     by: str
     said: str
-    """What was said with it."""
+    """The comment that came with it."""
     created_at: datetime
     settled_at: datetime | None
 
@@ -148,16 +148,16 @@ class StepRow(Term):
 
     id: str
     number: int
-    """Counted within the job."""
+    """Numbered within the job."""
     job: str
     stage: Stage
     attempt: int
     epoch: int
     worker: str
     state: str
-    """running, done, stumbled, waits, lost (another attempt took over), or how the job ended."""
+    """running, done, stumbled (failed), waits, lost (another attempt took over), or how the job ended."""
     said: str
-    """Why it did not simply get done."""
+    """Why it did not end as done."""
     began_at: datetime
     began_seq: int
     ended_at: datetime | None
@@ -181,7 +181,7 @@ class ConnectionRow(Term):
 
 
 class FuelRow(Term):
-    """What a provider last said is left of one of its limits."""
+    """What a provider last reported as left of one of its limits."""
 
     id: str
     provider: str
@@ -212,13 +212,13 @@ class PullRequestRow(Term):
     undo: tuple[str, ...]
     url: str
     there: int
-    """What its forge calls it; 0 where it has no number there."""
+    """The forge's number; 0 where it has none."""
     draft: bool
-    """Only a draft: its checks stayed red, or its forge was told to open drafts."""
+    """Only a draft: its checks stayed red, or its forge is set to open drafts."""
     checks: str
     remarks: tuple[str, ...]
-    """What the forge would not do, such as a reviewer it refused."""
+    """What the forge refused, such as a reviewer."""
     seen_at: datetime | None
-    """When its forge was last heard to say something new."""
+    """When its forge last reported something new."""
     created_at: datetime
     closed_at: datetime | None

@@ -31,7 +31,7 @@ class LineKind(StrEnum):
 
 
 class DiffLine(Term):
-    """One line with its number in the old and in the new file; None where it is not there."""
+    """One line with its number in the old and in the new file; None where that file does not have it."""
 
     kind: LineKind
     text: str
@@ -63,12 +63,12 @@ class DiffFile(Term):
 
     @property
     def added(self) -> int:
-        """Count lines that came."""
+        """Count added lines."""
         return sum(line.kind is LineKind.ADDED for hunk in self.hunks for line in hunk.lines)
 
     @property
     def removed(self) -> int:
-        """Count lines that went."""
+        """Count removed lines."""
         return sum(line.kind is LineKind.REMOVED for hunk in self.hunks for line in hunk.lines)
 
     @property
@@ -78,7 +78,7 @@ class DiffFile(Term):
 
 
 class Diff(Term):
-    """A whole diff; `unread` counts lines that are no diff at all, so that nothing is left out in silence."""
+    """A whole diff; `unread` counts lines that are not part of a diff, so that nothing is dropped silently."""
 
     files: tuple[DiffFile, ...] = ()
     unread: int = 0
@@ -101,7 +101,7 @@ def _lengths(found: re.Match[str]) -> tuple[int, int]:
 
 
 def _past(lines: Sequence[str], at: int, found: re.Match[str]) -> int:
-    """Give the place after the last line that a hunk's header counts."""
+    """Return the index after the last line that a hunk's header counts."""
     old, new = _lengths(found)
     while at < len(lines) and (old > 0 or new > 0 or lines[at].startswith("\\")):
         mark = lines[at][:1]
@@ -192,13 +192,13 @@ _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def path_of(text: str, *, prefixed: bool) -> str:
-    """Read one name as `---`, `+++` or `rename to` has it."""
+    """Read one name from a `---`, `+++` or `rename to` line."""
     bare = unquoted(text) if text.startswith('"') else text.removesuffix("\t")
     return bare[2:] if prefixed and bare[1:2] == "/" and bare != "/dev/null" else bare
 
 
 def header_paths(text: str) -> tuple[str, str]:
-    """Read both names of a `diff --git` line; without quotes only equal names can be told apart from a space."""
+    """Read both names of a `diff --git` line; without quotes and with spaces only equal names can be separated."""
     quoted = _QUOTED.match(text)
     if quoted:
         return path_of(quoted[0], prefixed=True), path_of(text[quoted.end() + 1 :], prefixed=True)

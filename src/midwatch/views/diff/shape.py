@@ -9,9 +9,9 @@ from midwatch.views.diff.diff import DiffFile, DiffLine, Hunk, LineKind
 
 LONGEST_COMPARED = 400
 DEEPEST = 24
-"""Folders below this are one name: a path of two thousand slashes must not break the page."""
+"""Folders below this depth are shown as one name: a path of two thousand slashes must not break the page."""
 LEAST_ALIKE = 0.4
-"""Lines less alike than this are two lines, not one that changed."""
+"""Lines less similar than this are two lines, not one that changed."""
 
 
 class DiffRow(Term):
@@ -27,7 +27,7 @@ class DiffFolder(Term):
     name: str
     folders: tuple["DiffFolder", ...] = ()
     files: tuple[int, ...] = ()
-    """Places in the diff's list of files."""
+    """Indexes in the diff's list of files."""
 
 
 class LineSpan(NamedTuple):
@@ -42,7 +42,7 @@ def stretches(hunk: Hunk) -> Iterator[tuple[DiffLine, ...]]:
     run: list[DiffLine] = []
     for line in hunk.lines:
         same = line.kind is LineKind.SAME
-        # A removed line after an added one begins a new change: what stood between them was not there.
+        # A removed line after an added one begins a new change.
         turned = run and line.kind is LineKind.REMOVED and run[-1].kind is LineKind.ADDED
         if run and ((run[-1].kind is LineKind.SAME) != same or turned):
             yield tuple(run)

@@ -1,4 +1,4 @@
-"""Why this recommendation? The work it serves, what it stands on, and by whose leave the work was done."""
+"""Why this recommendation: the work it serves, its evidence, and who approved the work."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -37,7 +37,7 @@ class EvidenceTold(Term):
 
 
 class AdviceExplained(Term):
-    """Everything behind one recommendation; an empty text means that there was nothing of the kind."""
+    """Everything behind one recommendation; an empty text means that there is none."""
 
     id: str
     text: str
@@ -58,7 +58,7 @@ class AdviceExplained(Term):
 
 
 def why_recommendation(entries: Sequence[Entry], recommendation_id: str, names: Names) -> AdviceExplained:
-    """Gather what stands behind a recommendation, by its id."""
+    """Collect what is behind a recommendation, by its id."""
     events = [entry.event for entry in entries]
     report, advice = _find(events, recommendation_id)
     job = _job(events, advice)
@@ -101,7 +101,7 @@ def _find(events: Events, wanted: str) -> tuple[ReportWritten, Recommendation]:
 
 
 def _job(events: Events, advice: Recommendation) -> JobCreated | None:
-    """The recommendation names its job; an older one only its run."""
+    """The recommendation names its job; an older one names only its run."""
     created = _all(events, JobCreated)
     named = [one for one in created if advice.why == f"trace:{one.job}"]
     found = named or [one for one in created if advice.run and one.run == advice.run]

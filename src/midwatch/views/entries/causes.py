@@ -1,4 +1,4 @@
-"""Which entry led to which: what an entry says of itself, and where it says nothing, the thing it is about."""
+"""Which entry caused which: from the cause an entry names, or else from the thing it is about."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -73,7 +73,7 @@ _LEANS: Final[dict[str, str]] = {
     "pull_request.closed": "pull_request",
     "pull_request.changed": "pull_request",
 }
-"""By kind: the things to lean on, the best first. Kinds not named lean on the first thing they speak for."""
+"""By kind: the things an entry depends on, the best first. Other kinds depend on the first thing they speak for."""
 
 _SPEAKS: Final[dict[str, str]] = {
     "project.added": "project",
@@ -134,13 +134,13 @@ _SPEAKS: Final[dict[str, str]] = {
     "stack.merged": "stack",
     "stack.undone": "stack",
 }
-"""By kind: the things of which this is now the last word. Claims and stumbles are none: they lead nowhere new."""
+"""By kind: the things of which this is now the latest entry. Nothing follows from claims and failures."""
 
 _QUIETLY: Final = {"job.claimed": "job", "job.box_opened": "job", "job.stumbled": "job", "checkin.made": "session"}
 
 
 class Lean(NamedTuple):
-    """A thing an entry leans on: its last word is in an entry of these kinds whose text has this id."""
+    """A thing an entry depends on: its latest entry is of these kinds, and its text has this id."""
 
     thing: str
     text: str
@@ -148,7 +148,7 @@ class Lean(NamedTuple):
 
 
 def leans_on(event: Event) -> tuple[Lean, ...]:
-    """List the things an entry leans on, the best first."""
+    """List the things an entry depends on, the best first."""
     if event.kind in _BEGIN:
         return ()
     wanted = _LEANS.get(event.kind) or _SPEAKS.get(event.kind) or _QUIETLY.get(event.kind, "")
@@ -156,7 +156,7 @@ def leans_on(event: Event) -> tuple[Lean, ...]:
 
 
 def speaks_for(event: Event) -> list[str]:
-    """Name the things of which this entry is now the last word."""
+    """Name the things of which this is now the latest entry."""
     return things(event, _SPEAKS.get(event.kind, ""))
 
 
@@ -170,13 +170,13 @@ _SPEAKERS: Final[dict[str, frozenset[str]]] = {
     for field in {one for fields in _SPEAKS.values() for one in fields.split()}
 }
 OWNED: Final = _SPEAKERS["job"] | _SPEAKERS["ask"]
-"""Kinds in which a job or an ask speaks, also for what it belongs to."""
+"""Kinds of entries about a job or an ask; they count for its owner too."""
 _BEGIN: Final = frozenset({"project.added", "person.added", "settings.proposed", "session.opened"})
-"""Nothing came before what these begin."""
+"""These have no earlier cause."""
 
 
 class Threads:
-    """The causes of each entry, found in one pass; `belongs` names the owners of jobs and asks begun before."""
+    """The causes of each entry, found in one pass; `belongs` names the owners of jobs and asks that began earlier."""
 
     def __init__(self, entries: Iterable[Entry], belongs: Mapping[str, tuple[str, ...]] | None = None) -> None:
         self.causes: dict[int, tuple[int, ...]] = {}
@@ -209,7 +209,7 @@ class Threads:
         return tuple(known[:1])
 
     def _nearer(self, because: tuple[int, ...], leaning: tuple[int, ...]) -> tuple[int, ...]:
-        """Entries written together all name what woke their writer; among themselves they are told step by step."""
+        """Entries written together all name what woke their writer; among themselves they are linked step by step."""
         if not because or not leaning or leaning[0] <= max(because):
             return because or leaning
         return (*leaning, *(cause for cause in because if not self._reaches(leaning[0], cause)))

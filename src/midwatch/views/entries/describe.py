@@ -1,4 +1,4 @@
-"""One plain English line for every entry, as a person reading a log at seven in the morning wants it."""
+"""One plain English line for every entry."""
 
 from typing import assert_never
 
@@ -37,7 +37,7 @@ LONGEST = 480
 
 
 def describe(event: Event, names: Names = NOBODY) -> str:
-    """Say what happened in one line; with `names` jobs, asks and projects are called by theirs."""
+    """Describe an event in one line; with `names`, jobs, asks and projects get their names."""
     if isinstance(event, ProjectEvent):
         line = house.told(event, names)
     elif isinstance(event, SessionEvent):
@@ -52,7 +52,7 @@ def describe(event: Event, names: Names = NOBODY) -> str:
 
 
 def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: Names) -> str:
-    """Say what happened to the work, and what an agent did, reached and told."""
+    """Describe what happened to the work, and what an agent did, reached and reported."""
     if isinstance(event, JobEvent):
         return jobs.told(event, names)
     if isinstance(event, WorkshopEvent):
@@ -65,7 +65,7 @@ def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: N
 
 
 def _around(event: PeopleEvent | NoticeEvent | BoxEvent | PreflightEvent, names: Names) -> str:
-    """Say what happened around the work: who came, how long it may take, how somebody was told."""
+    """Describe what happened around the work: logins, time boxes, notices, setup."""
     if isinstance(event, PeopleEvent):
         return people.told(event)
     if isinstance(event, BoxEvent):

@@ -1,4 +1,4 @@
-"""Events in small groups, so that a reader can go through one kind after the other and the type checker can count."""
+"""Events in small groups, so that a reader can go through one group after the other and the type checker can count."""
 
 from midwatch.journal.events.jobs import (
     JobApproved,
@@ -80,37 +80,37 @@ from midwatch.journal.events.session import (
 )
 
 Books = ProjectAdded | ProjectChanged | ProjectRemoved | GoalSet | GoalClosed | WorkAdded | WorkChanged
-"""What the house knows and what is to be done."""
+"""Projects, goals and work."""
 
 Standing = SettingsProposed | SettingsApplied | SettingsDiscarded | LevelChanged
-"""What holds until somebody changes it."""
+"""Values that apply until they are changed."""
 
 Briefing = SessionOpened | OrdersChanged | OrdersSigned | SessionStarted
 """From a draft to a night under way."""
 
 Course = SessionPaused | SessionResumed | SessionDebriefing | SessionEnded | MessageSaid | CheckInMade
-"""The session's own course."""
+"""The course of a session."""
 
 Thinking = RoundCalled | RoundPlanned | CouncilSpoke | ActJudged | ActEnded | RoundEnded
 """The loop."""
 
 Asking = AskOpened | AskAnswered | AskExpired | AskWithdrawn
-"""What needed a person."""
+"""Asks and notices."""
 
 Reaching = NoticeRaised | NoticeSent | ToolCalled | ToolFinished
-"""What left the house."""
+"""Effects outside Midwatch."""
 
 Setting = MissionCreated | RunStarted | RunFinished | JobCreated | JobClaimed | JobMirrored | JobPrepared
-"""Work is set going, and kept going."""
+"""Work is started and kept running."""
 
 Holding = JobStumbled | JobWaits | JobWoken | JobGranted
-"""Work that was held up, and goes on."""
+"""Work that waited, and resumes."""
 
 Making = JobPlanned | PlanReturned | JobApproved | JobExecuted | JobRepaired
-"""What an agent means to do, and says it did."""
+"""What an agent plans, and what it reports as done."""
 
 Proving = JobBundled | JobQuarantined | JobVerified | JobDelivered
-"""What really came of it."""
+"""The verified result."""
 
 Closing = (
     JobStopRequested
@@ -124,7 +124,7 @@ Closing = (
 """How the work ended."""
 
 Receipts = EvidenceFound | ClaimMade | ArtifactKept | AssumptionMade
-"""What can be looked up again."""
+"""Evidence."""
 
 Reviewing = ReportWritten | RunScored | ReviewSubmitted | ReviewTimedOut
-"""What the morning is made of."""
+"""The parts of the morning."""

@@ -1,4 +1,4 @@
-"""A night as rows for replay: every entry in words, idle time folded away, filtered by what one looks for."""
+"""A night as rows for replay: every entry in words, idle time folded, filtered by tags."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -14,11 +14,11 @@ from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean
 
 IDLE = timedelta(minutes=5)
-"""A longer silence than this is folded into one row."""
+"""A longer gap than this is folded into one row."""
 
 
 class PromptUsed(Term):
-    """Where every word an agent was told is kept, and by which template it was written."""
+    """Where the full prompt of an agent is stored, and the template it came from."""
 
     template: str
     version: str
@@ -38,7 +38,7 @@ class Row(Term):
     because: tuple[int, ...] = ()
     tags: tuple[Tag, ...] = ()
     told: PromptUsed | None = None
-    """What an agent was told, where it began."""
+    """The agent's prompt, on the entry where the agent began."""
 
 
 class Gap(Term):
@@ -57,7 +57,7 @@ def rows(
 ) -> tuple[Row | Gap, ...]:
     """Lay entries out in order; with `tags` only those that carry one of them, idle stretches kept between.
 
-    `since` is the time of the entry before the first: a page begins with the silence before it.
+    `since` is the time of the entry before the first, so that a page begins with the gap before it.
     """
     shown: list[Row | Gap] = []
     before = since
@@ -74,7 +74,7 @@ def rows(
 
 
 def _idle(shown: list[Row | Gap], span: timedelta, *, first: bool) -> None:
-    """Join silences with nothing shown between them; before the very first row there is none."""
+    """Join gaps with nothing shown between them; before the very first row there is none."""
     if not shown and not first:
         return
     seconds = int(span.total_seconds())
@@ -99,7 +99,7 @@ def _row(entry: Entry, names: Names, marks: frozenset[Tag]) -> Row:
 
 
 def told_by(event: Event) -> PromptUsed | None:
-    """Tell what an agent that began was told; nothing else was told anything."""
+    """Return the prompt of an agent that began; other entries have none."""
     if not isinstance(event, AgentBegan) or not event.prompt_blob:
         return None
     return PromptUsed(

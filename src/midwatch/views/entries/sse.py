@@ -1,4 +1,4 @@
-"""An entry as the event stream tells it to programs: seed 003's types, with the words people read."""
+"""An entry as one message of the event stream: seed 003's types, with the words people read."""
 
 from collections.abc import Mapping
 
@@ -14,25 +14,25 @@ from midwatch.views.text.plain import clean
 
 PING: dict[str, JsonValue] = {"type": "ping"}
 LONGEST = 2000
-"""A voice or a question may be longer than a line in the log."""
+"""A council voice or a question may be longer than a line in the log."""
 REFERENCES = ("act", "ask", "job", "run", "pull_request")
-"""Fields by which an event names a thing that belongs to a session."""
+"""Fields by which an event names the session's thing it is about."""
 
 
 def connected(seq: int) -> dict[str, JsonValue]:
-    """Greet a reader and tell after which entry its stream begins."""
+    """Open a reader's stream and say after which entry it begins."""
     return {"type": "connected", "seq": seq}
 
 
 def session_of(event: Event, sessions: Mapping[str, str]) -> str:
-    """Tell to which session an event belongs, by itself or by the thing it is about; empty if to none."""
+    """Return the session an event belongs to, by itself or by the thing it is about; empty if none."""
     own: str = getattr(event, "session", "")
     things = (getattr(event, name, "") for name in REFERENCES)
     return own or next((sessions[thing] for thing in things if thing in sessions), "")
 
 
 def streamed(entry: Entry, names: Names) -> dict[str, JsonValue]:
-    """Write an entry as one message of the stream."""
+    """Encode an entry as one message of the stream."""
     event = entry.event
     message: dict[str, JsonValue] = {
         "type": sse_type(event),
@@ -49,7 +49,7 @@ def streamed(entry: Entry, names: Names) -> dict[str, JsonValue]:
 
 
 def _more(event: Event, names: Names) -> dict[str, JsonValue]:
-    """Tell what only some types have."""
+    """Return the fields that only some types have."""
     match event:
         case CouncilSpoke(opinions=opinions, decision=decision):
             said: list[JsonValue] = [

@@ -1,4 +1,4 @@
-"""Where an entry stands in the day, what it can be filtered by, and what the stream calls it."""
+"""The part of the day an entry belongs to, its filters, and its name in the stream."""
 
 from typing import Final, Literal
 
@@ -97,17 +97,17 @@ _SSE: Final[dict[str, str]] = {
 
 
 def phase_of(event: Event) -> Phase:
-    """Say to which part of the day an entry belongs."""
+    """Return the part of the day an entry belongs to."""
     return PHASES[event.kind]
 
 
 def sse_type(event: Event) -> str:
-    """Name an entry for the stream: seed 003's names where it has one, else `entry`."""
+    """Return an entry's name in the stream: seed 003's name if it has one, else `entry`."""
     return _SSE.get(event.kind, "entry")
 
 
 def tags_of(event: Event) -> frozenset[Tag]:
-    """Say by which of the replay's filters an entry is found."""
+    """Return the replay filters that find an entry."""
     tags: set[Tag] = {tag for tag, kinds in _ALWAYS.items() if event.kind in kinds}
     if _went_wrong(event):
         tags.add("errors")
@@ -139,7 +139,7 @@ def _went_wrong(event: Event) -> bool:
 
 
 def _by_silence(event: Event) -> bool:
-    """Consent that nobody spoke is an assumption, whatever the orders say about it."""
+    """Approval by silence is an assumption, even where the orders allow it."""
     match event:
         case AskExpired(meant=Silence.APPROVED) | JobApproved(by="silence"):
             return True

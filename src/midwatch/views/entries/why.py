@@ -1,4 +1,4 @@
-"""Why is it so? The chain of causes upward, the direct consequences downward, each in words."""
+"""Why did it happen: the chain of causes upward, the direct consequences downward, each in words."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -16,7 +16,7 @@ LONGEST = 50
 
 
 class CauseStep(Term):
-    """One entry of a chain; depth counts how far it lies from the question."""
+    """One entry of a chain; depth is its distance from the question."""
 
     seq: int
     kind: str
@@ -25,7 +25,7 @@ class CauseStep(Term):
 
 
 class Explanation(Term):
-    """What happened, what led to it, nearest first, and what came of it."""
+    """What happened, what caused it, nearest first, and what followed from it."""
 
     seq: int
     kind: str
@@ -37,7 +37,7 @@ class Explanation(Term):
 def why(
     seq: int, entries: Sequence[Entry], names: Names, belongs: Mapping[str, tuple[str, ...]] | None = None
 ) -> Explanation:
-    """Explain one entry by those it leans on and those after it."""
+    """Explain one entry by the entries it depends on and those that follow from it."""
     find = {entry.seq: entry for entry in entries}.get
     asked = find(seq)
     if asked is None:
@@ -54,7 +54,7 @@ def why(
 
 
 def _upward(asked: Entry, threads: Threads, find: Callable[[int], Entry | None], names: Names) -> tuple[CauseStep, ...]:
-    """Walk level by level; an entry reached twice is told once, at its nearest."""
+    """Walk level by level; an entry reached twice is listed once, at its nearest."""
     steps: list[CauseStep] = []
     seen = {asked.seq}
     level = [asked]

@@ -1,4 +1,4 @@
-"""What pages and commands say about channels and about the notices that went, or will go, over them."""
+"""What pages and commands say about channels and about the notices sent to them."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ WAITS: Final = {
 
 
 class ChannelShown(Term):
-    """One channel: whether its last message was taken, and what still waits for it."""
+    """One channel: whether it accepted its last message, and how many notices still wait for it."""
 
     name: str
     state: Literal["good", "bad", "new"]
@@ -31,7 +31,7 @@ class ChannelShown(Term):
 
 
 class WayShown(Term):
-    """How a notice stands with one channel, and when that was or will be."""
+    """The state of a notice on one channel, and since or until when."""
 
     said: str
     at: datetime | None = None
@@ -39,7 +39,7 @@ class WayShown(Term):
 
 
 class NoticeShown(Term):
-    """One notice with its ways out of the house."""
+    """One notice with its state on each channel."""
 
     id: str
     text: str
@@ -49,7 +49,7 @@ class NoticeShown(Term):
 
 
 def channel_shown(name: str, pushes: Sequence[PushRow], rows: Iterable[DeliveryRow]) -> ChannelShown:
-    """Say how a channel stands, by its messages in order and its deliveries."""
+    """Describe a channel's state, from its messages in order and its deliveries."""
     states = [row.state for row in rows]
     waiting, failed = sum(not state.over for state in states), states.count(DeliveryState.FAILED)
     over = [push for push in pushes if push.settled_at is not None]
@@ -64,7 +64,7 @@ def channel_shown(name: str, pushes: Sequence[PushRow], rows: Iterable[DeliveryR
 
 
 def notices_shown(notices: Sequence[NoticeRow], rows: Iterable[DeliveryRow]) -> tuple[NoticeShown, ...]:
-    """Show the newest notices, newest first, each with how it stands on every channel."""
+    """Show the newest notices, newest first, each with its state on every channel."""
     ways: dict[str, list[WayShown]] = {}
     for row in rows:
         ways.setdefault(row.notice, []).append(_way(row))

@@ -15,7 +15,7 @@ class EstimateLine(Term):
 
 
 def estimate(facts: SheetFacts) -> tuple[EstimateLine, ...]:
-    """Say what is known beforehand, and what is not."""
+    """List what is known beforehand, and what is not."""
     orders = facts.orders
     projects = len({name for work in orders.work for name in work.where})
     items = f"{counted(len(orders.work), 'item')} in {counted(projects, 'project')}"
@@ -38,7 +38,7 @@ def estimate(facts: SheetFacts) -> tuple[EstimateLine, ...]:
 
 
 def _walls(facts: SheetFacts) -> str:
-    """Say what keeps jobs apart on this machine, and how much leave that is worth."""
+    """Say what isolates jobs on this machine, and which level that allows."""
     walls = WALLS[facts.isolation]
     name = f"{walls.mark.capitalize()} ({walls.kind})" if walls.state != "bad" else "None"
     each = f"{name}: a job {walls.does}."

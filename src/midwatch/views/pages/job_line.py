@@ -1,4 +1,4 @@
-"""One job in a line: where it stands, what it asked of a model, what that cost, and how long it may still take."""
+"""One job in a line: its stage, its requests to models, their cost, and how long it may still take."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -14,13 +14,13 @@ from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, counted
 
 PHASES: Final[dict[Stage, str]] = {
-    Stage.MIRROR: "the mirror is brought up to date",
-    Stage.SETUP: "the project's setup is made ready",
+    Stage.MIRROR: "the mirror is updated",
+    Stage.SETUP: "the project's setup is prepared",
     Stage.PLAN: "planning",
     Stage.APPROVE: "waits for approval",
     Stage.EXECUTE: "at work",
     Stage.BUNDLE: "its work is packed",
-    Stage.QUARANTINE: "its work is looked through",
+    Stage.QUARANTINE: "its work is inspected",
     Stage.VERIFY: "its work is checked",
     Stage.REPAIR: "repairing",
     Stage.DELIVER: "its branch is being pushed",
@@ -30,11 +30,11 @@ PHASES: Final[dict[Stage, str]] = {
 
 
 HELD: Final = frozenset({"waits", "recovers", "stranded"})
-"""Paths on which a person wants to know for whom, and until when."""
+"""Waits for which a person wants to see who answers, and until when."""
 
 
 class Spent(Term):
-    """What was asked of models, and what it cost."""
+    """Requests to models, and their cost."""
 
     requests: int = 0
     tokens: int = 0
@@ -42,40 +42,40 @@ class Spent(Term):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Say it in parts; nothing, where no model was asked."""
+        """Return it in parts; nothing if no model was asked."""
         if not self.requests:
             return ()
         return (counted(self.requests, "request"), f"{many(self.tokens)} tokens", dollars(self.usd_micros))
 
 
 class JobLine(Term):
-    """The line in its parts, for whoever wants to lay them out; `said` is the whole of it."""
+    """The line in its parts, for surfaces with their own layout; `said` is the full line."""
 
     phase: str
     model: str = ""
     requests: int = 0
-    """To a model. An agent may ask several times in what it calls one turn."""
+    """To a model. An agent may send several requests in one of its turns."""
     tokens: int = 0
     usd_micros: int = 0
     max_usd_micros: int = 0
     spent: tuple[str, ...] = ()
     waits_for: str = ""
-    """What it waits for, as a sentence; nothing, while it does not."""
+    """What it waits for, as a sentence; empty when it does not wait."""
     wakes_at: datetime | None = None
     ends_at: datetime | None = None
-    """When its time, or the night's, is up; nothing, while no time runs."""
+    """When its time, or the night's, is up; nothing while no time is counted."""
     ended_by: str = ""
-    """Whose time that is."""
+    """Whose limit that is."""
     minutes_left: int | None = None
     path: str = ""
     """live, queued, waits, recovers, stranded or over."""
     standing: str = ""
-    """How it gets on, as a sentence: at work since when, or for what it waits and until when."""
+    """Its progress, as a sentence: since when it works, or what it waits for and until when."""
 
     @computed_field  # type: ignore[prop-decorator]  # pydantic's own way, which mypy cannot follow
     @property
     def said(self) -> str:
-        """Say all of it in one line."""
+        """Return all of it in one line."""
         held = self.standing if self.path in HELD else ""
         return " · ".join(part for part in (self.phase, *self.spent, self.left, self.waits_for, held) if part)
 
@@ -88,7 +88,7 @@ class JobLine(Term):
 
 
 def spent_by(jobs: Iterable[JobRow]) -> Spent:
-    """Add up what jobs asked of models."""
+    """Add up the requests of jobs to models."""
     rows = tuple(jobs)
     return Spent(
         requests=sum(job.requests for job in rows),
@@ -105,7 +105,7 @@ def job_line(
     night_ends_at: datetime | None = None,
     planning_usd_micros: int | None = None,
 ) -> JobLine:
-    """Say where a job stands; a plan has a smaller purse than the work, if there is one for it."""
+    """Describe a job's state; a plan may have a smaller budget than the work."""
     most = _most(job, contract, planning_usd_micros)
     ends_at, ended_by = _end(job, contract, now, night_ends_at)
     left = max(timedelta(0), ends_at - now) // timedelta(minutes=1) if ends_at else None
@@ -126,7 +126,7 @@ def job_line(
 
 
 def phase(job: JobRow) -> str:
-    """Say what a job is at, in the words of a person who looks at it."""
+    """Say what a job is doing now."""
     if job.state.over:
         return "done" if job.state is JobState.DONE else f"{job.state.value} at {job.stage.value}"
     if job.state is JobState.QUEUED:
@@ -153,7 +153,7 @@ def _most(job: JobRow, contract: RunContract | None, planning: int | None) -> in
 def _end(
     job: JobRow, contract: RunContract | None, now: datetime, night_ends_at: datetime | None
 ) -> tuple[datetime | None, str]:
-    """Whichever comes first; who waits for somebody is not timed, and only an agent at work uses up its own time."""
+    """Whichever comes first; a job that waits for a person is not timed; only a running agent uses its own time."""
     if job.state is not JobState.RUNNING:
         return None, ""
     ends = [(night_ends_at, "the night")] if night_ends_at else []

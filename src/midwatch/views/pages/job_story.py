@@ -1,4 +1,4 @@
-"""What a job's agents did: what each was told, every tool call with its verdict, what it cost, how it ended."""
+"""What a job's agents did: each prompt, every tool call with its verdict, the cost, how it ended."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,24 +11,24 @@ from midwatch.views.pages.job_line import Spent
 from midwatch.views.text.plain import clean, counted
 
 STORY: Final = ("agent.began", "agent.ended", "agent.limited", "model.called", "tool_call.decided")
-"""The entries this is made of."""
+"""The kinds of entries this is made of."""
 Verdict = Literal["allowed", "refused", "waits"]
 VERDICTS: Final[dict[str, Verdict]] = {"allow": "allowed", "deny": "refused", "ask": "waits"}
 ENDED: Final = {
     "ok": "ended well",
     "failed": "failed",
     "max_turns": "took too many turns",
-    "budget": "spent all it may",
-    "limit": "met the provider's limit",
+    "budget": "spent its budget",
+    "limit": "reached the provider's limit",
     "auth": "could not authenticate with the provider",
     "network": "could not reach the provider",
     "cancelled": "was stopped",
-    "crashed": "broke off",
+    "crashed": "crashed",
 }
 
 
 class Call(Term):
-    """One tool call: exactly what would run, what was said to it, and by whom where a person was asked."""
+    """One tool call: exactly what would run, the decision, and who made it where a person was asked."""
 
     seq: int
     at: datetime
@@ -42,7 +42,7 @@ class Call(Term):
 
 
 class LimitReached(Term):
-    """A provider's limit that held the work up."""
+    """A provider's limit that made the work wait."""
 
     provider: str
     limit: str
@@ -51,7 +51,7 @@ class LimitReached(Term):
 
 
 class ErrandDone(Term):
-    """One run of an agent's program, from what it was told to how it ended."""
+    """One run of an agent's program, from its prompt to its end."""
 
     epoch: int
     errand: str = ""
@@ -65,21 +65,21 @@ class ErrandDone(Term):
     ended_at: datetime | None = None
     outcome: str = ""
     ended: str = ""
-    """How it ended, as the rest of a sentence about it; nothing, while it goes on."""
+    """How it ended, as the rest of a sentence about it; empty while it runs."""
     why: str = ""
     spent: Spent = Spent()
     cost: str = ""
     """What it cost, in words."""
     estimated: bool = False
-    """Whether some of what it cost is our guess because the provider had not told."""
+    """Whether part of the cost is estimated because the provider did not report it."""
     failed: int = 0
-    """Requests the provider did not answer well."""
+    """Requests that failed at the provider."""
     calls: tuple[Call, ...] = ()
     limits: tuple[LimitReached, ...] = ()
 
 
 def errands_of(entries: Iterable[Entry], job: str) -> tuple[ErrandDone, ...]:
-    """Tell a job's errands in the order they began; nothing that would run is cut."""
+    """List a job's agent runs in the order they began; what would run is never cut."""
     found: dict[int, ErrandDone] = {}
     for entry in entries:
         event = entry.event
@@ -145,7 +145,7 @@ def _paid(known: ErrandDone, event: ModelCalled) -> dict[str, object]:
 
 
 def _decided(calls: tuple[Call, ...], seq: int, at: datetime, event: ToolCallDecided) -> tuple[Call, ...]:
-    """A call that was held is one call: the answer takes the question's place."""
+    """A held call is one call: the answer replaces the question."""
     tool = clean(event.tool, 120)
     waiting = [one for one in calls if (one.verdict, one.tool, one.shown) == ("waits", tool, event.shown)]
     call = Call(

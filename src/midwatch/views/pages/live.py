@@ -1,4 +1,4 @@
-"""What the Live page says: how the night stands, what it used, who is at work."""
+"""What the Live page shows: the state of the night, what it used, which jobs are running."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -21,7 +21,7 @@ from midwatch.views.text.plain import clean, counted, spaced
 
 FEED_ROWS: Final = 60
 ALMOST: Final = 0.8
-"""From this share on a limit is near."""
+"""From this share on a limit is nearly used up."""
 STEPS: Final = tuple(stage for stage in Stage if stage is not Stage.REPAIR)
 
 
@@ -35,7 +35,7 @@ class FeedRow(Term):
 
 
 class Gauge(Term):
-    """One thing that is used up, in words and as a share of its limit; `most` 0 means there is no limit to show."""
+    """One limited thing, in words and as a share of its limit; `most` 0 means there is no limit to show."""
 
     name: str
     said: str
@@ -45,13 +45,13 @@ class Gauge(Term):
 
 
 class NightShown(Term):
-    """The banner: which night, how it stands, under which leave."""
+    """The banner: which night, its state, its level."""
 
     number: int = 0
     title: str
     told: str = ""
     paused: str = ""
-    """Why, if it is."""
+    """Why it is paused, if it is."""
     level: str = ""
     level_means: str = ""
     authority: str = ""
@@ -63,7 +63,7 @@ class NightShown(Term):
 
 
 class JobStation(Term):
-    """One station of a job and where the job stands towards it."""
+    """One stage of a job, and whether the job has reached it."""
 
     name: str
     state: str
@@ -71,7 +71,7 @@ class JobStation(Term):
 
 
 class JobShown(Term):
-    """One agent at work, or done."""
+    """One job, running or done."""
 
     id: str
     number: int
@@ -87,14 +87,14 @@ class JobShown(Term):
     took: str = ""
     why: str = ""
     line: JobLine
-    """What it is at, what it cost so far, how long it may still take."""
+    """What it is doing, what it cost so far, how long it may still take."""
     steps: tuple[JobStation, ...] = ()
     walls: Walls | None = None
-    """What keeps it apart; nothing, until somebody took it up."""
+    """What isolates it; nothing until a worker has claimed it."""
 
 
 def feed_rows(entries: Iterable[Entry], names: Names) -> tuple[FeedRow, ...]:
-    """Say entries in words, newest first; `names` knows everything they bring already."""
+    """Describe entries in words, newest first; `names` already knows everything they name."""
     told = [
         FeedRow(seq=one.seq, at=one.at, phase=phase_of(one.event), text=describe(one.event, names)) for one in entries
     ]
@@ -102,7 +102,7 @@ def feed_rows(entries: Iterable[Entry], names: Names) -> tuple[FeedRow, ...]:
 
 
 def night_shown(session: SessionRow | None, *, headline: str = "", authority: str = "") -> NightShown:
-    """Say how the newest night stands; without one under way, say what to do next."""
+    """Describe the newest night; when none is under way, say what to do next."""
     if session is None:
         return NightShown(
             title="No night is under way.",
@@ -120,13 +120,13 @@ def night_shown(session: SessionRow | None, *, headline: str = "", authority: st
             next_words="Read and sign the orders",
         )
     waits = session.state is SessionState.DEBRIEF
-    said = clean(headline, 300) or f"It ended: {clean(session.reason, 200) or 'without a word'}."
+    said = clean(headline, 300) or f"It ended: {clean(session.reason, 200) or 'without a reason'}."
     return NightShown(
         number=session.number,
         title=f"Night {session.number} is over.",
         told=said,
         next_page="/morning" if waits else "/tonight",
-        next_words="Review what came of it" if waits else "Prepare tonight",
+        next_words="Review the results" if waits else "Prepare tonight",
     )
 
 
@@ -187,7 +187,7 @@ def _hours(minutes: int) -> str:
 def jobs_shown(
     jobs: Iterable[JobRow], projects: Mapping[str, ProjectRow], now: datetime, lines: Mapping[str, JobLine]
 ) -> tuple[JobShown, ...]:
-    """Show the jobs, those at work first, then the newest."""
+    """Show the jobs, running ones first, then the newest."""
     ordered = sorted(jobs, key=lambda job: (job.state.over, -job.number))
     return tuple(job_shown(job, projects.get(job.project), now, lines.get(job.id)) for job in ordered)
 

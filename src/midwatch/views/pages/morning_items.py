@@ -34,7 +34,7 @@ from midwatch.views.text.proof import told as told_of
 
 @dataclass(frozen=True, slots=True)
 class NightRows:
-    """Everything one night left behind, as rows."""
+    """All rows of one night."""
 
     session: SessionRow
     report: ReportRow
@@ -73,7 +73,7 @@ class CheckShown(Term):
 
 
 class DecisionMade(Term):
-    """Something decided while nobody could be asked."""
+    """Something decided while no person could be asked."""
 
     seq: int
     text: str
@@ -90,7 +90,7 @@ class PullShown(Term):
     undo: tuple[str, ...]
     merged_sha: str
     standing: str = "open"
-    """Its state, and its checks where it is kept."""
+    """Its state, and the state of its checks on the forge."""
     link: str = ""
 
 
@@ -116,7 +116,7 @@ class Item(Term):
     evidence: tuple[EvidenceShown, ...]
     checks: tuple[CheckShown, ...]
     told: tuple[ProofLine, ...]
-    """What speaks for and against the proof, beside its checks."""
+    """What supports and what weakens the proof, beside its checks."""
     decisions: tuple[DecisionMade, ...]
     pull: PullShown | None
     diff_blob: str
@@ -187,7 +187,7 @@ def _pull(row: PullRequestRow, job: int) -> PullShown:
 
 
 def standing(row: PullRequestRow) -> str:
-    """Say how a pull request stands, in a word or two."""
+    """Describe the state of a pull request, in a word or two."""
     if row.state != "open":
         return row.state
     checks = f", checks {row.checks}" if row.checks != "none" else ""

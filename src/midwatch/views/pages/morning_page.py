@@ -39,7 +39,7 @@ class NightLine(Term):
 
 
 class DecisionWanted(Term):
-    """An ask that still waits."""
+    """An ask that is still open."""
 
     number: int
     question: str
@@ -48,7 +48,7 @@ class DecisionWanted(Term):
 
 
 class Assumed(Term):
-    """Something taken for granted, for a person to confirm."""
+    """An assumption, for a person to confirm."""
 
     id: str
     statement: str
@@ -57,7 +57,7 @@ class Assumed(Term):
 
 
 class RunScore(Term):
-    """What a run was worth, before and after review."""
+    """The score of a run, before and after review."""
 
     run: int
     title: str
@@ -74,7 +74,7 @@ class Recorded(Term):
 
 
 class Reviewed(Term):
-    """The review that was handed in."""
+    """The submitted review."""
 
     by: str
     at: datetime | None
@@ -102,7 +102,7 @@ class MorningPage(Term):
     scores: tuple[RunScore, ...]
     reviewed: Reviewed | None
     missed: bool
-    """Nobody reviewed in time; it still can be done."""
+    """The review was not given in time; it can still be given."""
 
 
 def morning_page(rows: NightRows, entries: Sequence[Entry], names: Names) -> MorningPage:
@@ -133,7 +133,7 @@ def morning_page(rows: NightRows, entries: Sequence[Entry], names: Names) -> Mor
 
 
 def verdict(rows: NightRows) -> str:
-    """Say in one breath how the night went, from its facts."""
+    """Describe in one sentence how the night went."""
     works = rows.session.works()
     ordered = len(works)
     if rows.session.level is Level.OBSERVE and not rows.jobs:
@@ -191,7 +191,7 @@ def _spent(rows: NightRows) -> str:
 
 
 def asked(night: NightLine) -> str:
-    """Tell how much of a person the night used."""
+    """Say how many questions the night asked a person."""
     if not night.asks:
         return "no question asked"
     told = [f"{night.answered} answered in time"] if night.answered else []

@@ -1,4 +1,4 @@
-"""A night as spans by phase on one line of time, with the stretches in which nothing was under way folded."""
+"""A night as spans by phase on one time line, with idle stretches folded."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -45,7 +45,7 @@ PICTURED: Final = (
 
 
 class Span(Term):
-    """One thing under way from one moment to another; `seq` is the entry it began with."""
+    """One span from one moment to another; `seq` is the entry it began with."""
 
     lane: Lane
     begin: datetime
@@ -56,7 +56,7 @@ class Span(Term):
 
 
 class Fold(Term):
-    """A stretch nobody needs to look at."""
+    """A folded idle stretch."""
 
     begin: datetime
     end: datetime
@@ -72,7 +72,7 @@ class NightPicture(Term):
 
 
 def night_picture(entries: Sequence[Entry], begin: datetime, now: datetime) -> NightPicture:
-    """Lay a night's entries out as spans up to `now`; what has not ended yet is still going."""
+    """Lay a night's entries out as spans up to `now`; a span without an end is still open."""
     weaver = _Weaver()
     for entry in entries:
         weaver.take(entry)
@@ -81,7 +81,7 @@ def night_picture(entries: Sequence[Entry], begin: datetime, now: datetime) -> N
 
 
 def in_words(picture: NightPicture) -> str:
-    """Say what the picture shows, for those who hear it."""
+    """Describe the picture in words, for screen readers."""
     told = [
         counted(sum(span.lane == "sense" for span in picture.spans), "round"),
         counted(len({span.what for span in picture.spans if span.lane == "job"}), "job"),
@@ -107,7 +107,7 @@ class _Weaver:
         self._jobs: dict[str, str] = {}
 
     def take(self, entry: Entry) -> None:
-        """Let one entry open or close what it must."""
+        """Open or close spans for one entry."""
         match entry.event:
             case RoundCalled(number=number):
                 self._begin("round", "sense", entry, f"round {number}: looking")
@@ -132,7 +132,7 @@ class _Weaver:
                 self._work(entry)
 
     def _work(self, entry: Entry) -> None:
-        """A job that waits for leave is not at work: the ask below it shows the wait."""
+        """A job that waits for approval is not running: the ask below it shows the wait."""
         match entry.event:
             case JobCreated(job=job, title=title):
                 self._jobs[job] = clean(title, 120)
@@ -161,7 +161,7 @@ class _Weaver:
             self._end(key, at)
 
     def upto(self, now: datetime) -> tuple[Span, ...]:
-        """Give every span in the order of its beginning; open ones reach to now."""
+        """Return every span in the order of its beginning; open ones reach to now."""
         going = (span.model_copy(update={"end": max(now, span.begin)}) for span in self._open.values())
         return tuple(sorted((*self._done, *going), key=lambda span: (span.begin, span.seq)))
 

@@ -15,13 +15,13 @@ from midwatch.views.text.plain import clean
 ASKED: Final[dict[AskKind, str]] = {
     AskKind.CONFIRM_ACT: "May it do this?",
     AskKind.GUIDANCE_ERROR: "Something broke. What now?",
-    AskKind.GUIDANCE_UNCERTAIN: "It is not sure. Which way?",
+    AskKind.GUIDANCE_UNCERTAIN: "How should it continue?",
     AskKind.SPEND: "May it spend more?",
 }
 LONGEST: Final = 20_000
-"""More than this of what would run is not shown at once, and the reader is told so."""
+"""A longer command is not shown in full at once, and the page says so."""
 _HELD: Final = re.compile(r"(May job \d+ use .+?\?)\s(.+)", re.DOTALL)
-"""How a held tool call is asked: the question, then exactly what would run."""
+"""The form of a held tool call's question: the question, then exactly what would run."""
 _WITHIN: Final = "If you do not answer"
 
 
@@ -43,7 +43,7 @@ class AskShown(Term):
     exactly: str = ""
     """What would run, line by line, where a tool call is held."""
     left_out: int = 0
-    """So many characters of it are not shown."""
+    """How many of its characters are not shown."""
     rationale: str = ""
     recommendation: str = ""
     choices: tuple[Choice, ...] = ()
@@ -55,7 +55,7 @@ class AskShown(Term):
     job: int = 0
     project: str = ""
     edits: bool = False
-    """Whether it may be sent back with a word about what should be different."""
+    """Whether it may be returned with a comment on what should change."""
 
 
 def asks_shown(
@@ -93,7 +93,7 @@ def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) ->
 
 
 def parts_of(ask: AskRow) -> tuple[str, str]:
-    """Take apart what is asked and exactly what would run; nothing would, where no tool call is held."""
+    """Split the question from exactly what would run; the second is empty where no tool call is held."""
     held = _HELD.fullmatch(ask.question) if ask.kind is AskKind.CONFIRM_ACT else None
     return (clean(held[1], 300), held[2]) if held else (ask.question, "")
 
@@ -106,7 +106,7 @@ def _heading(ask: AskRow) -> str:
 
 
 def _choices(ask: AskRow) -> tuple[Choice, ...]:
-    """The recommended answer comes as the bright button; without a recommendation the first one does."""
+    """The recommended answer gets the bright button; without a recommendation the first one does."""
     best = ask.recommendation if ask.recommendation in ask.options else next(iter(ask.options), "")
     words = {"yes": "Approve", "no": "Reject"} if ask.kind is AskKind.APPROVE_PLAN else {}
     return tuple(

@@ -54,7 +54,7 @@ def _leave(limits: Limits) -> str:
 
 
 def _text(text: str) -> str:
-    """JSON writes strings as TOML does, but for the one character TOML wants escaped as well."""
+    """JSON writes strings as TOML does, except for one character that TOML wants escaped as well."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""Every version of a job's plan: what became of it, and what changed from one to the next."""
+"""Every version of a job's plan: its outcome, and what changed from one to the next."""
 
 import difflib
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ PARTS: Final = (("approach", "How"), ("files", "Files"), ("risks", "Risks"), ("c
 
 
 class Line(Term):
-    """A line of a plan: the same in both versions, added, or taken out."""
+    """A line of a plan: the same in both versions, added, or removed."""
 
     mark: str
     text: str
@@ -63,13 +63,13 @@ def versions_shown(rows: Iterable[PlanRow]) -> tuple[PlanVersion, ...]:
 
 
 def difference(before: Plan, after: Plan) -> tuple[Line, ...]:
-    """Compare two plans line by line; what is the same in both is left out but for a line around each change."""
+    """Compare two plans line by line; equal lines are left out, except for one around each change."""
     marked = difflib.unified_diff(plan_lines(before), plan_lines(after), n=1, lineterm="")
     return tuple(Line(mark=one[:1], text=one[1:]) for one in marked if not one.startswith(("---", "+++", "@@")))
 
 
 def plan_lines(plan: Plan) -> list[str]:
-    """Write a plan down line by line, as it is compared and read."""
+    """Write a plan line by line, as it is compared and read."""
     lines = [harmless(plan.summary)]
     for field, title in PARTS:
         lines += [f"{title}: {harmless(one)}" for one in getattr(plan, field)]

@@ -25,7 +25,7 @@ PROJECT: Final = frozenset({What.CLONE, What.SETUP, What.CHECKS, What.PUSH})
 
 
 class LineShown(Term):
-    """One line: whose, about what, how it stands, and what to do."""
+    """One line: its owner, its subject, its result, and what to do."""
 
     subject: str
     what: str
@@ -46,7 +46,7 @@ class PreflightShown(Term):
     bad: int
     broke: bool
     of: int
-    """How many lines are to come at least."""
+    """The least number of lines to expect."""
 
 
 def preflight_shown(row: PreflightRow, lines: Iterable[PreflightLineRow]) -> PreflightShown:
@@ -85,11 +85,11 @@ def _line(row: PreflightLineRow) -> LineShown:
 
 def _said(row: PreflightRow, told: int) -> str:
     if row.state is PreflightState.RUNNING:
-        return f"Looking: {told} of {max(row.plan.lines, told)} checked so far."
+        return f"Checking: {told} of {max(row.plan.lines, told)} checked so far."
     if row.error:
-        return f"The look broke off: {clean(row.error)}"
+        return f"The preflight failed: {clean(row.error)}"
     if row.state is PreflightState.REPLACED:
-        return "Another look took its place."
+        return "A newer preflight replaced it."
     looks = f" {counted(row.look, 'line')} to read first." if row.look else ""
     if row.bad:
         return f"{'1 thing is' if row.bad == 1 else f'{row.bad} things are'} not ready.{looks}"
@@ -97,9 +97,9 @@ def _said(row: PreflightRow, told: int) -> str:
 
 
 def signed_with(bad: Iterable[PreflightLineRow], *, error: str = "") -> str:
-    """Say what was known to be wrong when orders were signed; nothing where nothing was."""
+    """Say what was known to be wrong when orders were signed; empty if nothing was."""
     if error:
-        return f"Signed after a preflight that broke off: {clean(error)}"
+        return f"Signed after a preflight that failed: {clean(error)}"
     lines = list(bad)
     if not lines:
         return ""

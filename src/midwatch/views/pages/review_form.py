@@ -1,4 +1,4 @@
-"""A review as a form gives it: verdicts by recommendation, ratings, flags, what was said about assumptions."""
+"""A review as a form sends it: verdicts by recommendation, ratings, flags, answers to assumptions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ LONGEST = 4_000
 
 
 def review_of(form: Mapping[str, str], flags: Sequence[str], page: MorningPage) -> Review:
-    """Read a review; what is missing or unknown is said in words."""
+    """Read a review; raise an error that names what is missing or unknown."""
     ratings = {name: _rating(name, form.get(name, "")) for name in RATINGS}
     outcomes = [one for item in page.items if (one := _given(form, item.id)) is not None]
     unknown = [flag for flag in flags if flag not in set(FlagKind)]

@@ -1,4 +1,4 @@
-"""What the words on tonight's sheet follow from."""
+"""The facts behind the words on tonight's sheet."""
 
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import Silence
@@ -9,7 +9,7 @@ from midwatch.terms.trust import GateOutcome, Isolation, Level
 
 
 class ProjectSeen(Term):
-    """What the sheet has to know about a project it names."""
+    """What the sheet needs to know about a project it names."""
 
     name: str
     flags: tuple[Flag, ...] = ()
@@ -25,12 +25,12 @@ class PastNight(Term):
 
 
 class SheetFacts(Term):
-    """All that the words on the sheet follow from."""
+    """All the facts behind the words on the sheet."""
 
     orders: Orders
     standing: Level
     outcomes: dict[ActKind, GateOutcome]
-    """What each act becomes at the level of the orders."""
+    """The outcome of each act at the level of the orders."""
     plan_silence: Silence
     plan_minutes: float
     """How long a plan waits; 0 means that it does not wait."""
@@ -41,9 +41,9 @@ class SheetFacts(Term):
     idle_minutes: float
     isolation: Isolation
     most_by_walls: Level
-    """The most a model-driven agent may be given behind the walls of this machine."""
+    """The highest level a model-driven agent may get with this machine's isolation."""
     model_free: tuple[str, ...]
-    """Agents no model drives."""
+    """Agents that use no model."""
     thinks_by_rules: bool
     projects: tuple[ProjectSeen, ...] = ()
     past: tuple[PastNight, ...] = ()
@@ -52,7 +52,7 @@ class SheetFacts(Term):
 
 
 def span(minutes: float) -> str:
-    """Say a length of time: `45 min`, `8 h`, `1 h 30 min`."""
+    """Write a length of time: `45 min`, `8 h`, `1 h 30 min`."""
     whole = max(1, round(minutes)) if minutes else 0
     hours, rest = divmod(whole, 60)
     said = [f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest or not hours)
@@ -60,5 +60,5 @@ def span(minutes: float) -> str:
 
 
 def money(usd: float) -> str:
-    """Say an amount without digits that mean nothing: `5 USD`, `0.25 USD`, `1,000,000 USD`."""
+    """Write an amount without needless digits: `5 USD`, `0.25 USD`, `1,000,000 USD`."""
     return f"{usd:,.6f}".rstrip("0").rstrip(".") + " USD"

@@ -1,4 +1,4 @@
-"""A stack in words: how many branches go together, what keeps the others out, and what to type."""
+"""A stack in words: how many branches merge together, why the others do not, and what to type."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -30,7 +30,7 @@ class StackShown(Term):
     proven: bool
     offered: bool
     elsewhere: bool
-    """Kept at another forge: there the order is told, not merged."""
+    """It is at another forge: there the order is posted, not merged."""
     base: str
     tip: str
     steps: tuple[StackStep, ...]
@@ -84,7 +84,7 @@ def stack_shown(row: StackRow, project: str, *, elsewhere: bool = False) -> Stac
 
 
 def offered(row: StackRow) -> bool:
-    """Whether a person may take it now."""
+    """Whether a person may merge it now."""
     return row.state is StackState.MADE and bool(row.order) and row.verdict is not None and row.verdict.offered
 
 
@@ -109,9 +109,9 @@ def _share(together: int, many: int) -> str:
 
 
 ALONE: Final = {
-    LeftOutWhy.DRAFT: "Is only a draft: its own checks are red, or not to be believed.",
-    LeftOutWhy.ELSEWHERE: "Goes into another branch.",
-    LeftOutWhy.UNPROVEN: "Was not proven together with the others: time or check runs ended first.",
+    LeftOutWhy.DRAFT: "Is only a draft: its own checks are red or not trusted.",
+    LeftOutWhy.ELSEWHERE: "Its target is another branch.",
+    LeftOutWhy.UNPROVEN: "Was not proven together with the others: time or check runs ran out.",
 }
 
 
@@ -149,7 +149,7 @@ def _files(files: Sequence[str]) -> str:
 
 
 def brief_line(row: StackRow, project: str) -> str:
-    """Say it in the brief, with what to type."""
+    """Describe it for the brief, with what to type."""
     told = f"{project}: {headline(row)}"
     if offered(row):
         return f"{told} To merge them: midwatch stack merge --project {project}"
@@ -157,7 +157,7 @@ def brief_line(row: StackRow, project: str) -> str:
 
 
 def comment(row: StackRow) -> str:
-    """Tell the order where the pull requests are kept; branches and files only, no word an agent chose."""
+    """Write the merge order for the forge's pull requests; branches and files only, no text an agent chose."""
     lines = [f"**Stack of {some(len(row.order), 'branch', 'branches')} into {_code(row.into)}**", "", headline(row), ""]
     lines += ["Merge in this order:"]
     lines += [f"{place}. {_code(step.branch)} at {step.head[:12]}" for place, step in enumerate(row.order, 1)]
@@ -170,7 +170,7 @@ def comment(row: StackRow) -> str:
 
 
 def _code_files(one: LeftOut, row: StackRow) -> str:
-    """Name the others by their branches: numbers are the house's own, and mean another thing elsewhere."""
+    """Name the others by their branches: Midwatch's own numbers mean something else on the forge."""
     branches = {step.number: step.branch for step in row.order} | {each.number: each.branch for each in row.left_out}
     others = ", ".join(_code(branches.get(number, "another branch")) for number in one.others) or _code(row.into)
     if one.why is LeftOutWhy.CONFLICT:

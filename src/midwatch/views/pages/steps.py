@@ -1,4 +1,4 @@
-"""The steps of a job as people see them: what was tried, how long it took, how it ended."""
+"""The steps of a job as people see them: the attempt, how long it took, how it ended."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -56,7 +56,7 @@ def step_shown(row: StepRow, now: datetime) -> StepShown:
         bad=row.state in BAD,
         attempt=row.attempt,
         worker=clean(row.worker, 60),
-        # How a job ended well is told by the job itself.
+        # A job that ended well describes its own end.
         said="" if row.state == "done" else clean(row.said, 400),
         began_at=row.began_at,
         ended_at=row.ended_at,
@@ -65,7 +65,7 @@ def step_shown(row: StepRow, now: datetime) -> StepShown:
 
 
 def span_in_words(span: timedelta) -> str:
-    """Say how long something took, as exactly as anybody wants to know."""
+    """Write how long something took, as exactly as a reader needs."""
     seconds = max(0.0, span.total_seconds())
     if seconds < 10:
         return f"{seconds:.1f} s"

@@ -23,7 +23,7 @@ DOING: Final[dict[ActKind, str]] = {
     ActKind.PAY: "pay",
     ActKind.MAIL_STRANGERS: "mail strangers",
 }
-"""Acts as a person would name them; merging, handing over and looking have sentences of their own."""
+"""Acts as a person would name them; merging, delivering and reading have sentences of their own."""
 
 ALLOWING: Final[dict[str, str]] = {
     "repo_read": "read the repositories",
@@ -35,12 +35,10 @@ ALLOWING: Final[dict[str, str]] = {
 
 
 def will_not(facts: SheetFacts) -> tuple[str, ...]:
-    """Say what will not happen tonight, each sentence true by the rules that hold at this level under these orders."""
+    """List what will not happen tonight; each sentence follows from the rules at this level under these orders."""
     said = (
         _never(facts),
-        "Merge anything. That is a person's act, always."
-        if facts.outcomes[ActKind.MERGE] is GateOutcome.ASK_FIRST
-        else "",
+        "Merge anything. Only a person may do that." if facts.outcomes[ActKind.MERGE] is GateOutcome.ASK_FIRST else "",
         *_held_by_level(facts),
         *_held_by_permissions(facts),
         "Change your own branches or see what you have not committed: work begins at a commit and arrives on agent/…",
@@ -122,7 +120,7 @@ def allowed(name: str) -> str:
 
 
 def silence_on_plans(facts: SheetFacts) -> str:
-    """Say what happens to a plan nobody answers."""
+    """Say what happens to a plan without an answer."""
     if facts.orders.level is Level.OBSERVE:
         return "At observe no work is started, so no plan is made; one you ask for yourself waits for your yes."
     if facts.plan_silence is not Silence.APPROVED:
@@ -136,7 +134,7 @@ def silence_on_plans(facts: SheetFacts) -> str:
 
 
 def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
-    """Say what does not keep anyone from signing, but should be read first."""
+    """List what does not prevent signing, but should be read first."""
     orders = facts.orders
     raised = orders.level.rank > facts.standing.rank
     runs_checks = any(work.checks for work in orders.work) or any(one.has_checks for one in facts.projects)
@@ -160,22 +158,18 @@ def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
             if not one.has_checks and any(work.project == one.name and not work.checks for work in orders.pieces())
         ),
         *_held_by_walls(facts),
-        *(
-            (f"No job will reach {listed(named)}: behind the walls of this machine there is no network.",)
-            if deaf
-            else ()
-        ),
+        *((f"No job will reach {listed(named)}: the sandbox of this machine has no network.",) if deaf else ()),
         *(("Checks run as programs of yours on this machine; nothing isolates them.",) if open_to_all else ()),
     )
 
 
 def _held_by_walls(facts: SheetFacts) -> tuple[str, ...]:
-    """Say it where weak walls leave an agent less than the sheet gives it."""
+    """Say where weak isolation gives an agent less than the orders do."""
     level, most = facts.orders.level, facts.most_by_walls
     agents = sorted({work.agent for work in facts.orders.work} - set(facts.model_free))
     if not agents or most.rank >= level.rank:
         return ()
-    walls = "no walls" if facts.isolation is Isolation.NONE else f"only half walls ({facts.isolation.value})"
+    walls = "no sandbox" if facts.isolation is Isolation.NONE else f"only a partial sandbox ({facts.isolation.value})"
     return (f"This machine has {walls}, so {listed(tuple(agents))} gets {most} at most, whatever these orders say.",)
 
 

@@ -1,4 +1,4 @@
-"""How strongly a job is kept apart, what it may reach and what it tried, in plain words."""
+"""How strongly a job is isolated, what it may reach and what it tried, in plain words."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -11,22 +11,22 @@ from midwatch.views.text.plain import clean
 from midwatch.views.text.sizes import MARKS, size
 
 FIRST: Final = 10
-"""So many of what was refused are shown at once; the rest on demand."""
+"""How many refused connections are shown at once; the rest on demand."""
 
 
 class Walls(Term):
-    """One kind of walls: its mark, whether that is well, and the plain reason."""
+    """One kind of isolation: its mark, whether it is good, and the plain reason."""
 
     kind: str
     mark: str
     state: str
-    """good, half or bad; the mark says it too, for colour is never the only sign."""
+    """good, half or bad; the mark shows it too, since colour is never the only sign."""
     does: str
-    """What a job behind them can and cannot do, as the rest of a sentence about it."""
+    """What an isolated job can and cannot do, as the rest of a sentence about it."""
 
     @property
     def means(self) -> str:
-        """Say it of one job."""
+        """Describe it for one job."""
         return f"It {self.does}."
 
 
@@ -60,14 +60,14 @@ WALLS: Final[dict[Isolation, Walls]] = {
 
 
 class ReachableHosts(Term):
-    """What a job may reach: hosts by name, or why it is none or all of them."""
+    """What a job may reach: hosts by name, or why there are none, or all."""
 
     hosts: tuple[str, ...] = ()
     said: str = ""
 
 
 class RefusedConnection(Term):
-    """What a job tried and did not get, with how often."""
+    """A connection a job tried and did not get, with how often."""
 
     place: str
     verdict: str
@@ -76,7 +76,7 @@ class RefusedConnection(Term):
 
 
 class Connections(Term):
-    """All a job reached or tried to reach."""
+    """Everything a job reached or tried to reach."""
 
     allowed: int = 0
     traffic: str = ""
@@ -91,16 +91,16 @@ class Connections(Term):
 
 
 def walls_of(job: JobRow) -> Walls | None:
-    """Tell what kept a job apart; nothing, until a worker has taken it up."""
+    """Return what isolated a job; nothing until a worker has claimed it."""
     return WALLS[job.isolation] if job.worker else None
 
 
 def reach_of(job: JobRow, contract: RunContract | None, everywhere: Iterable[str]) -> ReachableHosts:
-    """Tell what a job may reach: what the house and the run's contract name, if its walls have doors at all."""
+    """Return what a job may reach: hosts named by the settings and the run's contract, if its sandbox has a network."""
     if job.worker and job.isolation is Isolation.NONE:
-        return ReachableHosts(said="All that this machine reaches: there are no walls to hold it back.")
+        return ReachableHosts(said="Everything this machine reaches: there is no sandbox.")
     if job.worker and job.isolation is not Isolation.BUBBLEWRAP:
-        return ReachableHosts(said="Nothing: behind these walls there is no network.")
+        return ReachableHosts(said="Nothing: this sandbox has no network.")
     scopes = contract.constraints.tool_policy.scopes.values() if contract else ()
     named = (*everywhere, *(domain for scope in scopes for domain in scope.allowed_domains))
     hosts = tuple(dict.fromkeys(clean(one, 253) for one in named))
@@ -108,7 +108,7 @@ def reach_of(job: JobRow, contract: RunContract | None, everywhere: Iterable[str
 
 
 def connections_shown(rows: Iterable[ConnectionRow]) -> Connections:
-    """Count what was reached and gather what was not, alike ones together, newest first."""
+    """Count what was reached and group what was not, newest first."""
     ordered = sorted(rows, key=lambda row: int(row.id), reverse=True)
     allowed = [row for row in ordered if row.verdict == "allowed"]
     times: dict[tuple[str, str, str], int] = {}

@@ -9,7 +9,7 @@ from midwatch.views.text.plain import clean, counted, listed
 
 
 def allows(contract: RunContract, projects: Sequence[str], level: Level, *, by_hand: bool = False) -> str:
-    """Say what whoever typed it has consented to."""
+    """Say what the person who typed the command has allowed."""
     paths = tuple(dict.fromkeys(path for part in contract.parts or (contract,) for path in part.paths))
     inside = f", inside {listed(paths, 5)}" if paths else ""
     bounds = contract.constraints

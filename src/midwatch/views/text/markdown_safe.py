@@ -1,4 +1,4 @@
-"""An agent's words in somebody else's Markdown: they call nobody, close nothing, show no picture, forge no trailer."""
+"""An agent's text made harmless in other people's Markdown: no mentions, closed issues, images or forged trailers."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import Final
 from midwatch.views.text.plain import clean
 
 GAP: Final = "\u200b"
-"""Takes no room, and no forge reads a name or a number across it."""
+"""Has no width, and no forge reads a name or a number across it."""
 _MENTION = re.compile(r"@(?=[A-Za-z0-9_])")
 _NUMBERED = re.compile(r"(#|\bGH-|\b(?:issues|pull|pulls|discussions)/|!(?=\d))(?=\d)", re.IGNORECASE)
 _CLOSING = re.compile(
@@ -25,9 +25,9 @@ MOST_ISSUES: Final = 10
 
 
 def tamed(text: str, most: int = MOST) -> str:
-    """Give a text as one line that is only read: no mention, no reference, no markup that does anything."""
+    """Return a text as one line without effects: no mention, no reference, no active markup."""
     line = clean(text, most)
-    # First, or an escape or an entity of theirs would undo ours: `\[`, `&commat;ada`, `Fixes &num;12`.
+    # First, or an escape or an entity in the text would undo ours: `\[`, `&commat;ada`, `Fixes &num;12`.
     line = _ENTITY.sub("&amp;", line.replace("\\", "\\\\"))
     for mark, plain in (("<", "&lt;"), ("![", "! ["), ("[", "\\[")):
         line = line.replace(mark, plain)
@@ -35,14 +35,14 @@ def tamed(text: str, most: int = MOST) -> str:
 
 
 def unreferring(text: str) -> str:
-    """Break what a forge would read as a person or as an issue."""
+    """Break what a forge would read as a mention or as an issue."""
     return _NUMBERED.sub(rf"\1{GAP}", _MENTION.sub(f"@{GAP}", text))
 
 
 def unlinked(text: str, links: Iterable[str] = ()) -> str:
-    """Give a text for a messenger: no link but these, whose preview would be fetched, and nobody called.
+    """Return a text for a messenger: no mention, and no link but these, since a preview would be fetched.
 
-    What it looks like stays the same, for a messenger may take it as plain words, as Markdown or as HTML.
+    It looks the same as before, because a messenger may read it as plain text, as Markdown or as HTML.
     """
     known = "|".join(re.escape(link) for link in sorted(set(links), key=len, reverse=True) if link)
     if not known:
@@ -58,15 +58,15 @@ def _broken(text: str) -> str:
 
 
 def titled(text: str, most: int = 200) -> str:
-    """Give a text as a title: it may become a commit's subject when the work is squashed."""
+    """Return a text as a title: it may become a commit's subject when the work is squashed."""
     return unreferring(clean(text, most))
 
 
 def quoted(text: str) -> str:
-    """Give a text as code, which nothing in it can end."""
+    """Return a text as code that cannot end early."""
     return f"`{clean(text).replace('`', chr(0x2B9))}`"
 
 
 def closes(text: str) -> tuple[str, ...]:
-    """Tell which issues these words would close once they are a commit on the main branch."""
+    """Return the issues this text would close as a commit on the main branch."""
     return tuple(dict.fromkeys(found.group(1)[:LONGEST_ISSUE] for found in _CLOSING.finditer(text)))[:MOST_ISSUES]

@@ -1,4 +1,4 @@
-"""What people call things: `job 2` for `job_01J...`, counted exactly as the records count them."""
+"""The names people read: `job 2` for `job_01J...`, counted exactly as the records count them."""
 
 from collections.abc import Iterable, Mapping
 
@@ -19,7 +19,7 @@ from midwatch.views.text.plain import clean, spaced
 
 
 class Called(Term):
-    """What a record says of a thing's name."""
+    """What a record says about a thing's name."""
 
     id: str
     noun: str
@@ -31,7 +31,7 @@ class Called(Term):
 
 
 class Names(Term):
-    """What each thing is called, and to which session it belongs."""
+    """The name of each thing, and the session it belongs to."""
 
     projects: dict[str, str] = Field(default_factory=dict)
     things: dict[str, str] = Field(default_factory=dict)
@@ -39,11 +39,11 @@ class Names(Term):
     counts: dict[str, int] = Field(default_factory=dict)
 
     def of(self, name: str, otherwise: str) -> str:
-        """Call a thing by its small name; ids say nothing to a reader, so there is a plain word for the rest."""
+        """Return a thing's short name; without one, a plain word, since ids mean nothing to a reader."""
         return self.things.get(name) or self.projects.get(name) or otherwise
 
     def project(self, name: str) -> str:
-        """Call a project by its name."""
+        """Return a project's name."""
         return self.projects.get(name, "a project")
 
     def count(self, noun: str) -> int:
@@ -51,12 +51,12 @@ class Names(Term):
         return self.counts.get(noun, 0)
 
     def projects_only(self) -> "Names":
-        """Forget single things and keep the counting, so that a view does not grow with the years."""
+        """Forget single things and keep the counts, so that a view does not grow with the years."""
         return self.model_copy(update={"things": {}})
 
 
 def named(found: Iterable[Called], before: Names | None = None) -> Names:
-    """Call things by their small names; acts by what they are and where, so projects come first."""
+    """Name things by their short names; acts by what they are and where, so projects come first."""
     known = before or Names()
     rows = tuple(found)
     projects = known.projects | {one.id: clean(one.title, 63) for one in rows if one.noun == "project"}
@@ -68,7 +68,7 @@ def named(found: Iterable[Called], before: Names | None = None) -> Names:
 
 
 def _name(one: Called, projects: Mapping[str, str]) -> str:
-    """Work items and acts are known by what they are, not by a number."""
+    """Work items and acts are named by what they are, not by a number."""
     match one.noun:
         case "work":
             return f"“{clean(one.title, 60)}”"
@@ -90,7 +90,7 @@ def introduce(names: Names, event: Event) -> Names:
 
 
 def _begun(event: Event, names: Names) -> Called | None:
-    """Say what an event begins."""
+    """Return what an event begins."""
     match event:
         case ProjectAdded(project=project):
             return Called(id=project.id, noun="project", title=project.name)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 MOST = 200
-"""Longer than this nobody reads in a log; the entry itself has the rest."""
+"""Longer text is cut in the log; the entry itself has the rest."""
 MOST_MARKS = 4
 """Marks stacked higher than this on one letter cover the lines above."""
 
@@ -27,14 +27,14 @@ _BLANK = re.compile(
 
 
 def clean(text: str, most: int = MOST) -> str:
-    """Take out what could lie to a reader: terminal sequences, control, bidi and unseen characters, line breaks."""
+    """Remove what could mislead a reader: terminal sequences, control, bidi and invisible characters, line breaks."""
     line = text if _is_simple(text) else harmless(_CONTROLS.sub(" ", _ANSI.sub("", text)))
     line = " ".join(line.split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def harmless(text: str) -> str:
-    """Take out what could move a terminal, hide, turn words around or cover others; lines and tabs stay."""
+    """Remove what could move a terminal, hide, reorder or cover text; lines and tabs stay."""
     if _is_simple(text):
         return text
     bare = _BREAKS.sub("\n", _ANSI.sub("", text))
@@ -48,18 +48,18 @@ def _harmless_line(line: str) -> str:
 
 
 def weighed(text: str) -> Iterator[tuple[str, bool]]:
-    """Give every character with whether a reader must not meet it raw: unseen, or on top of a tower of marks."""
+    """Yield every character, and whether to hide it from a reader: invisible, or on top of a stack of marks."""
     height = 0
     for one in text:
         unseen, mark = _nature(one)
-        if not unseen:  # which does not end a tower: once it is taken out, the marks around it meet
+        if not unseen:  # which does not end a stack of marks: once it is removed, the marks around it join
             height = height + 1 if mark else 0
         yield one, unseen or height > MOST_MARKS
 
 
 @lru_cache(4096)
 def _nature(one: str) -> tuple[bool, bool]:
-    """Tell whether a character is drawn as nothing, and whether it is drawn onto the letter before it."""
+    """Return whether a character is drawn as nothing, and whether it is drawn onto the letter before it."""
     category = unicodedata.category(one)
     unseen = one not in "\n\t" and (category in _UNSEEN or _BLANK.match(one) is not None)
     return unseen, category in {"Mn", "Me"}
@@ -70,7 +70,7 @@ def _is_simple(text: str) -> bool:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """Say how many, with the noun in the right form."""
+    """Write a count, with the noun in the right form."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 

@@ -17,7 +17,7 @@ class ProofLine(Term):
 
 
 def told(proof: Proof) -> tuple[ProofLine, ...]:
-    """Say what a person should know about a proof, what speaks against it first."""
+    """List what a person should know about a proof, what weakens it first."""
     lines = [ProofLine(text=clean(one.text, MOST_WORDS), fine=False if one.grave else None) for one in proof.doubts]
     lines += [ProofLine(text=f"Flaky: {clean(one)} ends differently each time.") for one in proof.flaky]
     if proof.new_tests in NEW_TESTS and proof.new_tests != "pass_on_base":  # that one is a doubt already

@@ -1,4 +1,4 @@
-"""What providers say is left of their limits, in plain words."""
+"""What providers report as left of their limits, in plain words."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,33 +9,33 @@ from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, spaced
 
 PAUSE: Final = "retry-after"
-"""A provider that asked for a pause told nothing about what comes after it."""
+"""A provider that asked for a pause did not say how much is left after it."""
 NEAR: Final = 0.2
-"""From this share down little is left."""
+"""From this share down a limit is scarce."""
 
 
 CALLED: Final = {"5h": "5-hour", "five_hour": "5-hour", "7d": "7-day", "seven_day": "7-day", PAUSE: "rate"}
-"""What people call the limits whose names say little."""
+"""Plain names for limits whose own names are unclear."""
 
 
 class Fuel(Term):
-    """One limit of one provider, as it last told it."""
+    """One limit of one provider, as last reported."""
 
     provider: str
     limit: str
     said: str
     left: float | None = None
-    """The share, 0 to 1; nothing where it is not known, or not known any more."""
+    """The share, 0 to 1; nothing when it is not known or no longer valid."""
     low: bool = False
     refused: bool = False
     """The provider refuses because of it now."""
     resets_at: datetime | None = None
-    """Only while it is still to come."""
+    """Only while it is in the future."""
     read_at: datetime
 
 
 def fuel_shown(rows: Iterable[FuelRow], now: datetime) -> tuple[Fuel, ...]:
-    """Show what is left, by provider, what is scarcest first; a reading is worth nothing once its limit has reset."""
+    """Show what is left, by provider, the scarcest first; a reading expires when its limit has reset."""
     shown = [_fuel(row, now) for row in rows if row.limit != PAUSE or not _reset(row, now)]
     return tuple(sorted(shown, key=lambda one: (one.provider, not one.refused, one.left is None, one.left or 0)))
 

@@ -1,4 +1,4 @@
-"""Sizes and the short marks of walls, for commands that must start fast: nothing heavy is imported here."""
+"""Sizes and the short marks of isolation, for commands that must start fast: nothing heavy is imported here."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ MARKS: Final = {"bubblewrap": "walled", "landlock": "half-walled", "seatbelt": "
 
 
 def size(count: int) -> str:
-    """Say a number of bytes as a person would."""
+    """Write a number of bytes in a readable unit."""
     if count < KIB:
         return f"{count} bytes" if count != 1 else "1 byte"
     power = min((count.bit_length() - 1) // 10, len(UNITS))

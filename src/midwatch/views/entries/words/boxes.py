@@ -1,4 +1,4 @@
-"""How time boxes are told."""
+"""Entries about time boxes in words."""
 
 from typing import assert_never
 
@@ -8,7 +8,7 @@ from midwatch.views.text.plain import clean
 
 
 def told(event: BoxEvent, names: Names) -> str:
-    """Say what happened to a job's time."""
+    """Describe what happened to a job's time box."""
     called = names.of(event.job, "the job")
     name = called[0].upper() + called[1:]
     match event:

@@ -1,4 +1,4 @@
-"""How requests to models, tool calls, limits and the ends of agents are told."""
+"""Entries about requests to models, tool calls, limits and the ends of agents in words."""
 
 from typing import assert_never
 
@@ -17,7 +17,7 @@ from midwatch.views.text.plain import clean
 
 
 def told(event: CrewEvent, names: Names) -> str:
-    """Say what an agent did."""
+    """Describe what an agent did."""
     if isinstance(event, FuelRead):
         return _fuel(event)
     called = names.of(event.job, "the job")

@@ -1,4 +1,4 @@
-"""How projects, goals, work, settings and the level are told."""
+"""Entries about projects, goals, work, settings and the level in words."""
 
 from typing import assert_never
 
@@ -22,7 +22,7 @@ from midwatch.views.text.plain import clean, listed, spaced
 
 
 def told(event: ProjectEvent, names: Names) -> str:
-    """Say what happened to the house."""
+    """Describe a change of projects, goals, work, settings or the level."""
     if isinstance(event, Standing):
         return _standing(event)
     return _books(event, names)
@@ -35,7 +35,7 @@ def _books(event: Books, names: Names) -> str:
         case ProjectChanged():
             text = f"Project {names.of(event.project, 'settings')} changed: {_changes(event)}"
         case ProjectRemoved(project=name):
-            text = f"Project {names.of(name, 'of ours')} was removed"
+            text = f"Project {names.of(name, 'without a name')} was removed"
         case GoalSet():
             text = f"Goal for {names.project(event.project)} ({event.horizon.value}): {clean(event.statement)}"
         case GoalClosed(status=status):

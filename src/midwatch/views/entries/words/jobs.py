@@ -1,4 +1,4 @@
-"""How missions, runs, jobs and pull requests are told."""
+"""Entries about missions, runs, jobs and pull requests in words."""
 
 from typing import assert_never
 
@@ -48,7 +48,7 @@ CHECKS = {
 
 
 def told(event: JobEvent, names: Names) -> str:
-    """Say what happened to the work."""
+    """Describe what happened to the work."""
     if isinstance(event, Setting):
         return _setting(event, names)
     if isinstance(event, Holding):
@@ -113,7 +113,7 @@ def _making(event: Making, name: str) -> str:
             again = f" (version {version})" if version > 1 else ""
             text = f"{name} is planned{again}: {clean(plan.summary, 360)}"
         case PlanReturned(by=by):
-            text = f"The plan of {name[0].lower()}{name[1:]} goes back, by {clean(by)}: {clean(event.wish, 360)}"
+            text = f"{clean(by)} asked for changes to the plan of {name[0].lower()}{name[1:]}: {clean(event.wish, 360)}"
         case JobApproved(by=by):
             text = f"The plan of {name[0].lower()}{name[1:]} is approved by {clean(by)}"
         case JobExecuted(done=done):

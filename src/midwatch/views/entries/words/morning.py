@@ -1,4 +1,4 @@
-"""How evidence, claims, the report and the verdicts are told."""
+"""Entries about evidence, claims, the report and the verdicts in words."""
 
 from typing import assert_never
 
@@ -22,7 +22,7 @@ from midwatch.views.text.plain import clean, counted, spaced
 
 
 def told(event: MorningEvent, names: Names) -> str:
-    """Say what the morning is made of."""
+    """Describe the entries the morning is made of."""
     if isinstance(event, Receipts):
         return _receipts(event)
     if isinstance(event, StackEvent):

@@ -1,4 +1,4 @@
-"""How the way of notices to their channels is told."""
+"""Entries about the delivery of notices to their channels in words."""
 
 from typing import assert_never
 
@@ -17,7 +17,7 @@ WAITS = {
 
 
 def told(event: NoticeEvent, names: Names) -> str:
-    """Say what became of a notice, or of an ask's clock."""
+    """Describe what happened to a notice, or to the deadline of an ask."""
     match event:
         case NoticeRouted(delivery=delivery, channel=channel):
             return WAITS[delivery].format(channel=clean(channel))

@@ -1,4 +1,4 @@
-"""How people, logins and tokens are told."""
+"""Entries about people, logins and tokens in words."""
 
 from typing import assert_never
 
@@ -17,14 +17,14 @@ from midwatch.journal.events.people import (
 from midwatch.views.text.plain import clean
 
 Listed = PersonAdded | PersonChanged | PersonRemoved | TokenIssued | TokenRevoked
-"""Who may enter."""
+"""Who may log in."""
 Passing = PersonInvited | PersonEntered | PersonLeft | PersonRefused
-"""Who went through the door."""
+"""Logins and logouts."""
 WHY = {"password": "wrong name or password", "throttled": "too many attempts", "link": "the link is used up or too old"}
 
 
 def told(event: PeopleEvent) -> str:
-    """Say what happened at the door."""
+    """Describe a change of access, or a login."""
     if isinstance(event, Listed):
         return _listed(event)
     return _passing(event)

@@ -1,4 +1,4 @@
-"""How a preflight is told: what was looked at, and what was found."""
+"""Entries about a preflight in words: what was checked, and the result."""
 
 from typing import assert_never
 
@@ -10,7 +10,7 @@ MARKS = {LineState.OK: "ready", LineState.LOOK: "worth a look", LineState.BAD: "
 
 
 def told(event: PreflightEvent) -> str:
-    """Say what was looked at, or what came of it."""
+    """Describe the start, one line or the end of a preflight."""
     match event:
         case PreflightBegun(plan=plan):
             projects = listed(tuple(one.name for one in plan.projects)) or "the machine"

@@ -1,4 +1,4 @@
-"""How the night's own course is told: orders, rounds, verdicts, asks, notices."""
+"""Entries about the night's own course in words: orders, rounds, verdicts, asks, notices."""
 
 from typing import assert_never
 
@@ -40,7 +40,7 @@ LOUDNESS = {Tier.URGENT: "Urgent", Tier.ACTION: "Told", Tier.SUMMARY: "For the s
 
 
 def told(event: SessionEvent, names: Names) -> str:
-    """Say what happened in the session."""
+    """Describe what happened in the session."""
     if isinstance(event, Briefing):
         return _briefing(event, names)
     if isinstance(event, Course):
@@ -84,9 +84,9 @@ def _orders(orders: Orders) -> str:
 def _course(event: Course, whose: str) -> str:
     match event:
         case SessionPaused(why=why):
-            text = f"{whose} holds: {clean(why) or 'no reason given'}"
+            text = f"{whose} is paused: {clean(why) or 'no reason given'}"
         case SessionResumed():
-            text = f"{whose} goes on"
+            text = f"{whose} resumed"
         case SessionDebriefing(reason=reason):
             text = f"{whose} is over: {clean(reason)}"
         case SessionEnded(reason=reason):
@@ -159,7 +159,7 @@ def _reaching(event: Reaching, names: Names) -> str:
         case NoticeSent(channel=channel, push=push):
             text = f"A notice was sent to {clean(channel)}" if push else f"A notice was sent by {clean(channel)}"
         case ToolCalled(tool=tool):
-            text = f"{clean(tool)} begins for {names.of(event.job, 'the house')}"
+            text = f"{clean(tool)} begins for {names.of(event.job, 'Midwatch')}"
         case ToolFinished(status=status):
             trouble = f": {clean(event.error)}" if event.error else ""
             text = f"A tool ended: {status}{trouble}"

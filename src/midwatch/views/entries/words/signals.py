@@ -1,4 +1,4 @@
-"""How agents' signals, the answers to them and milestones are told."""
+"""Entries about agents' signals, the answers to them and milestones in words."""
 
 from typing import assert_never
 
@@ -12,7 +12,7 @@ PASSED = {"turn": "in its next turn", "file": "in a file", "prompt": "in its pro
 
 
 def told(event: SignalEvent, names: Names) -> str:
-    """Say what an agent told, or was told."""
+    """Describe what an agent reported, or what was sent to it."""
     called = names.of(event.job, "the job")
     name = called[0].upper() + called[1:]
     match event:
@@ -24,7 +24,7 @@ def told(event: SignalEvent, names: Names) -> str:
             where = f" ({clean(event.why)})" if event.why else ""
             return f"{name} is answered by {clean(event.by)}{where}: {clean(event.answer)}"
         case SignalPassed(signals=()):
-            return f"{name} was told {PASSED[event.how]}: {clean(event.text)}"
+            return f"{name} received {PASSED[event.how]}: {clean(event.text)}"
         case SignalPassed():
             return f"{name} got the answer {PASSED[event.how]}"
         case MilestoneReached():

@@ -1,4 +1,4 @@
-"""How stacks are told."""
+"""Entries about stacks in words."""
 
 from typing import assert_never
 
@@ -17,7 +17,7 @@ from midwatch.views.text.plain import clean, spaced
 
 
 def told(event: StackEvent, names: Names) -> str:
-    """Say what became of the branches together."""
+    """Describe what happened to a stack."""
     called = names.of(event.stack, "the stack")
     match event:
         case StackBegun():

@@ -1,4 +1,4 @@
-"""How connections, setup, leftovers and checkouts are told."""
+"""Entries about connections, setup, leftovers and checkouts in words."""
 
 from typing import assert_never
 
@@ -16,7 +16,7 @@ MIB = 1024**2
 
 
 def told(event: WorkshopEvent, names: Names) -> str:
-    """Say what happened around a job."""
+    """Describe what happened around a job."""
     called = names.of(event.job, "the job")
     name = called[0].upper() + called[1:]
     match event:
