@@ -17,6 +17,7 @@ from midwatch.compose import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
 from midwatch.surfaces.api.access import Caller
+from midwatch.surfaces.web.stream.encoder import Paint
 from midwatch.surfaces.web.stream.feed import Feed, router
 from midwatch.terms.people import Role
 from tests.patience import PATIENCE
@@ -198,14 +199,16 @@ class Served:
 
 
 @asynccontextmanager
-async def streaming(house: House, *, padding: int = 0, **more: float) -> AsyncIterator[Served]:
+async def streaming(
+    house: House, *, padding: int = 0, paint: Paint | None = None, **more: float
+) -> AsyncIterator[Served]:
     """Serve the stream of a house, with uvicorn on loopback."""
     painter = LinePainter(padding)
 
-    async def paint(batch: Sequence[Entry]) -> str:
+    async def lines(batch: Sequence[Entry]) -> str:
         return await painter.paint(batch)  # looked up each time: a test replaces it
 
-    feed = Feed(house, paint, **more)
+    feed = Feed(house, paint or lines, **more)
     app = FastAPI()
     app.state.house, app.state.feed = house, feed
     app.include_router(router)
