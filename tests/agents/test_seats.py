@@ -86,7 +86,7 @@ def test_behind_weaker_walls_it_says_that_it_has_no_way_to_its_model(model: Mode
         person.types("up", "--detach")
         person.adds_repo()
         said = person.types("code", "Say hello", "-p", "repo", "--agent", "codex", "--follow", expect=None)
-        why = "codex would have no way to its model: only bubblewrap gives a room doors, and here is landlock."
+        why = "codex cannot reach its model: only bubblewrap gives a room a network; this machine has landlock."
         assert said.code != 0
         assert "1 is failed (auth)" in said.out + said.err, "asked at once, not tried three times"
         assert why in said.out + said.err

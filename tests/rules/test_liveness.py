@@ -54,7 +54,7 @@ def said(job: JobRow, *rows: AskRow | TimerRow) -> str:
         (
             {"state": JobState.WAITING, "cause": "transient"},
             (timer(),),
-            "recovers: backs off, because something was busy or slow, until 02:14",
+            "recovers: backs off, because a service was busy or slow, until 02:14",
         ),
         (
             {"state": JobState.WAITING, "cause": "limit"},

@@ -1,7 +1,7 @@
-"""One language for path patterns, read here by everything that asks what a path may be.
+"""The one reader of path patterns.
 
 A pattern means what it means in `.gitignore`, from the top of the repository: `*` and `?` stay inside one part of a
-path, `**` spans parts, a slash at its start or inside ties a pattern to the top, and whatever it names it names with
+path, `**` spans parts, a slash at its start or inside ties a pattern to the top, and a folder it names includes
 everything below. What differs:
 
 - A plain name that allows (`paths = ["docs"]`) is at the top, as in `git add docs`; one that forbids is at any depth.
@@ -33,7 +33,7 @@ _ANY: Final = "\ue000"
 
 
 def require_patterns(texts: Iterable[str]) -> None:
-    """Refuse a text that is no path pattern, where a person writes it and before anything is spent."""
+    """Refuse an invalid path pattern when a person writes it, before anything is spent."""
     for text in texts:
         if fault := pattern_fault(text):
             raise Misuse(f"{text!r} is no path pattern: {fault}.", hint="Write it as in .gitignore, e.g. src/**.")
@@ -41,7 +41,7 @@ def require_patterns(texts: Iterable[str]) -> None:
 
 @lru_cache(maxsize=4096)
 def pattern_fault(pattern: str) -> str:
-    """Say why a text is no path pattern; nothing, where it is one."""
+    """Say why a text is not a valid path pattern; empty where it is."""
     parts = _parts(pattern)
     first = parts[0] if parts else ""
     stars = max((part.count("*") for part in parts if part != "**"), default=0)
@@ -72,7 +72,7 @@ def names(path: str, patterns: Iterable[str]) -> bool:
 def inside(path: str, patterns: Iterable[str]) -> bool:
     """Whether the patterns allow a path that can be read in one way only.
 
-    A path with wildcards of its own (`rm src/*.pyc`) is inside where everything it may stand for is.
+    A path with wildcards of its own (`rm src/*.pyc`) is inside if everything it may match is.
     """
     if not is_clean(path):
         return False
@@ -85,7 +85,7 @@ def inside(path: str, patterns: Iterable[str]) -> bool:
 
 
 def touches(path: str, patterns: Iterable[str]) -> bool:
-    """Whether a path is what a pattern forbids, in any spelling: case and Unicode form make no other file of it.
+    """Whether a pattern forbids a path in any spelling: another case or Unicode form is the same file.
 
     A pattern that cannot be read forbids everything: it was meant to forbid something.
     """
@@ -98,7 +98,7 @@ def touches(path: str, patterns: Iterable[str]) -> bool:
 
 
 def top_folder(pattern: str) -> str:
-    """Name the folder whose content is exactly what a pattern allows; nothing, where it may allow more or a file."""
+    """Name the folder whose content is exactly what a pattern allows; empty where it may allow more or a file."""
     name = "/".join(_parts(pattern)).removesuffix("/**")
     whole = pattern.strip().endswith(("/", "/**")) and not pattern_fault(pattern)
     return name if whole and set(name).isdisjoint('*?[]"') else ""
@@ -145,7 +145,7 @@ def _compiled(text: str) -> re.Pattern[str] | None:
 
 
 def _meanings(path: str) -> tuple[str, ...]:
-    """Give the path itself, or the shortest and the longest of what its wildcards may stand for."""
+    """Give the path itself, or the shortest and the longest of what its wildcards may match."""
     if _WILD.isdisjoint(path):
         return (path,)
     parts = path.split("/")

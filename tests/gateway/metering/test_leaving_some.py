@@ -41,7 +41,7 @@ async def test_at_the_line_the_next_request_is_refused_with_a_sentence(database_
             eight = (EVENING + timedelta(hours=11)).astimezone()
             assert refused.json()["error"]["message"] == (
                 f"Anthropic has 38 % of its 5h limit left, and the orders keep 40 % for {eight:%H:%M}. "
-                f"No request leaves before {eight:%H:%M}."
+                f"No request is sent before {eight:%H:%M}."
             )
         assert len(night.model.requests()) == 3
         assert night.store.counts("reservations") == (0,)

@@ -128,7 +128,7 @@ async def test_at_the_line_the_job_is_told_whose_line_it_is(whose: Whose) -> Non
         assert refused.status == 402
         assert refused.json()["error"]["message"] == (
             f"The {whose.value} has used 1 request of 1 request. "
-            "No further request leaves until a person raises the ceiling."
+            "No further request is sent until a person raises the ceiling."
         )
         assert len(one.far.got) == 1
         assert one.calls[0].crossed[-1].mark == 100

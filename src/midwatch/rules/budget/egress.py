@@ -22,7 +22,7 @@ _CLOSED_V4: Final = tuple(
         ("10.0.0.0/8", "a private address"),
         ("100.64.0.0/10", "an address shared by a carrier"),
         ("127.0.0.0/8", "this machine itself"),
-        ("168.63.129.16/32", "a cloud's own metadata"),  # in the public range, and yet answered by the host below us
+        ("168.63.129.16/32", "a cloud's own metadata"),  # in the public range, but answered by the host
         ("169.254.0.0/16", "a link-local address"),
         ("172.16.0.0/12", "a private address"),
         ("192.0.0.0/24", "a reserved address"),
@@ -84,15 +84,15 @@ class HostRule:
 
     @property
     def text(self) -> str:
-        """Say the rule as a person writes it."""
+        """The rule as a person writes it."""
         return ("*." if self.under else "") + self.name + (f":{self.port}" if self.port else "")
 
     def names(self, name: str) -> bool:
-        """Whether a canonical name is meant, whatever the port."""
+        """Whether the rule covers a canonical name, on any port."""
         return name.endswith("." + self.name) if self.under else name == self.name
 
     def opens(self, port: int) -> bool:
-        """Whether the port is meant."""
+        """Whether the rule covers the port."""
         return port == self.port if self.port else port in WEB_PORTS
 
 
@@ -152,9 +152,9 @@ def port_in(text: str) -> int | None:
 
 
 def why_not_dial(address: str, *, own_network: bool = False) -> str:
-    """Say why an address is out of bounds for a job; empty when it may be dialled.
+    """Say why a job may not connect to an address; empty when it may.
 
-    With own_network the private ranges are open too, for a registry that the house itself has named.
+    With own_network the private ranges are open too, for a registry that the settings name.
     """
     try:
         found = ip_address(address)
@@ -166,7 +166,7 @@ def why_not_dial(address: str, *, own_network: bool = False) -> str:
 
 
 def shown(text: str) -> str:
-    """Make a stranger's text safe to repeat: short, and plain ASCII."""
+    """Make untrusted text safe to repeat: short, and plain ASCII."""
     plain = text.encode("ascii", "backslashreplace").decode("ascii")
     cut = "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in plain[:LONGEST_SHOWN])
     return cut + ("..." if len(plain) > LONGEST_SHOWN else "")

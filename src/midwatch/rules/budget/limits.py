@@ -1,4 +1,4 @@
-"""When a budget speaks up, a check-in falls due, a session ends, a round begins, a retry is due (RULES 3, 5)."""
+"""When a budget warns, a check-in is due, a session ends, a round begins, a retry is due (RULES 3, 5)."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class SessionEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How far apart rounds may lie."""
+    """The time between two rounds."""
 
     usual: timedelta = ROUND_DEFAULT
     soonest: timedelta = ROUND_SOONEST
@@ -54,7 +54,7 @@ USUAL_PACE: Final = Pace()
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """How often a night says how it stands."""
+    """When a night reports its state."""
 
     every: timedelta = CHECK_IN_EVERY
     keep_alive: timedelta = KEEP_ALIVE_AFTER
@@ -75,11 +75,11 @@ class SinceCheckIn:
     event: bool = False
     """An escalation was handled, a job or run ended, or something failed."""
     marks: tuple[int, ...] = ()
-    """Shares of a limit crossed meanwhile."""
+    """Shares of a limit crossed since then."""
 
 
 def marks_crossed(before: Budget, after: Budget, *, marks: Collection[int] = MARKS) -> tuple[int, ...]:
-    """A budget speaks up once at each mark: at half, at four fifths and when it is used up, unless told otherwise."""
+    """A budget warns once at each mark: by default at half, at four fifths and when it is used up."""
     if after.limit is None:
         return ()
     old, new = before.taken, after.taken
@@ -87,12 +87,12 @@ def marks_crossed(before: Budget, after: Budget, *, marks: Collection[int] = MAR
 
 
 def alarming(marks: Iterable[int], *, alert_from: int = ALERT_FROM) -> bool:
-    """A budget that is nearly used up is worth more than a line."""
+    """Whether a mark is high enough for an alert: the budget is nearly used up."""
     return any(mark >= alert_from for mark in marks)
 
 
 def check_ins_due(since: SinceCheckIn, signs: Signs = USUAL_SIGNS) -> tuple[CheckIn, ...]:
-    """Events and budgets are told at once, the rest in its time; silence alone gets a sign of life."""
+    """Events and budgets are reported at once, the rest at its interval; silence alone gets a sign of life."""
     due = {
         CheckIn.EVENT: since.event,
         CheckIn.BUDGET: bool(since.marks),
@@ -115,17 +115,17 @@ def session_ends(
     }
     for why, budget in spent.items():
         # Reservations may come back; only what is really spent ends a night.
-        # A purse that was empty from the start is not used up: the housekeeper works for nothing.
+        # A budget of zero is never used up: the housekeeper costs nothing.
         if budget.limit is not None and budget.spent >= max(budget.limit, 1):
             return why
     return SessionEnd.IDLE if idle_for >= idle_after else None
 
 
 def next_round_after(wish: timedelta | None = None, pace: Pace = USUAL_PACE) -> timedelta:
-    """A brain may wish when to think next, within reason."""
+    """A brain may request the time of its next round, within bounds."""
     return pace.usual if wish is None else min(pace.latest, max(pace.soonest, wish))
 
 
 def may_retry(*, of_cause: int, in_project: int, most: int = RETRIES) -> bool:
-    """Three tries per cause and three per project in a row, then somebody must look."""
+    """Three tries per cause and three per project in a row, then a person must look."""
     return of_cause < most and in_project < most

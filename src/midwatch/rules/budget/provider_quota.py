@@ -1,4 +1,4 @@
-"""Whether a provider may still be asked, by what a person wants to be left of its limits, and when (X11)."""
+"""Whether requests may still go to a provider, given the share of its limits that a person reserves (X11)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from typing import Final
 from midwatch.terms.orders import Limits
 
 BELIEVED: Final = timedelta(hours=1)
-"""So long a reading counts that does not say when its limit resets: nobody could ask for a newer one."""
+"""How long a reading without a reset time counts: a newer one cannot be requested."""
 _DIGITS: Final = 4
-"""Shares are told in per cent and computed in floats; differences beyond this are noise."""
+"""Shares are reported in per cent and computed in floats; smaller differences are noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +20,14 @@ class Reading:
     provider: str
     limit: str
     remaining: float | None
-    """The share that is left, 0 to 1; None when it was not told."""
+    """The share that is left, 0 to 1; None when it was not reported."""
     resets_at: datetime | None
     read_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A person's wish: so much of every limit is to be left, at that moment, or all night."""
+    """The share of every limit that a person wants left, at a given time or all night."""
 
     share: float
     at: datetime | None = None
@@ -35,7 +35,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class MayBurn:
-    """Whether one more request, or one more job, may draw on a provider; if not, why, and from when on it may."""
+    """Whether one more request, or one more job, may use a provider; if not, why, and when it may again."""
 
     allowed: bool
     why: str = ""
@@ -47,7 +47,7 @@ YES: Final = MayBurn(allowed=True)
 
 
 def leave_wanted(limits: Limits, since: datetime) -> Leave | None:
-    """Read the wish out of signed orders; its hour is the first one after the night began, on the person's clock."""
+    """Read the reserved share from signed orders; its hour is the first after the night began, local time."""
     if not limits.leave_percent:
         return None
     share = limits.leave_percent / 100
@@ -60,7 +60,7 @@ def leave_wanted(limits: Limits, since: datetime) -> Leave | None:
 
 
 def may_burn(readings: Iterable[Reading], provider: str, leave: Leave | None, now: datetime) -> MayBurn:
-    """Say no at the line, unless the limit is whole again before the wished hour, or that hour has come."""
+    """Refuse at the reserved share, unless the limit resets before the given hour or that hour has come."""
     if leave is None or (leave.at is not None and now >= leave.at):
         return YES
     binding = [one for one in readings if one.provider == provider and _binds(one, leave, now)]
@@ -81,7 +81,7 @@ def _binds(reading: Reading, leave: Leave, now: datetime) -> bool:
 
 
 def _ends(reading: Reading, leave: Leave) -> datetime:
-    """Tell when this reading no longer stands in the way."""
+    """When this reading no longer blocks requests."""
     own = reading.resets_at or reading.read_at + BELIEVED
     return own if leave.at is None else min(own, leave.at)
 

@@ -1,4 +1,4 @@
-"""Words between whoever wants to spend and whoever keeps the money."""
+"""Values passed between a request that costs money and the ledger."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from midwatch.rules.budget.spending import Amount, Kind, Whose
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """A request that wants to leave, with the most it is expected to come to."""
+    """A request to be sent, with the most it is expected to cost."""
 
     job: str
     epoch: int
@@ -27,7 +27,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is set aside for one request under way, and whose purses it is set aside from."""
+    """What is set aside for one request under way, and whose budgets it is set aside from."""
 
     job: str
     run: str
@@ -37,14 +37,14 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request may not leave, and whose ceiling says so."""
+    """Why a request may not be sent, and whose ceiling forbids it."""
 
     why: str
     whose: Whose | None = None
     kind: Kind | None = None
     for_now: bool = False
-    """Nothing is spent for good: requests under way hold it, and did not end in time."""
-    then: str = "No further request leaves until a person raises the ceiling."
-    """What comes next, for whoever reads why."""
+    """The ceiling is not spent: requests under way hold the rest and did not end in time."""
+    then: str = "No further request is sent until a person raises the ceiling."
+    """What happens next, as a sentence."""
     until: datetime | None = None
-    """From when on it may leave, where that is known."""
+    """When it may be sent, where that is known."""

@@ -1,4 +1,4 @@
-"""Whether one more request to a model may leave, by what a job, its run and its session may still spend (RULES 3)."""
+"""Whether one more request to a model may be sent: what its job, run and session may still spend (RULES 3)."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import Budget
 
 USUAL_OUTPUT: Final = 16_000
-"""So many tokens are set aside for the answer to a request that names no limit of its own."""
+"""Tokens set aside for the answer to a request that names no limit."""
 BYTES_PER_TOKEN: Final = 4
 
 
@@ -36,7 +36,7 @@ class Amount:
 
     def __post_init__(self) -> None:
         if any(self.of(kind) < 0 for kind in KINDS):
-            raise ValueError("An amount is never less than nothing.")
+            raise ValueError("An amount is never negative.")
 
     def of(self, kind: Kind) -> int:
         """Give one kind of it."""
@@ -57,16 +57,16 @@ def higher(one: Amount, other: Amount) -> Amount:
 
 NOTHING: Final = Amount()
 Spent = Amount
-"""What is gone for good."""
+"""What was really spent."""
 Reserved = Amount
-"""What requests that are under way may still come to; it comes back when they end."""
+"""The most that requests under way may cost; it is released when they end."""
 
 
 LEAST_MORE: Final = 1_000_000
 
 
 def more_for(granted: Constraints, requests: int, planning_usd_micros: int | None = None) -> "Amount":
-    """How much a person is asked for at a job's ceiling: a quarter again, one dollar at least; the rest alike."""
+    """How much more a job asks for at its ceiling: a quarter of it, at least one dollar; likewise for the rest."""
     usd = granted.max_usd_micros if planning_usd_micros is None else planning_usd_micros
     return Amount(max(LEAST_MORE, usd // 4), granted.max_tokens // 4, max(1, requests // 4))
 
@@ -119,15 +119,15 @@ class Crossing:
 
     @property
     def alarming(self) -> bool:
-        """Tell whether it is worth more than a line."""
+        """Whether it raises an alert."""
         return self.mark >= ALERT_FROM
 
 
 def may_spend(purses: Iterable[BudgetUse], wanted: Amount) -> MaySpend:
-    """A spent ceiling says no; one that is only promised away says wait, until the promises are kept or come back.
+    """A spent ceiling says no; one that is only reserved says wait, until reservations are spent or released.
 
-    A request alone in its purse may leave while anything is left: what it will cost is known only afterwards, and
-    estimates are far too high. So each purse is overshot by one request at most.
+    A request alone in its budget may be sent while anything is left: its cost is known only afterwards, and
+    estimates are far too high. So each budget is exceeded by one request at most.
     """
     answer = YES
     for purse in purses:
@@ -156,7 +156,7 @@ def _judged(purse: BudgetUse, kind: Kind, wanted: int) -> MaySpend:
 
 
 def remaining(purse: BudgetUse) -> Ceilings:
-    """Say what is left beside what is spent and set aside, never less than nothing; None where nothing bounds it."""
+    """What is left after what is spent and set aside, never negative; None without a ceiling."""
     left: list[int | None] = []
     for kind in KINDS:
         ceiling = purse.ceilings.of(kind)
@@ -166,7 +166,7 @@ def remaining(purse: BudgetUse) -> Ceilings:
 
 
 def crossings(before: BudgetUse, after: BudgetUse, *, marks: Collection[int] = MARKS) -> tuple[Crossing, ...]:
-    """A ceiling speaks up once at each mark, by what is really spent: promises may come back."""
+    """A ceiling warns once at each mark, by what is really spent: reservations may be released."""
     found = []
     for kind in KINDS:
         limit = after.ceilings.of(kind)
@@ -177,12 +177,12 @@ def crossings(before: BudgetUse, after: BudgetUse, *, marks: Collection[int] = M
 
 
 def estimated_tokens(body_bytes: int, *, counted: int | None = None) -> int:
-    """Guess the input of a request before it leaves: as counted, or a token for each four bytes, at least one."""
+    """Estimate the input of a request before it is sent: as counted, or one token per four bytes, at least one."""
     return counted if counted is not None else max(1, -(-body_bytes // BYTES_PER_TOKEN))
 
 
 def expected_output(asked: int | None, answers: int = 1, *, usual: int = USUAL_OUTPUT) -> int:
-    """Guess the output of a request: all it asked for, or the usual, for each answer it wants."""
+    """Estimate the output of a request: all it asked for, or the usual amount, for each answer it wants."""
     return (asked if asked is not None and asked > 0 else usual) * max(1, answers)
 
 
@@ -191,7 +191,7 @@ def _said(kind: Kind, spent: int, ceiling: int) -> str:
 
 
 def amount_said(kind: Kind, value: int) -> str:
-    """Say an amount for people."""
+    """An amount as people read it."""
     if kind == "usd_micros":
         return f"{value / 1_000_000:.2f} USD"
     return f"{value} {kind if value != 1 else kind.removesuffix('s')}"

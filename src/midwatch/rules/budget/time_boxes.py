@@ -1,4 +1,4 @@
-"""Time boxes (RULES 3): when a job a brain started is warned and stopped, and whether going on is worth it."""
+"""Time boxes (RULES 3): when a job that a brain started is warned and stopped, and whether to continue it."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -10,7 +10,7 @@ from midwatch.terms.records import JobRow
 AT_WORK: Final = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
 """Stages in which an agent works; a box opens with the first of them."""
 TIME_LEFT: Final = "commit what you have, then say what is done and what is left"
-"""What an agent is told to do with the rest of its time."""
+"""What an agent is asked to do with the rest of its time."""
 
 
 def due_at(job: JobRow, now: datetime, box: timedelta, extra: timedelta) -> datetime:
@@ -26,7 +26,7 @@ def used(job: JobRow, now: datetime) -> timedelta:
 
 
 def time_left(left: timedelta) -> str:
-    """Say to an agent how long it has; never nothing, because it is still at work."""
+    """Say to an agent how long it has; at least one minute, because it is still running."""
     return f"Your time is over in about {some(max(1, round(left / timedelta(minutes=1))), 'minute')}: {TIME_LEFT}."
 
 
@@ -36,7 +36,7 @@ def boxed(job: JobRow) -> bool:
 
 
 def progressed(job: JobRow, former: JobRow | None) -> bool:
-    """Whether a box came to something: there are new commits, or fewer checks are red than before."""
+    """Whether a box produced something: new commits, or fewer red checks than before."""
     base = former.last_head if former is not None and former.last_head else _base(job)
     moved = bool(job.last_head) and job.last_head != base
     before = former.proof if former is not None else None

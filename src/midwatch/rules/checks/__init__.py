@@ -1,1 +1,1 @@
-"""What check results prove, and how to tell a cheat."""
+"""What check results prove, and how cheating is detected."""

@@ -1,4 +1,4 @@
-"""Tells work from the look of work: what a change did to the tests, to what runs them, and what was said about it."""
+"""Finds changes that only look like work: by what they did to the tests and their runner, and by what was claimed."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ class WorkFacts:
     delivered: tuple[CheckResult, ...] = ()
     restored: tuple[CheckResult, ...] = ()
     claims: tuple[str, ...] = ()
-    """What the agent said of its own work."""
+    """What the agent said about its own work."""
     _tests: dict[tuple[str, bool], TestText] = field(default_factory=dict, repr=False, compare=False)
 
     def tests(self, file: FileFact, *, after: bool) -> TestText:
@@ -57,7 +57,7 @@ class WorkFacts:
 
 
 def find_doubts(facts: WorkFacts) -> tuple[Doubt, ...]:
-    """List what speaks against a change, the grave first; nothing speaks against honest work."""
+    """List the doubts about a change, the grave first; honest work raises none."""
     found = [*_lost_tests(facts)]
     for file in facts.files:
         if file.kind is FileKind.TEST and file.before is not None and file.after is not None:
@@ -137,7 +137,7 @@ def _edited(facts: WorkFacts) -> Iterator[Doubt]:
 
 
 def _only_added(facts: WorkFacts, file: FileFact) -> bool:
-    """Whether each test of before is there as it was: new ones beside it are the work."""
+    """Whether every earlier test is unchanged; new tests beside them are part of the work."""
     if file.kind is not FileKind.TEST or file.after is None:
         return False
     before, after = facts.tests(file, after=False).tests, facts.tests(file, after=True).tests

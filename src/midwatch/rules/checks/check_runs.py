@@ -15,7 +15,7 @@ Results = tuple[CheckResult, ...]
 def judge_runs(runs: Sequence[int]) -> Literal["green", "red", "flaky"]:
     """Judge the exit codes of one command on one tree; what ends both ways is neither green nor red."""
     if not runs:
-        return "red"  # what nobody saw pass has not passed
+        return "red"  # what was never seen to pass has not passed
     if any(runs) and not all(runs):
         return "flaky"
     return "red" if any(runs) else "green"
@@ -53,13 +53,13 @@ def _is_news(before: CheckResult | None, after: CheckResult) -> bool:
 
 
 def redder(before: CheckResult | None, after: CheckResult) -> bool:
-    """Whether a check got worse; what nobody saw red before was not red."""
+    """Whether a check got worse; one that was not seen red before was not red."""
     if after.green:
         return False
     if before is None or before.green:
         return True
     if before.flaky:
-        return after.red  # what passed now and then, and never any more
+        return after.red  # passed now and then before, never now
     if after.flaky or before.failures is None:
         return False
     # Fewer failures with a higher exit code is a run that broke off, as pytest's 2 after its 1.
@@ -67,7 +67,7 @@ def redder(before: CheckResult | None, after: CheckResult) -> bool:
 
 
 def failing(proof: Proof) -> Results:
-    """Give the results that keep a change from being delivered, each command once, the telling run of it."""
+    """Give the results that keep a change from being delivered, each command once, by its decisive run."""
     earlier = {one.command: one for one in proof.before}
     delivered = {one.command: one for one in proof.delivered}
     found = {one.command: one for one in proof.delivered if redder(earlier.get(one.command), one)}

@@ -1,4 +1,4 @@
-"""Which checks a project has of its own: named for it, or read from what its checkout holds."""
+"""Which checks a project has: named by a person, or found in its checkout."""
 
 import json
 import re
@@ -33,7 +33,7 @@ _RUNNERS = {
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a checkout holds: the texts of telling files, every path, and what the project's setup put beside them."""
+    """What a checkout holds: the texts of files that say how it is checked, every path, and what the setup added."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
     paths: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ def _go(looked: Looked) -> str:
 def join_checks(ordered: Iterable[str], project: Iterable[str], found: Iterable[str]) -> tuple[NamedCheck, ...]:
     """Put the orders' checks first, then the project's, then what was found; each once.
 
-    A tool that somebody named already is not run a second time in the way we would have guessed.
+    A tool that is named already is not run a second time with a guessed command.
     """
     named: dict[str, NamedCheck] = {}
     for source, commands in ((CheckSource.ORDERS, ordered), (CheckSource.PROJECT, project)):

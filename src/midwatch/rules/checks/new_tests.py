@@ -80,7 +80,7 @@ def judge_whole(before: Sequence[CheckResult], with_tests: Sequence[CheckResult]
 
 
 def claims_a_fix(texts: Sequence[str]) -> bool:
-    """Whether somebody says that behaviour was mended; what a linter asks for is no behaviour."""
+    """Whether the work claims to fix behaviour; what a linter asks for is not behaviour."""
     clauses = [clause for text in texts for clause in re.split(r"[.;,\n]", text)]
     return any(_FIX.search(clause) and not _STYLE.search(clause) for clause in clauses)
 
@@ -88,9 +88,9 @@ def claims_a_fix(texts: Sequence[str]) -> bool:
 def doubts_about_tests(
     said: str, files: Sequence[FileFact], claims: Sequence[str], runs: tuple[Results, Results]
 ) -> tuple[Doubt, ...]:
-    """Tell, never gravely: a test that passes without the work proves nothing about it.
+    """Report, never as grave: a test that passes without the work proves nothing about it.
 
-    Where a check was red before and is green now, that check shows what was mended.
+    Where a check was red before and is green now, that check shows the fix.
     """
     if said == "pass_on_base":
         text = NEW_TESTS["pass_on_base"]

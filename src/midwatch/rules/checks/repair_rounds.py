@@ -1,4 +1,4 @@
-"""How often which failure may be mended: so many rounds each, and never without end."""
+"""How often each failure may be repaired: a number of rounds each, and a bound on all together."""
 
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, failing
 from midwatch.terms.jobs import Proof
@@ -17,7 +17,7 @@ def failures_of(proof: Proof) -> tuple[str, ...]:
 
 
 def carry_on(earlier: Proof | None, proof: Proof) -> Proof:
-    """Count the round that lies behind: each failure that was to be mended has had one more."""
+    """Count the last round: each failure it should have repaired has used one more."""
     if earlier is None:
         return proof
     rounds = {one.failure: one.rounds for one in earlier.tried}

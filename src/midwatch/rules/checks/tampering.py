@@ -13,7 +13,7 @@ class _Mark(NamedTuple):
     text: str
     where: tuple[str, ...]
     always: bool = True
-    """Grave also where the orders allow the path: nobody orders a check that cannot fail."""
+    """Grave even where the orders allow the path: no order asks for a check that cannot fail."""
 
 
 _SWALLOWS = re.compile(
@@ -78,7 +78,7 @@ def find(path: str, kind: str, texts: tuple[str | None, str | None], *, allowed:
     if texts[0] is None and _SHADOWS.search(path):
         yield Doubt(kind="shadows_runner", text=f"It adds {path}, which replaces the test tool.", path=path)
     for mark in _MARKS:
-        # A script that no check calls may have its reasons; it is told all the same.
+        # A script that no check calls may have its reasons; it is reported all the same.
         aside = mark.pattern is _SWALLOWS and kind == "code" and _SHELL.search(path) is not None
         if (aside or kind in mark.where) and len(mark.pattern.findall(after)) > len(mark.pattern.findall(before)):
             grave = mark.pattern not in _ONLY_TOLD and not aside and (mark.always or not allowed)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from midwatch.terms.proof import TestCount
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-# What a check prints is somebody else's: no pattern reads a blank line twice, and no number is longer than one is.
+# A check's output is untrusted: no pattern reads a blank line twice, and the length of a number is bounded.
 _PYTEST = re.compile(r"^=*[ \t]*((?:\d{1,9} [a-z]+(?:, )?)+) in [\d.]+s", re.MULTILINE)
 _PYTEST_NONE = re.compile(r"^=*[ \t]*no tests ran in [\d.]+s", re.MULTILINE)
 _UNITTEST = re.compile(

@@ -58,15 +58,15 @@ _COLLECTED = {
     "go": re.compile(r"_test\.go$"),
     "rs": re.compile(r""),
 }
-"""Files in which test tools look for tests if nobody tells them otherwise."""
+"""Files in which test tools look for tests by default."""
 _COMMENTS = {"py": re.compile(r"(?m)(?:^|(?<=\s))#.*$"), "js": re.compile(r"(?m)(?:^|(?<=\s))//.*$|^[ \t]*/?\*.*$")}
 _COMMENTS |= {"go": _COMMENTS["js"], "rs": _COMMENTS["js"]}
 
 
 MOST_FUNCTIONS = 5_000
-"""Read of one file; a file with more is judged by the first of them."""
+"""Functions read in one file; a file with more is judged by the first of them."""
 MOST_DEEP = 10
-"""Functions inside functions; what lies deeper is read as part of those around it."""
+"""Depth of functions inside functions; deeper ones are read as part of those around them."""
 
 
 @dataclass(frozen=True, slots=True)

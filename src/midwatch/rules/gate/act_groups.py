@@ -1,4 +1,4 @@
-"""Which acts belong together when a rule speaks of them."""
+"""Groups of acts that rules refer to."""
 
 from typing import Final
 
@@ -26,13 +26,13 @@ STARTING: Final = frozenset({ActKind.START, ActKind.START_RUN})
 """Acts that take in new work."""
 
 AGENT_WORK: Final = STARTING | {ActKind.RESTART}
-"""Acts after which an agent is at work."""
+"""Acts that set an agent to work."""
 
 SPENDING: Final = AGENT_WORK | {ActKind.SEARCH, ActKind.RESEARCH, ActKind.DELEGATE}
 """Acts that use up budgets; anything with an estimate counts as well."""
 
 SAYING: Final = WAITING | {ActKind.REPORT, ActKind.NOTIFY}
-"""Acts that pass time or only say something; they need no session."""
+"""Acts that wait or only say something; they need no session."""
 
 NEEDS_PROJECT: Final = frozenset(
     {

@@ -1,4 +1,4 @@
-"""Conditions about leave: the level, isolation, the council's doubts, approvals, how loudly a brain may speak."""
+"""Conditions about permission: the level, isolation, the council's doubts, approvals, how urgent a notice may be."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _CODE: Final = {
 
 
 def by_level(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """The level says which acts run, which are told, which are asked and which are only said."""
+    """The level decides which acts run, which run and are reported, which are asked and which are only suggested."""
     outcome = outcome_at(proposal, facts.level)
     why = reason(_CODE[outcome], level=facts.level, act=plain(proposal.kind))
     minutes, silence = _terms(proposal, facts) if outcome is GateOutcome.ASK_FIRST else (None, None)
@@ -32,12 +32,12 @@ def by_level(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def by_command(proposal: Proposal, _facts: Facts) -> ConditionResult | None:
-    """What a person asks for is done, if nothing stands in the way."""
+    """What a person asks for is done, unless another condition objects."""
     return ConditionResult(GateOutcome.EXECUTE, reason("gate.commanded", act=plain(proposal.kind)))
 
 
 def isolation_caps(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """A model-driven agent that is weakly kept apart gets no more leave than its walls are worth."""
+    """A model-driven agent behind weak walls gets no more permission than they justify."""
     held = effective_level(facts.level, facts.isolation, proposal.agent, forced=facts.limits.forced_isolation)
     outcome = outcome_at(proposal, held)
     if held is facts.level or outcome is outcome_at(proposal, facts.level):
@@ -48,7 +48,7 @@ def isolation_caps(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def agent_uncontained(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Not even a person's command sets a model-driven agent loose where nothing holds it."""
+    """Without isolation no model-driven agent is started, not even by a person's command, unless this is forced."""
     if proposal.kind not in AGENT_WORK or proposal.agent == HOUSEKEEPER:
         return None
     if facts.isolation is not Isolation.NONE or facts.limits.forced_isolation:
@@ -77,7 +77,7 @@ def council_objects(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def uncertain(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Who is not sure asks for guidance."""
+    """An uncertain proposal asks a person for guidance."""
     agreement, limits = facts.council.agreement, facts.limits
     doubted = agreement is not None and agreement < limits.min_agreement
     if not touches_the_world(proposal) or not (doubted or proposal.confidence < limits.min_confidence):
@@ -89,7 +89,7 @@ def uncertain(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def notice_urgency(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """A brain speaks softly at observe and never wakes anyone by itself."""
+    """At observe a brain sends only quiet notices; at no level does it send an urgent one."""
     if proposal.kind is not ActKind.NOTIFY:
         return None
     if facts.level is Level.OBSERVE and proposal.tier < Tier.SUMMARY:

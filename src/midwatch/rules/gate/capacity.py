@@ -1,4 +1,4 @@
-"""Conditions about room: running jobs, concurrency, memory, disk, retries, budgets, attention."""
+"""Conditions about capacity: running jobs, concurrency, memory, disk, retries, budgets, attention."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ def running_already(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def busy(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """A project takes no more jobs at once than it may."""
+    """A project runs no more jobs at once than allowed."""
     running, most = _running_here(facts), facts.limits.jobs_per_project
     if not _adds_a_job(proposal, facts) or running < most:
         return None
@@ -30,7 +30,7 @@ def busy(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def crowded(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """The house takes no more jobs at once than it may."""
+    """Midwatch runs no more jobs at once than allowed."""
     running, most = max(facts.jobs_running, _running_here(facts)), facts.limits.jobs_in_all
     if not _adds_a_job(proposal, facts) or running < most:
         return None
@@ -54,7 +54,7 @@ def disk_short(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def pull_request_open(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """While our pull request is open the project takes in nothing unordered; signed work is no intake."""
+    """While Midwatch has an open pull request, the project takes no unordered work; signed work is not affected."""
     project, job = facts.project, _job(facts)
     if proposal.kind not in STARTING or proposal.ordered or project is None or not project.open_pull_request:
         return None
@@ -105,7 +105,7 @@ def young_job(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def budget_usd(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Money that is not there is not spent, and an estimate must fit into what is left."""
+    """Nothing is spent without money left, and an estimate must fit into what is left."""
     budget, need = facts.budgets.usd_micros, max(0, proposal.estimated_usd_micros)
     if not spends(proposal) or _free(proposal) or budget.room_for(need):
         return None
@@ -114,18 +114,18 @@ def budget_usd(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def budget_tokens(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Without tokens left nothing more is begun."""
+    """Without tokens left nothing more is started."""
     used_up = not _free(proposal) and _used_up(proposal, facts.budgets.tokens)
     return refuse("gate.budget_tokens") if used_up else None
 
 
 def budget_seconds(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Without time left nothing more is begun."""
+    """Without time left nothing more is started."""
     return refuse("gate.budget_seconds") if _used_up(proposal, facts.budgets.seconds) else None
 
 
 def budget_rounds(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Without rounds left nothing more is begun."""
+    """Without rounds left nothing more is started."""
     return refuse("gate.budget_rounds") if _used_up(proposal, facts.budgets.rounds) else None
 
 
@@ -137,7 +137,7 @@ def attention_spent(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def _free(proposal: Proposal) -> bool:
-    """The housekeeper asks no model, so a night without money or tokens can still be tidy."""
+    """The housekeeper asks no model, so it also works in a night without money or tokens."""
     return proposal.kind in AGENT_WORK and proposal.agent == HOUSEKEEPER and proposal.estimated_usd_micros <= 0
 
 

@@ -30,7 +30,7 @@ PERSON: Final = frozenset({Proposer.PERSON})
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One question of the gate and whom it binds."""
+    """One question of the gate and who it applies to."""
 
     check: Check
     binds: frozenset[Proposer]
@@ -41,7 +41,7 @@ class Condition:
         return self.check.__name__
 
     def find(self, proposal: Proposal, facts: Facts) -> ConditionResult | None:
-        """Ask the question, if it concerns whoever proposes."""
+        """Ask the question, if it applies to the proposer."""
         return self.check(proposal, facts) if proposal.by in self.binds else None
 
 

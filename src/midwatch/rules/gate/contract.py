@@ -34,7 +34,7 @@ class RunDefaults:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """What stands behind a run: whose it is and what it is for."""
+    """The background of a run: whose it is and what it is for."""
 
     project: str
     mission: str
@@ -44,9 +44,9 @@ class Behind:
 
 
 def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults: RunDefaults) -> RunContract:
-    """The orders' limits bind where they are tighter than the settings'; nobody widens by leaving something out.
+    """The orders' limits bind where they are tighter than the settings'; a missing limit widens nothing.
 
-    What a piece of work names for itself stands in place of the settings' ceiling, inside the night's.
+    A limit that a piece of work names replaces the settings' ceiling, within the night's.
     """
     permitted = orders.permissions
     limits = orders.limits
@@ -101,7 +101,7 @@ def join(contract: RunContract, parts: Sequence[ContractPart], orders: Orders) -
 
 
 def part_of(contract: RunContract, project: str) -> RunContract:
-    """Tell what holds in one repository: its own checks and paths, and its equal share of the ceilings."""
+    """What applies in one repository: its own checks and paths, and its equal share of the ceilings."""
     part = next((one for one in contract.parts if one.project_id == project), None)
     if part is None:
         return contract

@@ -26,7 +26,7 @@ class Voice(StrEnum):
 
 
 class Stance(StrEnum):
-    """Where a voice stands."""
+    """The position of a voice."""
 
     SUPPORT = "support"
     OBJECT = "object"
@@ -43,7 +43,7 @@ class VoiceOpinion:
 
 
 def deliberate(proposal: Proposal, facts: Facts) -> tuple[VoiceOpinion, ...]:
-    """Each voice says once what it sees; on waiting nobody wastes a word."""
+    """Each voice gives one opinion; waiting needs none."""
     if proposal.kind in WAITING:
         return tuple(_silent(voice) for voice in Voice)
     return (_strategy(proposal), _empathy(proposal, facts), _analysis(proposal, facts), _action(proposal, facts))

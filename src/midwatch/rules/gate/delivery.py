@@ -1,4 +1,4 @@
-"""May this finished work leave the house? Asked again at the door, about exactly the paths that would go."""
+"""May this finished work be delivered? Asked again at the door, about exactly the paths that would go."""
 
 from typing import Final
 

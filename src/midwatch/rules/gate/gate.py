@@ -1,4 +1,4 @@
-"""The gate: turns what somebody would like to happen into what may happen, with reasons."""
+"""The gate: decides what may come of a proposal, with reasons."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -73,13 +73,13 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(approval.by_command, PERSON),
     Condition(approval.notice_urgency, BRAIN),
 )
-"""Every question of the gate, in order, and whom it binds. Of equal answers the first one decides."""
+"""Every question of the gate, in order, and who it applies to. Of equal answers the first one decides."""
 
 _STRICTEST_FIRST: Final = {outcome: rank for rank, outcome in enumerate(GateOutcome)}
 
 
 def judge(proposal: Proposal, facts: Facts, *, conditions: Sequence[Condition] = CONDITIONS) -> Verdict:
-    """The strictest answer wins: what refuses, then what only says, then what asks; nobody's yes means no."""
+    """The strictest answer wins: a refusal, then a suggestion, then a question; without any yes the answer is no."""
     found = [finding for condition in conditions if (finding := condition.find(proposal, facts)) is not None]
     if not found:
         return Verdict(outcome=GateOutcome.REFUSE, reasons=(reason("gate.nothing_allows", act=plain(proposal.kind)),))

@@ -21,7 +21,7 @@ MOST_BY_ISOLATION: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TrackRecord:
-    """What the house has shown since its level last changed."""
+    """The track record since the level last changed."""
 
     valid_rounds: int = 0
     """Rounds at observe whose proposals were valid."""
@@ -31,7 +31,7 @@ class TrackRecord:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What more leave costs."""
+    """What a higher level requires."""
 
     rounds_at_observe: int = ROUNDS_AT_OBSERVE
     nights_per_step: int = NIGHTS_PER_STEP
@@ -73,7 +73,7 @@ def may_set(
 
 
 def _missing(current: Level, wanted: Level, record: TrackRecord, price: Price) -> tuple[Reason, ...]:
-    """The first step costs rounds, each later one nights; a jump costs all its steps."""
+    """The first step requires rounds, each later one nights; a jump requires all its steps."""
     missing: list[Reason] = []
     if current is Level.OBSERVE and record.valid_rounds < price.rounds_at_observe:
         missing.append(reason("level.rounds_missing", needed=price.rounds_at_observe, had=record.valid_rounds))
@@ -92,11 +92,11 @@ def effective_level(level: Level, isolation: Isolation, agent: str, *, forced: b
 
 
 def no_way_to_model(agent: str, isolation: Isolation) -> str:
-    """Say why an agent could not ask its model from inside; nothing where it can.
+    """Say why an agent cannot reach its model from inside the sandbox; empty when it can.
 
-    A room's doors need a network of its own. Landlock tells ports apart but not hosts: a port let out for our proxy
-    would be let out to everybody.
+    A room's proxies need their own network namespace. Landlock filters ports, not hosts: a port opened for our proxy
+    would be open to every host.
     """
     if isolation is Isolation.BUBBLEWRAP:
         return ""
-    return f"{agent} would have no way to its model: only bubblewrap gives a room doors, and here is {isolation}."
+    return f"{agent} cannot reach its model: only bubblewrap gives a room a network; this machine has {isolation}."

@@ -49,7 +49,7 @@ MATRIX: Final[dict[tuple[ActKind, Level], GateOutcome]] = {
 """What each act becomes at each level. Notices at observe are held to tiers 3 and 4 by a condition of the gate."""
 
 WEB: Final[dict[Level, GateOutcome]] = {level: _SIGN[sign] for level, sign in zip(Level, _WEB_ROW, strict=True)}
-"""Searching and researching the web, which reads what strangers wrote."""
+"""Searching and researching the web, which read untrusted text."""
 
 
 def outcome_at(proposal: Proposal, level: Level) -> GateOutcome:

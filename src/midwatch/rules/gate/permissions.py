@@ -16,18 +16,18 @@ FORBIDDEN_MEANS: Final[dict[str, frozenset[str]]] = {
     "send_external_email": frozenset({"mail_strangers", "email", "mail", "external_email", "send_external_email"}),
     "direct_push_main": frozenset({"push_protected", "push_main", "direct_push_main"}),
 }
-"""The kinds, effects and tools a forbidden action stands for. Any other name stands for itself."""
+"""The kinds, effects and tools that a forbidden action covers. Any other name covers itself only."""
 
 LASTING_MEMORY: Final = ("semantic", "strategic")
 
 
 def forbidden_kind(proposal: Proposal, _facts: Facts) -> ConditionResult | None:
-    """Pushing to a protected branch, deploying, paying and mailing strangers do not exist here."""
+    """Pushing to a protected branch, deploying, paying and mailing strangers are never allowed."""
     return refuse("gate.forbidden_kind", act=plain(proposal.kind)) if proposal.kind in FORBIDDEN else None
 
 
 def external_high(proposal: Proposal, _facts: Facts) -> ConditionResult | None:
-    """Nothing that reaches far outside ever happens."""
+    """An act with a large outside effect never happens."""
     return refuse("gate.external_high") if proposal.external is External.HIGH else None
 
 
@@ -46,7 +46,7 @@ def contract_missing(proposal: Proposal, facts: Facts) -> ConditionResult | None
 
 
 def contract_elsewhere(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """A contract for one project is no leave to work in another."""
+    """A contract for one project does not permit work in another."""
     contract = facts.contract
     if contract is None or not (proposal.writes or proposal.tool or proposal.paths):
         return None
@@ -56,7 +56,7 @@ def contract_elsewhere(proposal: Proposal, facts: Facts) -> ConditionResult | No
 
 
 def forbidden_action(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """What the orders forbid by name is not done under any of its names; with no contract the usual things are."""
+    """What the orders forbid is not done under any of its names; without a contract the default list is forbidden."""
     constraints = facts.contract.constraints if facts.contract else Constraints()
     names = {proposal.kind.value, proposal.effect, proposal.tool} - {""}
     for action in constraints.forbidden_actions:
@@ -77,7 +77,7 @@ def tool_unnamed(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def tool_denied(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """A tool the contract denies stays in the drawer, even if it is also allowed."""
+    """A tool that the contract denies is not used, even if it is also allowed."""
     if facts.contract is None or proposal.tool not in facts.contract.constraints.tool_policy.denied_tools:
         return None
     return refuse("gate.tool_denied", tool=proposal.tool) if proposal.tool else None
@@ -92,7 +92,7 @@ def tool_unlisted(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def path_outside(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Every path must lie inside the tool's scope and the work's own paths."""
+    """Every path must be inside the tool's scope and the work's own paths."""
     contract = facts.contract
     if contract is None:
         return None
@@ -111,7 +111,7 @@ def _in_work(contract: RunContract, path: str) -> bool:
 
 
 def do_not_touch(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """What the orders say not to touch is not touched, whoever asks."""
+    """What the orders say not to touch is not touched, not even for a person."""
     if facts.contract is None:
         return None
     for path in proposal.paths:
@@ -145,7 +145,7 @@ def write_unlevelled(proposal: Proposal, facts: Facts) -> ConditionResult | None
 
 
 def unordered_write(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Work nobody asked for is written only by earned authority that the contract admits for this run."""
+    """Unordered work is written only with earned authority that the contract admits for this run."""
     if not proposal.writes or proposal.ordered:
         return None
     most = facts.contract.authority_policy.max_level_this_run if facts.contract else Authority.SUGGEST
@@ -154,18 +154,18 @@ def unordered_write(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def tainted_delegate(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Strangers' text is not passed on to other agents."""
+    """Untrusted text is not passed on to other agents."""
     return refuse("gate.tainted_delegate") if _tainted(proposal, facts) and proposal.kind is ActKind.DELEGATE else None
 
 
 def tainted_memory(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Strangers' text does not become lasting memory."""
+    """Untrusted text does not become lasting memory."""
     lasting = proposal.kind is ActKind.NOTE and proposal.target.strip().casefold().startswith(LASTING_MEMORY)
     return refuse("gate.tainted_memory") if lasting and _tainted(proposal, facts) else None
 
 
 def tainted_project(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Strangers' text does not widen the house by a project."""
+    """Untrusted text does not add a project."""
     creates = proposal.kind is ActKind.CREATE_PROJECT
     return refuse("gate.tainted_project") if creates and _tainted(proposal, facts) else None
 

@@ -1,4 +1,4 @@
-"""Conditions about where things stand: the project, the target, the session, cooldowns, spin."""
+"""Conditions about the current state: the project, the target, the session, cooldowns, spin."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,7 +9,7 @@ from midwatch.terms.facts import Facts
 
 
 def project_unknown(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """An act about a project nobody knows is about nothing."""
+    """An act about an unknown project is refused."""
     if proposal.kind in WAITING or proposal.kind is ActKind.CREATE_PROJECT:
         return None
     if not proposal.project and proposal.kind not in NEEDS_PROJECT:
@@ -21,7 +21,7 @@ def project_unknown(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def blocked(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """In a blocked project a brain changes nothing and nobody sets an agent to work."""
+    """In a blocked project a brain changes nothing and no agent is started."""
     if facts.project is None or not facts.project.blocked:
         return None
     spared = AGENT_WORK if proposal.by is Proposer.PERSON else TOUCHING
@@ -46,7 +46,7 @@ def skipped(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def target_unknown(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """One cannot act on a thing that is not there."""
+    """An act needs a target that exists."""
     if proposal.kind not in TOUCHING or proposal.kind is ActKind.CREATE_PROJECT:
         return None
     unnamed = not proposal.target and proposal.kind in NEEDS_TARGET
@@ -62,28 +62,28 @@ def resolve_personal(proposal: Proposal, facts: Facts) -> ConditionResult | None
 
 
 def outside_session(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Outside a session a brain only says."""
+    """Outside a session a brain only suggests."""
     if facts.in_session or proposal.kind in SAYING:
         return None
     return say_only("gate.outside_session", act=plain(proposal.kind))
 
 
 def cooldown_action(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """The same act on the same thing waits a while."""
+    """The same act on the same target has a cooldown."""
     if proposal.kind not in EFFECTS or not within(facts, facts.same_action_at, facts.limits.same_action):
         return None
     return refuse("gate.cooldown_action", about=proposal.about, minutes=_minutes(facts.limits.same_action))
 
 
 def cooldown_project(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """A project that was just acted on is given time to settle."""
+    """A project has a cooldown after each act."""
     if proposal.kind not in EFFECTS or not within(facts, facts.same_project_at, facts.limits.same_project):
         return None
     return refuse("gate.cooldown_project", project=proposal.project, minutes=_minutes(facts.limits.same_project))
 
 
 def spin(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Whoever does the same thing again and again with nothing new from it, stops."""
+    """An act that was repeated without a new result is refused."""
     if proposal.kind in WAITING or facts.spin < facts.limits.spin:
         return None
     return refuse("gate.spin", about=proposal.about or "nothing in particular", spin=facts.spin)

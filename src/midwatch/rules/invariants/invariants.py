@@ -1,4 +1,4 @@
-"""What must hold whatever was killed, and when: read from the journal and the records of a house at rest."""
+"""What must hold after any kill at any time, read from the journal and the records while nothing is written."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ NOT_PEOPLE: Final = frozenset({"", "silence", "midwatch", "brain"})
 
 
 def check(entries: Sequence[Entry], records: RecordsSeen) -> tuple[Violation, ...]:
-    """Hold every rule against the whole journal and the records beside it; nothing found means that all hold."""
+    """Check every invariant against the whole journal and its records; an empty result means that all hold."""
     return tuple(
         Violation(rule=name, text=text, seq=seq) for name, rule in RULES.items() for text, seq in rule(entries, records)
     )
@@ -99,7 +99,7 @@ def _repeated(entries: Sequence[Entry], once: dict[str, str]) -> Found:
 
 
 def one_end(entries: Sequence[Entry], records: RecordsSeen) -> Found:
-    """Every decision comes to exactly one end, at the latest when its session is over, unless a person is asked."""
+    """Every decision has exactly one end, at the latest when its session is over, unless a person is asked."""
     yield from _repeated(entries, _ONE_END)
     judged = {entry.event.act: entry for entry in entries if isinstance(entry.event, ev.ActJudged)}
     ended = {entry.event.act: entry.seq for entry in entries if isinstance(entry.event, ev.ActEnded)}
@@ -112,7 +112,7 @@ def one_end(entries: Sequence[Entry], records: RecordsSeen) -> Found:
 
 
 def tools_finished(entries: Sequence[Entry], _: RecordsSeen) -> Found:
-    """No effect is left hanging once its session has ended."""
+    """No effect is unfinished once its session has ended."""
     finished = {entry.event.invocation for entry in entries if isinstance(entry.event, ev.ToolFinished)}
     over = {entry.event.session for entry in entries if isinstance(entry.event, ev.SessionEnded)}
     for entry in entries:
@@ -122,7 +122,7 @@ def tools_finished(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 
 
 class _Sessions:
-    """Where each session stood and which level was in force, entry by entry."""
+    """The state of each session and the level in force, entry by entry."""
 
     def __init__(self, entries: Sequence[Entry] = ()) -> None:
         self.state: dict[str, SessionState] = {}
@@ -158,7 +158,7 @@ class _Deed:
 
 
 def _deeds(entries: Sequence[Entry]) -> Iterator[_Deed]:
-    """Everything that was really done, with the world as it stood then."""
+    """Everything that was really done, with the state at that time."""
     sessions = _Sessions()
     judged: dict[str, ev.ActJudged] = {}
     asks: dict[str, str] = {}
@@ -182,7 +182,7 @@ def _deeds(entries: Sequence[Entry]) -> Iterator[_Deed]:
 
 
 def nothing_above_the_level(entries: Sequence[Entry], _: RecordsSeen) -> Found:
-    """What was done, the table of acts allows at the level in force, or a person said yes to it."""
+    """Every executed act is allowed by the table at the level in force, or was approved by a person."""
     for deed in _deeds(entries):
         proposal, facts = deed.judged.proposal, deed.judged.facts
         level = effective_level(deed.level, facts.isolation, proposal.agent, forced=facts.limits.forced_isolation)
@@ -194,7 +194,7 @@ def nothing_above_the_level(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 
 
 def nothing_outside_a_session(entries: Sequence[Entry], _: RecordsSeen) -> Found:
-    """Outside an autonomous session a brain only says."""
+    """Outside an autonomous session a brain only suggests."""
     for deed in _deeds(entries):
         kind = deed.judged.proposal.kind
         if not deed.by_person and kind not in SAYING and deed.state is not SessionState.AUTONOMOUS:
@@ -202,7 +202,7 @@ def nothing_outside_a_session(entries: Sequence[Entry], _: RecordsSeen) -> Found
 
 
 def newest_epoch_speaks(entries: Sequence[Entry], _: RecordsSeen) -> Found:
-    """Epochs only grow, and only the newest speaks for a job, until the job is over."""
+    """Epochs only grow, and only the newest may record for a job, until the job is over."""
     newest: dict[str, int] = {}
     over: set[str] = set()
     for entry in entries:
@@ -236,7 +236,7 @@ def only_agent_refs(entries: Sequence[Entry], _: RecordsSeen) -> Found:
 
 
 def nobody_is_stranded(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """A job that is not over is at work, waits for something that has a name, or recovers (X4)."""
+    """A job that is not over is running, waits for something named, or recovers (X4)."""
     for job in records.jobs:
         standing = standing_of(job, records.asks, records.timers)
         if standing.path is Path.STRANDED:
@@ -244,7 +244,7 @@ def nobody_is_stranded(_: Sequence[Entry], records: RecordsSeen) -> Found:
 
 
 def boxes_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """A time box that runs is woken at its end, and one that rests wakes nobody."""
+    """A running time box has a timer for its end, and a paused one has none."""
     woken = {timer.subject for timer in records.timers if timer.kind == "box"}
     for job in records.jobs:
         runs = job.box_began_at is not None and job.state in {JobState.RUNNING, JobState.QUEUED}
@@ -255,7 +255,7 @@ def boxes_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
 
 
 def deadlines_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """An open ask with a deadline is woken at its deadline."""
+    """An open ask with a deadline has a timer for it."""
     timers = {(timer.subject, timer.due_at) for timer in records.timers if timer.kind == "ask"}
     for ask in records.asks:
         if ask.state is AskState.OPEN and ask.due_at is not None and (ask.id, ask.due_at) not in timers:
@@ -263,7 +263,7 @@ def deadlines_have_timers(_: Sequence[Entry], records: RecordsSeen) -> Found:
 
 
 def nights_stay_awake(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """A night that is under way thinks, or has a time to think; a command has a run that goes on."""
+    """A running night is paused, in a round or has a time for the next one; a command has a run that is running."""
     awake = {timer.subject for timer in records.timers if timer.kind == "round"}
     awake |= {session.id for session in records.sessions if session.paused or session.round_active}
     awake |= {run.session for run in records.runs if run.status == "running"} & {
@@ -281,11 +281,11 @@ class MachineSeen:
     living: tuple[tuple[str, int], ...] = ()
     """Job and attempt of everything that is held on this machine."""
     leaks: tuple[tuple[str, str], ...] = ()
-    """A secret's name, and where its value stands."""
+    """A secret's name, and where its value was found."""
 
 
 def check_machine(jobs: Sequence[JobRow], seen: MachineSeen) -> tuple[Violation, ...]:
-    """Hold the machine against the records; nothing found means that all is well."""
+    """Compare the machine with the records; an empty result means that they agree."""
     return (*_recorded(jobs, seen), *_hidden(seen))
 
 
@@ -309,7 +309,7 @@ def _hidden(seen: MachineSeen) -> tuple[Violation, ...]:
 
 
 def notices_are_on_their_way(_: Sequence[Entry], records: RecordsSeen) -> Found:
-    """What waits for a channel is woken in time, and what goes elsewhere is in the log first."""
+    """What waits for a channel has a timer, and what goes to another channel is in the log first."""
     timers = {timer.subject: timer.due_at for timer in records.timers if timer.kind == "channel"}
     logged = {notice.id for notice in records.notices if notice.sent_by and notice.tier < Tier.LOG}
     for row in records.deliveries:
@@ -357,4 +357,4 @@ RULES: Final[dict[str, Rule]] = {
     "within_ceilings": within_ceilings,
     "notices_are_on_their_way": notices_are_on_their_way,
 }
-"""Every promise by its name; a broken one is told by that name."""
+"""Every invariant by its name; a broken one is reported under that name."""

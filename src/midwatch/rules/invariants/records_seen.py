@@ -1,4 +1,4 @@
-"""What the invariants are held against, and how a broken one is told."""
+"""What the invariants are checked against, and how a broken one is reported."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class RecordsSeen:
     invocations: tuple[rows.InvocationRow, ...] = ()
     timers: tuple[rows.TimerRow, ...] = ()
     held: tuple[Held, ...] = ()
-    """What is set aside for requests under way; no record, but money all the same."""
+    """What is set aside for requests under way; not a record, but it counts as money."""
 
     @property
     def waited_for(self) -> frozenset[str]:
@@ -34,7 +34,7 @@ class RecordsSeen:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A promise that does not hold: which, how, and at which entry (0 where a record shows it)."""
+    """An invariant that does not hold: which, how, and at which entry (0 where a record shows it)."""
 
     rule: str
     text: str

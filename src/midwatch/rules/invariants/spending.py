@@ -1,4 +1,4 @@
-"""What must hold of money and tokens: nobody spends past a ceiling by more than what was in flight."""
+"""What must hold for money and tokens: no ceiling is exceeded by more than what was in flight."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ from midwatch.terms.records import JobRow
 
 
 def within_ceilings(entries: Sequence[Entry], records: RecordsSeen) -> Found:
-    """What is spent and set aside passes no ceiling by more than one request for each job that pays from it."""
+    """What is spent and set aside exceeds no ceiling by more than one request for each job that pays from it."""
     largest = _largest(entries, records.held)
     for name, purse, jobs in _purses(records):
         for kind in KINDS:
@@ -26,7 +26,7 @@ def within_ceilings(entries: Sequence[Entry], records: RecordsSeen) -> Found:
 
 
 def _largest(entries: Sequence[Entry], held: Sequence[Held]) -> dict[str, Amount]:
-    """Find the dearest request of each job, ended or under way: nobody knows before its end what one comes to."""
+    """Find the most expensive request of each job, ended or under way: a cost is known only at the end."""
     found: dict[str, Amount] = {}
     for entry in entries:
         if isinstance(event := entry.event, ModelCalled):
@@ -38,7 +38,7 @@ def _largest(entries: Sequence[Entry], held: Sequence[Held]) -> dict[str, Amount
 
 
 def _purses(records: RecordsSeen) -> Iterator[tuple[str, BudgetUse, list[str]]]:
-    """Give every purse with its name and the jobs that are paid from it."""
+    """Give every budget with its name and the jobs that are paid from it."""
     bounds = {run.id: run.contract for run in records.runs}
     for job in records.jobs:
         if job.run in bounds:

@@ -18,7 +18,7 @@ ELLIPSIS: Final = "…"
 
 @dataclass(frozen=True, slots=True)
 class SectionRule:
-    """A section's place, how many lines it holds, and how soon it gives lines up."""
+    """A section's place, how many lines it holds, and how early it is shortened."""
 
     name: str
     most: int
@@ -27,7 +27,7 @@ class SectionRule:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The heading."""
         return say(f"brief.section.{self.name}")
 
 
@@ -70,7 +70,7 @@ def count_words(headline: str, sections: Iterable[Section]) -> int:
 
 
 def cut_line(line: str, most: int = MOST_LINE_WORDS) -> str:
-    """A line that goes on too long ends at a word, and shows that it does."""
+    """Cut a line that is too long after a word, and mark the cut."""
     words = line.split()
     return " ".join(words) if len(words) <= most else " ".join(words[:most]) + ELLIPSIS
 

@@ -1,4 +1,4 @@
-"""Whether what we advise stands firmly (seed 002, section 9.3)."""
+"""Whether a recommendation is well supported (seed 002, section 9.3)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

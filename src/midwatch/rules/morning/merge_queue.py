@@ -36,13 +36,13 @@ class Clash:
 
 
 def ranked(branches: Iterable[Branch]) -> tuple[Branch, ...]:
-    """Order: the more pressing, then the proved, the smaller, the older first; what stands on another after it."""
+    """Order: the more pressing, then the proved, the smaller, the older first; a branch based on another after it."""
     left = sorted(branches, key=_preference)
     known = {one.id for one in left}
     placed: list[Branch] = []
     while left:
         names = {one.id for one in placed}
-        # Two that stand on each other do not exist in git; should facts say so, the preference decides.
+        # Git has no two branches based on each other; if the facts say so, the preference decides.
         chosen = next((one for one in left if one.after & known - {one.id} <= names), left[0])
         left.remove(chosen)
         placed.append(chosen)
@@ -79,7 +79,7 @@ def greedy(branches: Sequence[Branch], clashes: Sequence[Clash]) -> tuple[str, .
 
 
 class _Masks:
-    """Sets of branches as bits, so that thousands of them are looked at in no time."""
+    """Sets of branches as bits, so that thousands of them are compared quickly."""
 
     def __init__(self, order: Sequence[Branch], clashes: Sequence[Clash]) -> None:
         bit = {one.id: 1 << place for place, one in enumerate(order)}
@@ -89,14 +89,14 @@ class _Masks:
         self._after = [sum(bit[name] for name in one.after if name in bit) for one in order]
 
     def stands(self, chosen: int, places: Iterable[int]) -> bool:
-        """Whether nothing in the set clashes and nothing in it lacks what it stands on."""
+        """Whether nothing in the set clashes and nothing in it lacks what it is based on."""
         if any(clash & chosen == clash for clash in self._clashes):
             return False
         return all(self._after[place] & ~chosen == 0 for place in places)
 
 
 def reason(branch: Branch, chosen: Iterable[str], clashes: Iterable[Clash]) -> Clash | None:
-    """Tell which clash keeps a branch out of a chosen set: the smallest, a conflict rather than a red check."""
+    """Which clash keeps a branch out of a chosen set: the smallest, a conflict rather than a red check."""
     there = frozenset(chosen)
     found = [clash for clash in clashes if branch.id in clash.members and clash.members - {branch.id} <= there]
     return min(found, key=lambda one: (len(one.members), one.by_checks, sorted(one.members)), default=None)

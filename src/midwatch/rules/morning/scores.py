@@ -45,7 +45,7 @@ class ActDone:
     arguments: str = ""
     """A hash of what it was called with."""
     linked: bool = False
-    """A current goal or work item stands behind it."""
+    """It served a current goal or work item."""
     fresh: bool = False
     """It left new evidence, an artifact, a new state or an answer."""
 
@@ -123,7 +123,7 @@ def low_value_share(acts: Sequence[ActDone]) -> float | None:
 
 
 def must_abort(acts: Sequence[ActDone]) -> Reason | None:
-    """A run that mostly wastes its acts ends, once there were enough to tell."""
+    """A run that mostly wastes its acts ends, once there were enough to judge by."""
     work = sum(act.kind not in WAITING for act in acts)
     share = low_value_share(acts) or 0.0
     if work < LOW_VALUE_LEAST_ACTS or share <= LOW_VALUE_ABOVE:
@@ -144,7 +144,7 @@ def weighted(parts: Iterable[tuple[float, float | None]]) -> float | None:
 
 
 def clamp(value: float) -> float:
-    """Scores live between nothing and all."""
+    """Scores are between 0 and 1."""
     return min(1.0, max(0.0, value))
 
 

@@ -1,1 +1,1 @@
-"""What people are asked and told, and who may log in."""
+"""Asks, notices, preflight and logins."""

@@ -52,7 +52,7 @@ def draft_terms(
     tainted: bool = False,
     silence_approves: bool = False,
 ) -> tuple[float | None, Silence]:
-    """Each ask says how long it waits and what silence means; a plan at full inside its scopes waits for nobody."""
+    """Each ask says how long it waits and what silence means; a plan at full inside its scopes does not wait."""
     silence = what_silence_means(
         kind, level, inside_scopes=inside_scopes, tainted=tainted, silence_approves=silence_approves
     )
@@ -69,11 +69,11 @@ def what_silence_means(
     tainted: bool = False,
     silence_approves: bool = False,
 ) -> Silence:
-    """Silence approves a plan only where the orders say so, the scopes hold it, and no stranger wrote in it."""
+    """Silence approves a plan only where the orders say so, the scopes hold it, and it holds no untrusted text."""
     if kind is not AskKind.APPROVE_PLAN:
         return SILENCE[kind]
     trusted = inside_scopes and not tainted and level is not Level.OBSERVE
-    # At full there is no wait inside the scopes, so there is no silence that would need the orders' leave.
+    # At full there is no wait inside the scopes, so the orders need not permit silence.
     approves = trusted and (silence_approves or level is Level.FULL)
     return Silence.APPROVED if approves else Silence.WAITS
 
@@ -84,12 +84,12 @@ NO: Final = frozenset({"no", "n", REJECT, "rejected", STOP})
 
 
 def agrees(answer: str) -> bool:
-    """Whether an answer is a yes; whatever is not, is none."""
+    """Whether an answer is a yes; anything else is not."""
     return answer.strip().lower() in YES
 
 
 def silence_in_words(silence: Silence) -> str:
-    """Tell the person what happens if nobody answers."""
+    """What happens without an answer, as a sentence for the person."""
     return say(f"silence.{silence.value}")
 
 
@@ -115,7 +115,7 @@ def minutes_to_end_of_next_day(local_now: datetime) -> float:
 
 
 def _later(at: datetime, span: timedelta) -> datetime:
-    """Add real time, not wall time, so that a changed clock shortens nobody's deadline."""
+    """Add real time, not wall time, so that a changed clock shortens no deadline."""
     return at + span if at.tzinfo is None else (at.astimezone(UTC) + span).astimezone(at.tzinfo)
 
 

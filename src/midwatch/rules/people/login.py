@@ -1,4 +1,4 @@
-"""Who may try to enter once more, what a password must be, and when a login is over."""
+"""Who may try to log in again, what a password must be, and when a login expires."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -7,14 +7,14 @@ from midwatch.terms.people import Login
 
 WINDOW = timedelta(minutes=1)
 MOST_FAILURES = 5
-"""Wrong passwords within the window for one name from one address; then the door stays shut for the window."""
+"""Wrong passwords within the window for one name from one address; then further tries are refused."""
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 1024
 LONGEST_NAME = 60
 
 
 def wait_before_trying(failures: Iterable[datetime], now: datetime) -> timedelta:
-    """Tell how long somebody with these failures has to wait; nothing means they may try."""
+    """How long to wait after these failures; zero means that a try is allowed."""
     recent = sorted(at for at in failures if now - at < WINDOW)
     return recent[-MOST_FAILURES] + WINDOW - now if len(recent) >= MOST_FAILURES else timedelta()
 
@@ -40,5 +40,5 @@ def objection_to_name(name: str) -> str:
 
 
 def is_over(login: Login, now: datetime, idle: timedelta) -> bool:
-    """Tell whether a login no longer counts."""
+    """Whether a login has expired."""
     return now >= login.expires_at or now - login.seen_at >= idle

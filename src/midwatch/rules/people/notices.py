@@ -1,4 +1,4 @@
-"""How loudly a thing is told, and when (RULES 4)."""
+"""How urgent a notice is, and when it is sent (RULES 4)."""
 
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
@@ -16,7 +16,7 @@ ERRORS_THAT_WAKE: Final = 2
 
 
 class NoticeKind(StrEnum):
-    """What there is to tell."""
+    """What a notice is about."""
 
     SECURITY = "security"
     LOST_ISOLATION = "lost_isolation"
@@ -66,7 +66,7 @@ def tier_of(kind: NoticeKind, *, errors_in_a_row: int = 0, errors_that_wake: int
 
 
 def brain_tier(tier: int) -> Tier:
-    """A brain may lower its voice, never raise it to wake anyone."""
+    """A brain may lower the urgency of a notice, but not send an urgent one."""
     return Tier(max(tier, Tier.ACTION))
 
 
@@ -79,13 +79,13 @@ def is_quiet(local: datetime, *, start: time = QUIET_FROM, end: time = QUIET_UNT
 
 
 def quiet_ends_at(local: datetime, *, end: time = QUIET_UNTIL) -> datetime:
-    """What was held back goes out when the quiet hours next end."""
+    """Held notices are sent when the quiet hours next end."""
     day = local.date() if local.time() < end else local.date() + timedelta(days=1)
     return datetime.combine(day, end, local.tzinfo)
 
 
 def route(tier: Tier, *, quiet: bool, sent_today: int, budget: int = DAILY_BUDGET) -> Delivery:
-    """Urgent goes at once, past quiet hours and budget; the rest waits its turn."""
+    """Urgent notices are sent at once, despite quiet hours and budget; the rest waits."""
     if tier is Tier.URGENT:
         return Delivery.NOW
     if tier is Tier.LOG:
@@ -98,6 +98,6 @@ def route(tier: Tier, *, quiet: bool, sent_today: int, budget: int = DAILY_BUDGE
 
 
 def batch_text(items: Sequence[str]) -> str:
-    """Many small things are told in one message."""
+    """Many small notices are sent in one message."""
     word = "item" if len(items) == 1 else "items"
     return "\n".join((f"Batch update ({len(items)} {word}):", *(f"- {item}" for item in items)))

@@ -1,4 +1,4 @@
-"""When what waits for a channel goes out, and when it is given up (RULES 4)."""
+"""When waiting notices are sent to a channel, and when Midwatch stops trying (RULES 4)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ from midwatch.terms.asks import Delivery, Tier
 from midwatch.terms.records import DeliveryRow
 
 PAUSES: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 4, 16, 64, 256))
-"""Between tries at a channel that did not take a message; after the last it is given up."""
+"""Waits between tries at a channel that did not accept a message; after the last one no more are made."""
 A_MOMENT: Final = timedelta(minutes=1)
 
 
 def plain_zone(local: datetime) -> datetime:
-    """Give a wall time its moment; a zone that knows its changes of clock needs no help."""
+    """Return a wall time unchanged; its zone already handles changes of the clock."""
     return local
 
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """When a person wants to be told what, by their own clock."""
+    """When a person wants which notices, by their own clock."""
 
     quiet_from: time = QUIET_FROM
     quiet_until: time = QUIET_UNTIL
@@ -38,7 +38,7 @@ class Hours:
     batch: timedelta = BATCH_EVERY
     urgent_bypass: bool = True
     moment: Callable[[datetime], datetime] = plain_zone
-    """Gives a wall time of the person's the moment it stands for."""
+    """Converts a wall time of the person to a moment."""
 
     def quiet(self, local: datetime) -> bool:
         """Whether these are quiet hours."""
@@ -67,7 +67,7 @@ class AttentionUse:
 
     @property
     def empty(self) -> bool:
-        """Whether only the urgent still goes out today."""
+        """Whether only urgent notices are still sent today."""
         return self.sent_today >= self.budget
 
     @property
@@ -85,7 +85,7 @@ class ChannelSlot:
 
 
 def first_place(tier: Tier, local: datetime, hours: Hours, purse: AttentionUse, *, brief: bool = False) -> ChannelSlot:
-    """Say when a new notice goes to a channel; `hours` without quiet hours are those of a channel that keeps none."""
+    """When a new notice goes to a channel; `hours` without quiet hours are those of a channel that keeps none."""
     quiet = hours.quiet(local)
     now = local.astimezone(UTC)
     if brief:  # outside tiers and budget
@@ -103,7 +103,7 @@ def first_place(tier: Tier, local: datetime, hours: Hours, purse: AttentionUse, 
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """What goes out in one message now, and what has to wait for longer than was thought."""
+    """What is sent in one message now, and what has to wait longer than planned."""
 
     go: tuple[DeliveryRow, ...] = ()
     moved: tuple[tuple[DeliveryRow, ChannelSlot], ...] = ()
@@ -135,7 +135,7 @@ def _loud(row: DeliveryRow, hours: Hours, *, quiet: bool) -> bool:
 
 
 def _rides(row: DeliveryRow) -> bool:
-    """A batch goes along with something louder; what failed before has waited long enough."""
+    """A batch is sent along with something more urgent; what failed before has waited long enough."""
     return row.delivery is Delivery.BATCH or (row.attempts > 0 and row.delivery is not Delivery.AFTER_QUIET)
 
 

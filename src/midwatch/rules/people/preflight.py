@@ -36,7 +36,7 @@ def ok(text: str) -> LineResult:
 
 
 def look(text: str, fix: str = "") -> LineResult:
-    """It keeps nobody from signing."""
+    """It does not prevent signing."""
     return LineResult(state=LineState.LOOK, text=text, fix=fix)
 
 
@@ -58,7 +58,7 @@ def clone_told(facts: RepositoryFacts) -> LineResult:
 
 
 def checks_told(results: Sequence[CheckResult], project: ProjectTried, minutes: float) -> LineResult:
-    """Say what the project's checks say before anybody touched it; a night is judged against that."""
+    """Say how the project's checks end before any change; a night is judged against that."""
     branch = project.branch
     absent = [(one, tool) for one in results if not one.green and (tool := missing_tool(one))]
     if absent:
@@ -85,7 +85,7 @@ def _named(red: Sequence[CheckResult]) -> str:
 
 
 def missing_tool(result: CheckResult) -> str:
-    """Name the program a check did not find; nothing where it ran, whatever it said."""
+    """Name the program that a check did not find; empty where the check ran."""
     words = result.command.split()
     if result.exit_code in CANNOT_RUN:
         lent = LENT.search(result.tail)
@@ -100,13 +100,13 @@ def missing_tool(result: CheckResult) -> str:
 
 def _how_to_get(tool: str, tail: str, project: str) -> str:
     if lent := LENT.search(tail):
-        return f"Lend its folder to jobs: add {lent.group(2)} to sandbox.toolchains in midwatch.toml"
+        return f"Make its folder visible to jobs: add {lent.group(2)} to sandbox.toolchains in midwatch.toml"
     name = tool.rsplit("/", 1)[-1]
-    return f"Let the project's setup bring it (midwatch project change {project} --setup ...), or: apt install {name}"
+    return f"Let the project's setup install it (midwatch project change {project} --setup ...), or: apt install {name}"
 
 
 def push_told(tried: Iterable[Rehearsed]) -> LineResult:
-    """Say whether a delivery would be taken."""
+    """Say whether a delivery would be accepted."""
     lines = list(tried)
     wrong = [one for one in lines if not one.good]
     if not wrong:
@@ -161,7 +161,7 @@ def quota_told(agent: AgentSeen, limits: Limits, now: datetime) -> LineResult | 
 
 
 def way_told(agent: AgentSeen, isolation: Isolation, fix: str) -> LineResult | None:
-    """Say that an agent cannot ask its model from inside, where that is so."""
+    """Say that an agent cannot reach its model from inside the sandbox, where that is so."""
     why = no_way_to_model(agent.name, isolation) if agent.provider else ""
     return bad(why, fix) if why else None
 
@@ -169,13 +169,13 @@ def way_told(agent: AgentSeen, isolation: Isolation, fix: str) -> LineResult | N
 def walls_told(
     level: Level, isolation: Isolation, agents: Iterable[str], *, forced: bool, why: str, fix: str
 ) -> LineResult:
-    """Say how jobs are kept apart, and who gets less than the orders give because of it."""
+    """Say how jobs are isolated, and who gets less than the orders give because of it."""
     held = sorted({one for one in agents if effective_level(level, isolation, one, forced=forced).rank < level.rank})
     if held:
         most = effective_level(level, isolation, held[0], forced=forced)
         return look(f"{why} So {', '.join(held)} gets {most} at most, whatever the orders say.", fix)
     if isolation is Isolation.NONE:
-        return look(f"{why} Checks run as programs of yours; nothing isolates them.", fix)
+        return look(f"{why} Checks run as your own programs; nothing isolates them.", fix)
     return ok(f"Jobs work behind walls: {isolation.value}.")
 
 

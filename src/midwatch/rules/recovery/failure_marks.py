@@ -6,7 +6,7 @@ from typing import Final
 
 
 class Cause(StrEnum):
-    """Why something failed, by who could mend it."""
+    """Why something failed, grouped by who could fix it."""
 
     TRANSIENT = "transient"
     NETWORK = "network"
@@ -40,7 +40,7 @@ class Mark:
     pattern: str
     force: Force = Force.WHY
     yields_to: tuple[Cause, ...] = ()
-    """What explains this line, if it was said before."""
+    """Causes that explain this line, if they were printed before it."""
 
 
 NOISE: Final = (
@@ -83,7 +83,7 @@ MARKS: Final[tuple[Mark, ...]] = (
         Cause.LOGIC,
         r"^(E|FAILED \S+ -)\s+(assert\b|AssertionError|Failed:)|^AssertionError|assertion .*failed|panicked at",
     ),
-    # Room: whatever else a program says when the disk is full follows from that.
+    # Disk: what else a program prints when the disk is full follows from that.
     Mark(
         Cause.DISK,
         r"no space left on device|\bENOSPC\b|disk quota exceeded|\bEDQUOT\b|disk (is )?full|"
@@ -94,7 +94,7 @@ MARKS: Final[tuple[Mark, ...]] = (
         r"\b(OutOf)?MemoryError\b|heap out of memory|out of memory|cannot allocate memory|\bENOMEM\b|\bOOM\b|oom-?kill|"
         r"signal: 9|SIGKILL|memory allocation of \d+ bytes failed|bad_alloc|exit(ed with)? (code|status) 137|\bKilled$",
     ),
-    # Money before limits before doors: an empty account says 429 or 400, a used-up plan says 429.
+    # Money before limits before permissions: an empty account says 429 or 400, a used-up plan says 429.
     Mark(
         Cause.FUNDS,
         _http("402")
@@ -106,7 +106,7 @@ MARKS: Final[tuple[Mark, ...]] = (
         r"usage[ _]limit|(hit|reached) your (session |weekly )?limit|(hour|weekly|daily|session) limit reached|"
         r"limits? (will )?resets?\b",
     ),
-    # Who the other side is.
+    # Identity of the other side.
     Mark(
         Cause.TLS,
         r"certificate (verif|has expired|is not (yet )?valid|problem|required|unknown)|self[- ]signed certificate|"
@@ -115,7 +115,7 @@ MARKS: Final[tuple[Mark, ...]] = (
         r"handshake (failure|failed)|tlsv1 alert|wrong version number|host key verification failed|"
         r"remote host identification has changed|ERR_TLS_|unable to get (local )?issuer",
     ),
-    # Doors.
+    # Permissions.
     Mark(
         Cause.AUTH,
         _http("401|403") + r"|permission denied|\bEACCES\b|\bEPERM\b|operation not permitted|read-only file system|"
@@ -126,7 +126,7 @@ MARKS: Final[tuple[Mark, ...]] = (
         r"pre-receive hook declined|bad credentials|"
         r"need auth|\bE401\b|\bENEEDAUTH\b|forbidden\b",
     ),
-    # Roads.
+    # The network.
     Mark(
         Cause.NETWORK,
         r"could not resolve (host|hostname)|name or service not known|(temporary )?failure in name resolution|"
@@ -147,7 +147,7 @@ MARKS: Final[tuple[Mark, ...]] = (
         r"unexpected disconnect|internal server error|bad gateway|service unavailable|gateway time-?out",
         yields_to=(Cause.LIMIT, Cause.FUNDS),
     ),
-    # What somebody else changed.
+    # Changes by others.
     Mark(
         Cause.CONFLICT,
         _http("409") + r"|non-fast-forward|\(fetch first\)|merge conflict in|^CONFLICT |automatic merge failed|"

@@ -17,7 +17,7 @@ _MARKS: Final = tuple((mark, re.compile(mark.pattern, re.IGNORECASE)) for mark i
 EXIT_CODES: Final = {
     75: Cause.TRANSIENT,  # EX_TEMPFAIL
     77: Cause.AUTH,  # EX_NOPERM
-    124: Cause.TRANSIENT,  # timeout(1), and our own leash
+    124: Cause.TRANSIENT,  # timeout(1), and our own process limit
     126: Cause.AUTH,  # found, and may not be run
     127: Cause.DEPENDENCY,  # not found
     134: Cause.LOGIC,  # aborted
@@ -42,7 +42,7 @@ class _Found:
 
 
 def classify(text: str, exit_code: int | None = None) -> Cause:
-    """What was printed tells more than the exit code; what neither tells is unknown."""
+    """The output decides before the exit code; if neither says why, the cause is unknown."""
     found = [_read(line) for line in _lines(text)]
     told = [one for one in found if one is not None]
     said = _last(told, _Rank.WHY) or _last(told, _Rank.HINT)
@@ -51,7 +51,7 @@ def classify(text: str, exit_code: int | None = None) -> Cause:
         return by_code
     if said.rank is _Rank.HINT and by_code is not Cause.UNKNOWN:
         return by_code
-    # Some last words only follow from what was said before: an index that nobody reached holds no package.
+    # Some last lines only follow from earlier ones: an index that could not be reached holds no package.
     earlier = [one.cause for one in told if one.cause in said.yields_to]
     return earlier[-1] if earlier else said.cause
 

@@ -21,7 +21,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class KnownAnswer:
-    """An answer that stands somewhere already."""
+    """An answer that was given before."""
 
     answer: str
     where: str

@@ -1,4 +1,4 @@
-"""Every job that is not over is at work, waits for something that has a name, or recovers; what is none is stranded."""
+"""Every job that is not over is running, waits for something named, or recovers; any other is stranded."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ LIMIT: Final = Cause.LIMIT.value
 
 
 class Path(StrEnum):
-    """How a job gets on."""
+    """Whether a job makes progress."""
 
     OVER = "over"
     LIVE = "live"
-    """Somebody is at work on it."""
+    """A worker runs it."""
     QUEUED = "queued"
-    """Its next try is queued and nobody has taken it up yet."""
+    """Its next try is queued and has not started yet."""
     WAITS = "waits"
     """For an ask, or for a limit to reset."""
     RECOVERS = "recovers"
@@ -32,7 +32,7 @@ class Path(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one job gets on, who or what it waits for, and since or until when."""
+    """Whether one job makes progress, who or what it waits for, and since or until when."""
 
     path: Path
     what: str
@@ -47,7 +47,7 @@ class Standing:
 
 
 def standing_of(job: JobRow, asks: Iterable[AskRow], timers: Iterable[TimerRow]) -> Standing:
-    """Prove that a job gets on, from the records alone; whether its worker is alive is for the machine to say."""
+    """Judge a job's progress from the records alone; they do not show whether its worker is alive."""
     if job.state.over:
         return Standing(Path.OVER, job.state.value)
     if job.state is JobState.STOPPING:

@@ -27,26 +27,26 @@ class NextAct(StrEnum):
     """What to do after a failure."""
 
     BACK_OFF = "back_off"
-    """Leave it alone for a while, then go on where it was: it passes by itself."""
+    """Wait a while, then resume: the cause passes by itself."""
     WAIT = "wait"
     """Until a limit resets."""
     AGAIN = "again"
-    """The same stage once more, told what failed: nobody knows yet why."""
+    """The same stage once more, with a report of the failure: its cause is not known yet."""
     RESTART = "restart"
     """The job is over; a brain may propose a new one that does it differently."""
     ASK = "ask"
-    """Only a person can mend it, or it was tried often enough."""
+    """Only a person can fix it, or it was tried often enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One row of the table: what a failure is called, what follows, and what is said about it to whom."""
+    """One row of the table: the name of a failure, what follows, and what the agent and the person read about it."""
 
     act: NextAct
     words: str
     """What it was, after "failed:"."""
     differently: str
-    """What the next try is told to do."""
+    """What the next try is asked to do."""
     person: str
     """What a person is asked to do when nothing else helps."""
 
@@ -56,19 +56,19 @@ _LOOK: Final = "Look at its log, then say whether to try again."
 CAUSES: Final[Mapping[Cause, Remedy]] = {
     Cause.TRANSIENT: Remedy(
         NextAct.BACK_OFF,
-        "something was busy or slow",
+        "a service was busy or slow",
         "Continue; if a service is still busy, do what does not need it first.",
         "See whether the service answers again.",
     ),
     Cause.NETWORK: Remedy(
         NextAct.BACK_OFF,
-        "the network was away",
+        "the network was unreachable",
         "Do what needs no network first; do not fetch what is in the checkout already.",
         "Fix the network or the host name, then try again.",
     ),
     Cause.LIMIT: Remedy(
         NextAct.WAIT,
-        "the provider's usage limit was met",
+        "the provider's usage limit was reached",
         "Continue where you were.",
         "Wait for the limit, or give the work to another agent.",
     ),
@@ -100,7 +100,7 @@ CAUSES: Final[Mapping[Cause, Remedy]] = {
     Cause.AUTH: Remedy(
         NextAct.ASK,
         "permission denied",
-        "Work with what you may reach; do not try the same door again.",
+        "Work with what you may reach; do not repeat what was refused.",
         "Fix the credential or the permission, then try again.",
     ),
     Cause.FUNDS: Remedy(
@@ -111,13 +111,13 @@ CAUSES: Final[Mapping[Cause, Remedy]] = {
     ),
     Cause.TLS: Remedy(
         NextAct.ASK,
-        "the other side could not prove who it is",
+        "the other side's identity could not be verified",
         "Do not switch certificate checks off; work without that host.",
         "Check whether the certificate or host key really changed; fix or accept it, then try again.",
     ),
     Cause.MISSING: Remedy(
         NextAct.ASK,
-        "what it should reach is not there",
+        "what it should reach does not exist",
         "Do not look for it again; work with what is there.",
         "Give the right address, branch or name, then try again.",
     ),
@@ -140,12 +140,12 @@ PAUSES: Final = (timedelta(minutes=1), timedelta(minutes=4), timedelta(minutes=1
 
 
 def back_off(tries: int) -> timedelta:
-    """How long to leave alone what had too much to do: a minute, then four, then sixteen."""
+    """How long to wait for something overloaded: a minute, then four, then sixteen."""
     return PAUSES[min(max(tries, 1), len(PAUSES)) - 1]
 
 
 def cause_of(name: str) -> Cause:
-    """Read a cause as records keep it; what is none of ours is unknown."""
+    """Read a cause as records keep it; any other text is unknown."""
     return Cause(name) if name in set(Cause) else Cause.UNKNOWN
 
 
@@ -155,5 +155,5 @@ def remedy_of(name: str) -> Remedy:
 
 
 def next_act(cause: Cause, tries: int, cap: int = 3) -> NextAct:
-    """The table's act while there are tries left, then a person; a limit a provider told us of is never counted."""
+    """The table's act while tries are left, then a person; a limit that a provider reported is not counted."""
     return CAUSES[cause].act if tries < cap else NextAct.ASK

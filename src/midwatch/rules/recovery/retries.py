@@ -13,7 +13,7 @@ GUIDANCE = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN})
 
 
 def forgiven_at(asks: Iterable[AskRow], project: str, jobs: Iterable[JobRow], work_item: str = "") -> datetime | None:
-    """When a person last said to go on in a project, or resumed a job there: what failed before is counted no more.
+    """When a person last said to continue in a project, or resumed a job there: earlier failures are not counted.
 
     For one piece of work only its own resumed jobs count; an answer is for the whole project.
     """
@@ -75,14 +75,14 @@ def spent(jobs: Sequence[JobRow], work_item: str, since: datetime | None, cap: i
 
 
 def project_spent(jobs: Sequence[JobRow], since: datetime | None, cap: int) -> bool:
-    """Whether a project has failed so often in a row that nothing is begun there before a person has looked."""
+    """Whether a project has failed so often in a row that nothing is started there before a person has looked."""
     return len(failed_in_a_row(jobs, since)) >= cap
 
 
 def not_let_out(job: JobRow) -> bool:
-    """Whether finished and checked work was only kept from leaving: done anew it would cost all again, and be no other.
+    """Whether only the delivery of finished work failed: doing the work again would cost as much and gain nothing.
 
-    Work that is wrong, or met somebody else's change, is not: that is mended by doing it differently.
+    Work that is wrong, or conflicts with another change, does not count: it must be done differently.
     """
     outward = job.state is JobState.FAILED and job.stage in {Stage.DELIVER, Stage.PULL_REQUEST}
     return outward and CAUSES[cause_of(job.cause)].act is not NextAct.RESTART

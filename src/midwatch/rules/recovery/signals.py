@@ -12,7 +12,7 @@ LONGEST_DETAIL: Final = 8_000
 LONGEST_OPTION: Final = 200
 MOST_OPTIONS: Final = 8
 MOST_SIGNALS: Final = 40
-"""Of one job; what comes after that is not looked at."""
+"""Of one job; further ones are not read."""
 MOST_QUESTIONS: Final = 10
 """Of one job; a person has other things to do as well."""
 
@@ -24,7 +24,7 @@ _FIELDS: Final = {
 
 
 def read_signal(kind: SignalKind, raw: bytes) -> Signal | Unreadable:
-    """Read a signal; fields nobody knows are passed over, anything else that is wrong refuses it."""
+    """Read a signal; unknown fields are ignored, any other fault refuses it."""
     if len(raw) > MOST_BYTES:
         return _wrong(kind, f"it has more than {MOST_BYTES // 1024} KiB")
     try:

@@ -66,7 +66,7 @@ def _rough_words(wish: ParsedCall) -> list[str]:
 
 
 def _judge_unclear(text: str, why: str) -> PartDecision:
-    """What cannot be split may still be seen to hold something that is never done."""
+    """A line that cannot be split may still contain a command that is never allowed."""
     for start in _STARTS.finditer(text):
         words = _ROUGH_WORD.findall(text[start.end() : start.end() + 200])
         if what := _never_in(_unwrapped(tuple(words))):
@@ -90,7 +90,7 @@ def _judge_all(commands: Sequence[Simple], case: _Case) -> tuple[PartDecision, .
 
 
 def _judge_planning(commands: Sequence[Simple]) -> Iterator[PartDecision]:
-    """A plan is made by looking, one plain command at a time."""
+    """Planning allows only reading, one plain command at a time."""
     first = commands[0]
     plain = len(commands) == 1 and not first.redirections and not first.assignments and first.after in {"", "\n"}
     if not (plain and first.words and lists.only_looks(first.words)):
@@ -182,7 +182,7 @@ def _moves_to(command: Simple, line: Sequence[Simple], case: _Case) -> str:
 
 
 def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
-    """Paths among the words: written ones by the law of writing, far ones by the law of reading."""
+    """Paths among the words: written ones are judged as writes, those outside the tree as reads."""
     written = tuple(_written(argv))
     if lists.bare_name(argv[0]) == "git" and any(path[:1] == ":" or not _GIT_WILD.isdisjoint(path) for path in written):
         yield _ask("call.run_unclear", why="git itself reads a wildcard or a mark in one of its paths")
@@ -229,7 +229,7 @@ def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
 
 
 def _naming(word: str, tools: Sequence[str]) -> Iterator[str]:
-    """Keep the patterns that hold a word as it stands: `bun *` does not mean `bun exec`, `bun exec *` does."""
+    """Keep the patterns that contain a word literally: `bun *` does not mean `bun exec`, `bun exec *` does."""
     return (tool for tool in tools if not word or word in _PATTERN_BREAKS.split(tool))
 
 
@@ -263,7 +263,7 @@ def _patterns(tools: Iterable[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _fits(pattern: tuple[str, ...], argv: Sequence[str]) -> bool:
-    """Each word of a pattern stands for one word, and a lone star for any number of them."""
+    """Each word of a pattern matches one word, and a lone star any number of them."""
     if _needs_its_name(argv) and tuple(argv[:2]) != pattern[:2]:
         return False
     reached = {0}

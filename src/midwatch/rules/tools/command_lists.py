@@ -1,4 +1,4 @@
-"""Programs by what they can do: those that only look, those that write, those that lead out, those that hide others."""
+"""Programs by what they can do: only read, write, reach outside, or start others."""
 
 import re
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ HARMLESS_VARIABLES: Final = re.compile(
     r"GIT_PAGER=cat",
     re.DOTALL,
 )
-"""Any other variable may name a file or a program to some program: nobody can list those that do."""
+"""Any other variable may name a file or a program to some program: no list of those is complete."""
 
 READERS: Final = _words(
     "ls cat head tail wc pwd echo printf true false test [ grep egrep fgrep rg find stat du df basename dirname "
@@ -176,7 +176,7 @@ def _is_long_hazard(word: str) -> bool:
 
 
 def runs_given_code(argv: Sequence[str]) -> str:
-    """Give the word by which bun runs code from its words or from strangers; empty when it runs a file of the tree."""
+    """Give the word that makes bun run code from its arguments or a package; empty when it runs a file of the tree."""
     program, words = basename(argv[0]), list(argv[1:])
     if program == "bunx":
         return program
@@ -193,11 +193,11 @@ def runs_given_code(argv: Sequence[str]) -> str:
 
 
 def basename(program: str) -> str:
-    """The name of a program, wherever it lies."""
+    """The name of a program without its folder."""
     return program.rpartition("/")[2]
 
 
 def bare_name(program: str) -> str:
-    """The name of an installed program; a program of the tree keeps its path, so that it is nobody else."""
+    """The name of an installed program; a program of the tree keeps its path, so that it is not taken for one."""
     folder, _, name = program.rpartition("/")
     return name if folder in {"/bin", "/usr/bin", "/usr/local/bin"} else program

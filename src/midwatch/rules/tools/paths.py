@@ -31,14 +31,14 @@ class ResolvedPath:
     absolute: str = ""
     """Empty when the path cannot be judged."""
     relative: str | None = None
-    """Its name inside the tree; None when it lies outside, empty for the tree itself."""
+    """Its name inside the tree; None when it is outside, empty for the tree itself."""
 
 
 NOWHERE: Final = ResolvedPath()
 
 
 def place(path: str, facts: ToolFacts, cwd: str = "") -> ResolvedPath:
-    """Resolve a path as the agent spelled it; what could be read in two ways leads nowhere."""
+    """Resolve a path as the agent spelled it; an ambiguous one cannot be judged."""
     if not path or len(path) > LONGEST or "\\" in path or any(map(hidden, path)) or _folds_into_more(path):
         return NOWHERE
     if path.startswith("~"):
@@ -62,7 +62,7 @@ def resolved(path: str) -> str:
 
 
 def under(absolute: str, folders: tuple[str, ...]) -> bool:
-    """Whether a resolved path is one of these folders or lies in one."""
+    """Whether a resolved path is one of these folders or inside one."""
     return any(absolute == folder or absolute.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
@@ -93,13 +93,13 @@ def _judge_inside(relative: str, facts: ToolFacts) -> PartDecision | None:
 
 
 def in_scratch(found: ResolvedPath, facts: ToolFacts) -> bool:
-    """Whether a path lies in a folder of this job alone; the tree and home are never that."""
+    """Whether a path is in a folder of this job alone; the tree and home are never that."""
     folders = tuple(resolved(folder) for folder in facts.scratch)
     return found.relative is None and found.absolute not in folders and under(found.absolute, folders)
 
 
 def judge_read(path: str, facts: ToolFacts, cwd: str = "") -> PartDecision | None:
-    """The tree, the agent's own home and installed programs may be read; credentials and the machine's insides not."""
+    """The tree, the agent's own home and installed programs may be read; credentials and system internals not."""
     found = place(path, facts, cwd)
     if not found.absolute:
         return _deny("call.path_unclear", path=named(path) or "An empty path")
@@ -116,7 +116,7 @@ def judge_read(path: str, facts: ToolFacts, cwd: str = "") -> PartDecision | Non
 
 
 def holds_secrets(absolute: str) -> bool:
-    """Whether credentials usually live there."""
+    """Whether credentials are usually stored there."""
     return not SECRET_NAMES.isdisjoint(absolute.split("/")) or any(
         absolute.endswith("/" + end) or f"/{end}/" in absolute for end in SECRET_ENDS
     )

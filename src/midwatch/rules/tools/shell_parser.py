@@ -1,11 +1,11 @@
-"""A command line split into simple commands as a POSIX shell would, or the reason why its text alone cannot tell."""
+"""A command line split into simple commands as a POSIX shell would, or the reason why its text alone is not enough."""
 
 import re
 from dataclasses import dataclass, field
 from typing import Final
 
 LONGEST: Final = 20_000
-"""Nobody reads a longer command before saying yes to it."""
+"""A person would not read a longer command before approving it."""
 _OPERATORS: Final = re.compile(r"\|\||&&|\|&|;;&?|;&|&>>|&>|>>|>\||>&|<<<|<<-?|<&|<>|[;|&<>()\n]")
 _REDIRECTIONS: Final = frozenset({">", ">>", ">|", ">&", "<", "<&", "<>", "&>", "&>>"})
 _JOINS: Final = frozenset({";", "&&", "||", "|", "|&", "&", "\n"})
@@ -62,9 +62,9 @@ class _Reader:
     """Each with what it is: an `operator`, a `word`, an `assignment` if it comes first, or `names` of files."""
     word: str | None = None
     bare: str = ""
-    """The part of the word that stood outside quotes."""
+    """The part of the word outside quotes."""
     lead: str = ""
-    """What stood before the first quote of the word."""
+    """The part of the word before its first quote."""
 
     def read(self) -> list[tuple[str, str]]:
         while self.at < len(self.text):
@@ -153,7 +153,7 @@ class _Reader:
     def _end_word(self) -> None:
         if self.word is None:
             return
-        # Braces nest, so whatever stands between them says nothing about whether they stand for words.
+        # Braces nest, so their content does not show whether they expand to words.
         if "{" in self.bare and ("," in self.bare or ".." in self.bare):
             raise Unclear("braces expand to several words")
         names = not _GLOB.isdisjoint(self.bare) or self.bare.startswith("~")

@@ -65,7 +65,7 @@ def _found(wish: ParsedCall, facts: ToolFacts) -> tuple[PartDecision, ...]:
 
 
 def _why_nobody_is_asked(facts: ToolFacts) -> Reason | None:
-    """No person is asked twice, nor at observe, nor for a run that read strangers' text, nor while planning."""
+    """No person is asked twice, nor at observe, nor for a run that read untrusted text, nor while planning."""
     if facts.denied_before:
         return reason("call.denied_before")
     if facts.level is Level.OBSERVE:
@@ -135,7 +135,7 @@ def _fetching(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
 
 
 def _delegating(_wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
-    """A helper of the agent is held to the same law, call by call; strangers' text is not handed on."""
+    """A helper of the agent is held to the same law, call by call; untrusted text is not passed on."""
     yield (
         _deny("call.tainted_delegate")
         if facts.tainted
@@ -223,7 +223,7 @@ def _marked(mark: str, text: object) -> Iterator[str]:
 
 
 def _plain(value: object) -> object:
-    """Give a value JSON can write, whatever stood in the call."""
+    """Give a value that JSON can write, whatever the call contained."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

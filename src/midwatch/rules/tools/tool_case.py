@@ -40,13 +40,13 @@ class ToolKind(StrEnum):
     REMEMBER = "remember"
     QUESTION = "question"
     WIDEN = "widen"
-    """Wants more leave than it was given."""
+    """Asks for more permission than it has."""
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What an agent wants to do, in the words of Claude's tools, whoever made the agent."""
+    """What an agent wants to do, in the terms of Claude's tools for every vendor."""
 
     tool: str
     input: Mapping[str, Any] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
-    """What the verdict may rest on."""
+    """The facts for a verdict."""
 
     errand: Errand
     level: Level
@@ -79,7 +79,7 @@ class ToolFacts:
 
 @dataclass(frozen=True, slots=True)
 class ParsedCall:
-    """A tool call in the house's own words: names, paths, a command, an address, and no prose."""
+    """A tool call in Midwatch's own terms: names, paths, a command, an address, and no prose."""
 
     kind: ToolKind
     tool: str
@@ -108,7 +108,7 @@ class ToolVerdict(Term):
     kind: ToolKind
     reasons: tuple[Reason, ...]
     taints: bool = False
-    """Once done, the run has read strangers' text."""
+    """Once done, the run has read untrusted text."""
 
     @property
     def first(self) -> Reason:

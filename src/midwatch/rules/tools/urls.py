@@ -15,7 +15,7 @@ LONGEST: Final = 8192
 
 
 def host_rules(domains: Iterable[str]) -> tuple[HostRule, ...]:
-    """Read the list of hosts; a line that cannot be read opens nothing."""
+    """Read the list of hosts; an invalid line allows nothing."""
     rules: list[HostRule] = []
     for domain in domains:
         try:

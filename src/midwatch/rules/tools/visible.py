@@ -1,4 +1,4 @@
-"""Text an agent wrote, made honest for a reader: nothing hidden, nothing turned around, nothing taken out."""
+"""Text from an agent, made safe to read: hidden characters become visible, and nothing is removed."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""What a tool call means: every driver speaks the words of Claude's tools, and only names, paths, commands are read."""
+"""What a tool call means: every driver uses the terms of Claude's tools; only names, paths and commands are read."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -27,7 +27,7 @@ _TARGET_WORDS: Final = ("to", "destination", "new_path", "newPath", "dir_path", 
 
 
 def understood(call: ToolCall) -> ParsedCall:
-    """Say what a call means; what nobody knows stays unknown."""
+    """Say what a call means; an unrecognised one stays unknown."""
     kind = _KINDS.get(call.tool, ToolKind.UNKNOWN)
     given, listed = call.input, _LISTED_AS.get(call.tool, call.tool)
     cwd = _text(given.get("cwd"))
@@ -42,7 +42,7 @@ def understood(call: ToolCall) -> ParsedCall:
     if kind is ToolKind.FETCH:
         url = _text(given.get("url"))
         return ParsedCall(kind, listed, url=url, malformed=listed != "WebSearch" and not url)
-    # A sub-agent in a place of its own would work where nobody decides.
+    # A sub-agent in its own place would work where no call is judged.
     if kind is ToolKind.DELEGATE and given.get("isolation"):
         return ParsedCall(ToolKind.UNKNOWN, call.tool)
     return ParsedCall(kind, listed)

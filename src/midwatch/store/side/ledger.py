@@ -139,7 +139,7 @@ class SqlLedger:
 
 
 def _from(burn: MayBurn) -> str:
-    return f"No request leaves before {burn.until:%H:%M}." if burn.until else "No request leaves for now."
+    return f"No request is sent before {burn.until:%H:%M}." if burn.until else "No request is sent for now."
 
 
 @cache
