@@ -14,12 +14,12 @@ import midwatch
 from midwatch.night.commands import steering
 from midwatch.surfaces.web.stream.live_regions import Painter
 from midwatch.terms.asks import AskState
-from midwatch.terms.jobs import JobState
+from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.isolation import found
 from tests.conftest import missing
-from tests.nights.house import a_house, orders, sample_repository
+from tests.nights.house import TestHouse, a_house, orders, sample_repository
 from tests.nights.roomed import RoomedAgent
 from tests.nights.test_signals import ASKS, asked
 from tests.surfaces.viewers import streaming, viewing
@@ -69,6 +69,11 @@ async def sentence(folder: Path) -> Trace:
     return trace
 
 
+async def executing(house: TestHouse) -> bool:
+    """Whether the job's agent is at its work."""
+    return any(job.stage is Stage.EXECUTE and job.worker for job in await house.house.records.find(JobRow))
+
+
 async def question(folder: Path) -> Trace:
     """An agent's file becomes an ask, and the person's answer a file for the agent."""
     if found().isolation is not Isolation.BUBBLEWRAP:
@@ -82,8 +87,8 @@ async def question(folder: Path) -> Trace:
         await house.project(sample_repository(folder / "sample"))
         await house.begin(orders("Look at it"))
         night = asyncio.create_task(house.pass_time(hours=1))
-        while not [job for job in await house.house.records.find(JobRow) if job.stage == "execute" and job.worker]:
-            await asyncio.sleep(0.01)  # noqa: ASYNC110 - the agent is another process; the walk begins with it
+        while not await executing(house):  # noqa: ASYNC110 - the agent is another process; the walk begins with it
+            await asyncio.sleep(0.01)
         with trace:
             ask = await asked(house)
             await visitor.api("POST", f"/asks/{ask.number}/answer", {"answer": "blue"})
