@@ -100,7 +100,7 @@ async def test_an_agent_that_reads_no_prose_takes_no_edits(tmp_path: Path) -> No
     agent.amends = False
     async for house in begun(tmp_path, agent):
         (ask,) = await house.house.records.find(AskRow)
-        with pytest.raises(Unknown, match="takes approve or reject"):
+        with pytest.raises(Unknown, match="answer approve or reject"):
             await settlement.answer(house.house.night, "1", "edit", by="ann", text="otherwise")
         assert ask.state is AskState.OPEN
 

@@ -67,7 +67,7 @@ async def test_the_first_answer_wins_and_only_to_what_was_shown(tmp_path: Path) 
         night = house.house.night
         with pytest.raises(Refused, match="changed since it was shown"):
             await settlement.answer(night, "1", "approve", by="ann", shown="something else")
-        with pytest.raises(Misuse, match="takes approve or reject"):
+        with pytest.raises(Misuse, match="answer approve or reject"):
             await settlement.answer(night, "1", "perhaps", by="ann")
         await settlement.answer(night, "1", "reject", by="ann", text="not tonight")
         with pytest.raises(Refused, match="settled already"):

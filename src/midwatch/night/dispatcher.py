@@ -137,7 +137,7 @@ class Performer:
         if name == "stage":
             await attempt.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
         elif name == "wake":
-            await waits.wake(night.journal, night.records, args["job"], by="the patrol, because nothing else did")
+            await waits.wake(night.journal, night.records, args["job"], by="found stuck by the patrol")
         elif name == "ask":
             await planning.ask_anew(night, args["job"])
         else:

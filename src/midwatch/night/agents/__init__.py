@@ -1,1 +1,1 @@
-"""One agent at work: what it is given, what it says, what it may do."""
+"""One running agent: its task, its signals, its tool calls."""

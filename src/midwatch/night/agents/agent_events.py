@@ -1,4 +1,4 @@
-"""Writes down what an agent does while it works; the log has every word, the journal what matters later."""
+"""Records what an agent does while it runs; the log has everything, the journal what matters later."""
 
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited
 from midwatch.night.context import Night
@@ -9,10 +9,10 @@ NOTHING_SAID = Prompted(errand=Errand.EXECUTE, text="", template="", version="")
 
 
 class Teller:
-    """Hears one attempt. After a restart everything is said again, so each thing is written under a key."""
+    """Receives the events of one attempt. After a restart they all come again, so each is recorded under a key."""
 
     def __init__(self, night: Night, job: JobRow, provider: str, attempt: int) -> None:
-        """`attempt` is whose room it is: the same after a restart, when all of it is said again."""
+        """`attempt` is the attempt that made the room; it is the same after a restart, when all events come again."""
         self._attempt = attempt
         self._night = night
         self._job = job
@@ -20,7 +20,7 @@ class Teller:
         self._prompted = NOTHING_SAID
 
     async def __call__(self, event: AgentEvent) -> None:
-        """Write down what matters."""
+        """Record the event if it matters later."""
         match event:
             case Prompted():
                 self._prompted = event
@@ -65,5 +65,5 @@ class Teller:
 
     async def _once(self, event: AgentBegan | AgentLimited | AgentEnded, what: str) -> None:
         key = f"agent:{self._job.id}:{self._attempt}:{what}"
-        if await self._night.journal.known(key) is None:  # a provider may say the same again in other words
+        if await self._night.journal.known(key) is None:  # a provider may report the same again in other words
             await self._night.journal.record(event, key=key)

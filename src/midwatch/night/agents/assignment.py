@@ -1,4 +1,4 @@
-"""Gives an agent its assignment: the room, what to keep to, what may be reached."""
+"""Gives an agent its task: the room, the limits, the hosts it may reach."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ LEAST_TIME = timedelta(seconds=30)
 
 
 async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
-    """Find the agent and give it a room on a commit; while planning it may only read."""
+    """Find the agent and give it a room at a commit; while planning it may only read."""
     agent = night.agents.get(job.agent)
     if agent is None:
         known = ", ".join(sorted(night.agents))
@@ -78,24 +78,24 @@ def _access(night: Night, reach: NetworkReach) -> Access:
 
 
 def base_of(job: JobRow) -> str:
-    """Name the commit the work stands on."""
+    """Return the base commit of the work."""
     if job.repository is None:
         raise Stale("The job was never prepared.")
     return job.repository.head
 
 
 def wall_of(contract: RunContract) -> timedelta:
-    """How long one command may take."""
+    """Return how long one command may take."""
     return timedelta(minutes=contract.constraints.max_runtime_minutes)
 
 
 def grace(night: Night) -> timedelta:
-    """How long whoever is to stop has for a good end."""
+    """Return how long a program has to end after it is asked to stop."""
     return timedelta(seconds=night.settings().sandbox.stop_grace_seconds)
 
 
 def setup_network(night: Night, job: JobRow) -> RoomNetwork:
-    """Let a project's setup reach what the house allows setups, such as registries."""
+    """Let a project's setup reach the hosts that the settings allow for setups, such as registries."""
     sandbox = night.settings().sandbox
     reach = NetworkReach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
     return night.networks.for_room(reach)
@@ -117,20 +117,20 @@ def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> Ne
 
 
 async def _taken_over(night: Night, job: JobRow) -> str:
-    """A job that goes on works where it was left: in its own last checkout, or once in that of one it follows."""
+    """Return the job whose checkout this one resumes: itself, or once the job it continues; empty for a fresh one."""
     if job.stage is Stage.PLAN:
         return ""
     if job.stage is Stage.EXECUTE:
         for former in await followed(night.records, job):
-            # One that ended before it entered a room left the work with another.
+            # A job that ended before it entered a room left the work with an earlier one.
             if await last_head(night.rooms, former):
                 return former.id
-    # Nothing was wrong with the work; and an agent that remembers what it did must find it done.
+    # The work was not the problem, and an agent that remembers its changes must find them in the checkout.
     return job.id if job.waits or (job.conversation and job.attempt > 1) else ""
 
 
 def _time_left(clock: Clock, job: JobRow, contract: RunContract) -> timedelta:
-    """What an agent has left of the job's time: resumed and restarted work is counted once (X1)."""
+    """Return what is left of the job's time; resumed and restarted work is counted once (X1)."""
     left = wall_of(contract) - timedelta(seconds=clock.real_seconds(job.ran_seconds))
     if left < LEAST_TIME:
         raise Exhausted(

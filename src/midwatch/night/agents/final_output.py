@@ -1,4 +1,4 @@
-"""Keeps what an agent said last, so that a person, a brain and the next try can read it."""
+"""Keeps the end of an agent's output for a person, a brain and the next try."""
 
 import asyncio
 from pathlib import Path
@@ -14,17 +14,17 @@ MOST_LINES: Final = 60
 
 
 async def last_words(rooms: Rooms, job: JobRow) -> str:
-    """Read the end of a job's log; nothing, where nobody said anything."""
+    """Read the end of a job's log; empty if there is no output."""
     return await asyncio.to_thread(_tail, rooms.log(job.id, "agent"))
 
 
 async def kept(blobs: Blobs, words: str) -> str:
-    """Keep words as a blob; nothing is kept of nothing."""
+    """Store the output as a blob; empty output is not stored."""
     return await blobs.keep(words.encode(errors="replace")) if words else ""
 
 
 async def last_head(rooms: Rooms, job: JobRow) -> str:
-    """Tell the commit of the checkout that was worked in last; nothing, where there is none."""
+    """Return the commit of the last checkout that was worked in; empty if there is none."""
     for epoch in dict.fromkeys((*range(job.epoch, 0, -1), job.work_epoch)):
         if found := await rooms.head_so_far(job.id, epoch):
             return found

@@ -1,7 +1,7 @@
-"""Listens to one agent at work: its signals as it writes them, its commits as it makes them, answers as they come.
+"""Listens to one running agent: reads its signals and commits as they come, and delivers answers.
 
-Nothing is remembered here that a restart would lose: what was taken lies in the job's folder until it is an entry,
-every entry is written under a key, and the rows say what is open, answered and known to the agent.
+A restart loses nothing: a claimed signal stays in the job's folder until it is recorded, every entry is written
+under a key, and the rows say which questions are open, answered and delivered to the agent.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ OWED = (SignalState.OPEN, SignalState.ANSWERED)
 
 
 class Listener:
-    """Hears one attempt."""
+    """Listens to one attempt."""
 
     def __init__(self, night: Night, job: JobRow, room: Room, base: str) -> None:
         self._night = night
@@ -53,12 +53,12 @@ class Listener:
         self._looked = False
 
     async def owed_from_before(self) -> tuple[Event, ...]:
-        """Where another agent's question is open in a room that nobody has entered yet, the job waits for it."""
+        """Return a wait if a question from an earlier attempt is still open, before the agent starts in a new room."""
         rows = [one for one in await self._rows(SignalState.OPEN) if one.room != self._room.epoch]
         return (agent_questions.waits(self._night.clock, self._job, rows[0].text, answered=False),) if rows else ()
 
     async def owed_at_its_end(self) -> tuple[Event, ...]:
-        """Where an agent ended without the answer to what it asked, the job waits, and goes on with it."""
+        """Return a wait if the agent ended before it read the answer to its question; the job then resumes with it."""
         await self.look(at_once=True)
         rows = [one for one in await self._rows(*OWED) if one.room == self._room.epoch]
         read = [one for one in rows if one.state is SignalState.ANSWERED and not await self._unread(one)]
@@ -70,9 +70,9 @@ class Listener:
         return (agent_questions.waits(self._night.clock, self._job, left[0].text, answered=answered),)
 
     async def hear(self, turn: int) -> str:
-        """Wait for what the agent is owed after a turn, and give it; the same turn after a restart gets the same.
+        """Wait for the answers to the agent's questions and return them; the same turn gets the same after a restart.
 
-        A warning about its time is not: who is done is not given a turn to be told to hurry.
+        It gives no warning about time: an agent that is done gets no further turn for that.
         """
         key = f"passed:{self._job.id}:{self._room.epoch}:{turn}"
         known = await self._night.journal.known(key)
@@ -95,7 +95,7 @@ class Listener:
         return text
 
     async def look(self, *, at_once: bool = False) -> None:
-        """Take what is there, write it down, and wait for what it asks."""
+        """Claim the new signals, record them, and wait for the answers to questions."""
         async with self._turn:
             taken = await asyncio.to_thread(self._room.letters.claim, at_once=at_once)
             for claimed in taken:
@@ -110,23 +110,23 @@ class Listener:
                 self._waiting[row.id] = self._group.create_task(self._wait(row))
 
     async def follow(self) -> None:
-        """Look again and again; a look that failed is followed by another."""
+        """Look repeatedly; after an error, look again."""
         while True:
             try:
                 await self.look()
                 await self._stones.look()
                 await self.time.look()
-            except Exception:  # the work goes on whether or not we hear it
+            except Exception:  # the agent continues even if its signals cannot be read
                 log.exception("job %s: its signals could not be read just now", self._job.number)
             await asyncio.sleep(LOOK_SECONDS)
 
     def begin(self, group: asyncio.TaskGroup) -> None:
-        """Look from now on, beside whatever else the group does."""
+        """Look from now on, in a task of this group."""
         self._group = group
         self._following = group.create_task(self.follow())
 
     async def end(self) -> None:
-        """See what was committed since the last look, and wait for nothing more."""
+        """Record the commits since the last look, and stop waiting for answers."""
         await self._stones.look()
         for task in (self._following, *self._waiting.values()):
             task.cancel()
@@ -183,7 +183,7 @@ class Listener:
                 return await self._asked(seen, said)
 
     async def _trouble(self) -> NoticeKind:
-        """Only a job's first words of trouble may cost one of the day's messages: an agent can write them for ever."""
+        """Only a job's first errors may use the day's message budget: an agent can report any number of them."""
         before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.ERROR)
         told = [one for one in before if not one.refused]
         return NoticeKind.ERROR if len(told) < MOST_ERRORS_TOLD else NoticeKind.ROUTINE
@@ -197,20 +197,20 @@ class Listener:
         return seen.model_copy(update={"ask": ask}), *events
 
     async def _wait(self, row: SignalRow) -> None:
-        """Wait for the answer; what goes wrong on the way leaves the question open, and the job waits at its end."""
+        """Wait for the answer; after an error the question stays open, and the job waits when its agent ends."""
         try:
             await self._answered(row)
         except Exception:
-            log.exception("job %s: nobody waits for the answer to its question any more", self._job.number)
+            log.exception("job %s: no longer waiting for the answer to its question", self._job.number)
 
     async def _answered(self, row: SignalRow) -> None:
-        """Wait for a person or for silence; meanwhile the agent is not called idle. Then lay the answer down."""
+        """Wait for a person or for the deadline, with the idle limit suspended; then write the answer for the agent."""
         night = self._night
         ask = await night.records.get(AskRow, row.ask)
         left = 0.0 if ask.due_at is None else (ask.due_at - night.clock.now()).total_seconds()
         span = timedelta(seconds=night.clock.real_seconds(max(0.0, left))) + SLACK
         over = asyncio.Event()
-        # Whoever is cut off here comes back after a restart: till then the agent's clock stays still.
+        # A wait that is cut off here resumes after a restart; until then the agent's idle limit stays suspended.
         async with asyncio.TaskGroup() as group:
             holding = group.create_task(self._hold(span, over))
             await self._settled(row.ask)
@@ -277,27 +277,27 @@ class Listener:
 
 
 def answer_text(row: SignalRow) -> str:
-    """Say an answer to the agent that asked."""
+    """Return the answer as a text for the agent that asked."""
     return f"You asked: {row.text}\n{row.answered_by} answered: {row.answer}\nContinue your work."
 
 
 @asynccontextmanager
 async def listening(listener: Listener) -> AsyncIterator[Listener]:
-    """Listen beside a block; at its end nothing is left waiting."""
+    """Listen while a block runs; at its end, stop all waits."""
     try:
         async with asyncio.TaskGroup() as group:
             listener.begin(group)
             yield listener
             await listener.end()
     except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None  # whoever waits is told by the error itself, not by the group around it
+        raise several.exceptions[0] from None  # callers expect the error itself, not the group around it
     finally:
         listener.time.end()
 
 
 @asynccontextmanager
 async def at_work(night: Night, job: JobRow, commit: str) -> AsyncIterator[tuple[Agent, Task, Listener]]:
-    """Give an agent its assignment and listen to it until the block ends."""
+    """Give an agent its task and listen to it until the block ends."""
     agent, assignment = await assign(night, job, commit)
     async with listening(Listener(night, job, assignment.room, commit)) as listener:
         yield agent, replace(assignment, hear=listener.hear, note=listener.time.note), listener

@@ -1,4 +1,4 @@
-"""Gathers what an agent is told about its work: orders, project, last signals, what is pressing, last commits."""
+"""Gathers the facts for an agent's prompt: orders, project, last signals, priorities, last commits."""
 
 from midwatch.night.context import Night
 from midwatch.night.delivery.siblings import heard, siblings
@@ -23,7 +23,7 @@ OPEN = (WorkStatus.BACKLOG, WorkStatus.BLOCKED)
 
 
 async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: str) -> TaskFacts:
-    """Gather it; what is unknown stays empty and is not mentioned."""
+    """Gather the facts; unknown ones stay empty and are left out of the prompt."""
     session = await night.records.get(SessionRow, job.session)
     project = await night.records.get(ProjectRow, job.project)
     messages = await night.records.find(MessageRow, session=job.session)
@@ -58,7 +58,7 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
 
 
 async def _interrupted(records: Records, job: JobRow) -> bool:
-    """Whether it finds its own work in the checkout: after a wait, or where a time box ended."""
+    """Whether its own work is in the checkout: after a wait, or after a time box ended."""
     if job.stage is Stage.PLAN:
         return False
     former = await records.get(JobRow, job.retry_of) if job.retry_of else None
@@ -67,7 +67,7 @@ async def _interrupted(records: Records, job: JobRow) -> bool:
 
 
 async def _former(night: Night, job: JobRow) -> FormerTry | None:
-    """Gather what the last try at this work failed at; one that only waited, or was stopped, did not fail."""
+    """Return why the last try at this work failed; a try that only waited, or was stopped, did not fail."""
     others = await night.records.find(JobRow, session=job.session)
     before = [one for one in others if one.work_item == job.work_item and one.number <= job.number]
     failures = failures_of(before, job.work_item, None)
@@ -88,7 +88,7 @@ async def _former(night: Night, job: JobRow) -> FormerTry | None:
 
 
 async def _signals(records: Records, job: JobRow) -> tuple[str, ...]:
-    """What became of the last jobs in this project, newest first."""
+    """Return the outcomes of the last jobs in this project, newest first."""
     others = [one for one in await records.find(JobRow, project=job.project) if one.id != job.id]
     over = [one for one in others if one.state.over][-SIGNALS:]
     ended = [f"Job {one.number}, {one.title}: {one.state.value}. {one.why}".strip() for one in reversed(over)]
@@ -96,7 +96,7 @@ async def _signals(records: Records, job: JobRow) -> tuple[str, ...]:
 
 
 async def _written(records: Records, job: JobRow) -> tuple[str, ...]:
-    """What agents themselves last told in this project, newest first: this job's own before the others'."""
+    """Return the last signals of agents in this project, newest first; this job's own come first."""
     rows = await records.find(SignalRow, project=job.project, state=SignalState.KEPT, refused="")
     last = sorted(rows, key=lambda one: (one.job == job.id, one.created_at), reverse=True)[:SIGNALS]
     said = {SignalKind.ERROR: "trouble", SignalKind.COMPLETED: "done"}
@@ -105,21 +105,21 @@ async def _written(records: Records, job: JobRow) -> tuple[str, ...]:
 
 
 async def _answers(records: Records, job: JobRow) -> tuple[tuple[str, str], ...]:
-    """What the job asked so far, and what it was told."""
+    """Return the job's questions so far, with the answers."""
     rows = await records.find(SignalRow, job=job.id, says=SignalKind.NEEDS_INPUT)
     asked = sorted((one for one in rows if one.answer and not one.refused), key=lambda one: one.number)
     return tuple((one.text, f"{one.answer} ({one.answered_by})") for one in asked)
 
 
 async def _rejected(records: Records, job: JobRow) -> tuple[str, ...]:
-    """What people said to plans for the same work that they turned down, the last word last."""
+    """Return what people said when they rejected plans for the same work, the latest last."""
     others = [one.id for one in await records.find(JobRow, project=job.project) if one.title == job.title]
     turned_down = await records.find(PlanRow, job=tuple(others), fate="rejected") if others else ()
     return tuple(one.said for one in turned_down[-SIGNALS:])
 
 
 async def _priorities(records: Records, job: JobRow) -> tuple[str, ...]:
-    """The project's goals and what else is to be done there, the most pressing first."""
+    """Return the project's goals and other work, highest priority first."""
     goals = await records.find(GoalRow, project=job.project, current=True, status="open")
     items = await records.find(WorkRow, project=job.project, status=OPEN)
     said = [(one.priority, f"Goal: {one.statement}") for one in goals]

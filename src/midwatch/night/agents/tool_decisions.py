@@ -17,7 +17,7 @@ from midwatch.terms.records import JobRow, SessionRow
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """One call on its way to a decision."""
+    """One call that is being decided."""
 
     name: str
     tool: str
@@ -25,10 +25,10 @@ class _Case:
 
 
 class Decider:
-    """Judges each call of one attempt; what was refused once is not asked again.
+    """Decides each call of one attempt; a call that was refused once is not asked about again.
 
-    It remembers nothing that a restart would lose: the journal knows whether strangers' text was read, and the asks
-    what was refused. Whoever read strangers' text stays tainted for the whole job, because conversations go on.
+    A restart loses nothing: the journal knows whether untrusted text was read, and the asks know what was refused.
+    An agent that read untrusted text stays tainted for the whole job, because its conversation continues.
     """
 
     def __init__(self, night: Night, job: JobRow, contract: RunContract, errand: Errand, room: Room) -> None:
@@ -42,7 +42,7 @@ class Decider:
         self._number = 0
 
     async def __call__(self, tool: str, given: Mapping[str, Any]) -> Decision:
-        """Say yes or no, and write it down before anything happens."""
+        """Allow or deny a call, and record the decision before anything happens."""
         call = ToolCall(tool, given)
         self._number += 1
         case = _Case(f"{self._job.epoch}.{self._number}", tool, shown(call))
@@ -93,7 +93,7 @@ class Decider:
             by=by,
             taints=verdict.taints and said == "allow",
         )
-        # The first call that taints is written under a name, by which every later one knows.
+        # The first call that taints is recorded under a key, so that later calls can find it.
         taint = taint_of(self._job.id)
         first = event.taints and await self._night.journal.known(taint) is None
         await self._night.journal.record(event, key=taint if first else "")

@@ -1,4 +1,4 @@
-"""A job's own question: from the agent's words to an ask or a known answer, and from a settled ask back to the job."""
+"""A job's own question: how it becomes an ask or gets a known answer, and how the answer returns to the job."""
 
 import contextlib
 
@@ -28,13 +28,13 @@ from midwatch.terms.trust import GateOutcome, Verdict
 
 KIND = AskKind.GUIDANCE_UNCERTAIN
 QUESTION = "question"
-"""Why a job waits that waits for the answer to its own question."""
+"""The cause of a job that waits for the answer to its own question."""
 LONGEST_NOTICE = 500
 NOBODY = "No answer will come. Take the smaller step, and explain it in your summary."
 
 
 async def ask_or_answer(night: Night, job: JobRow, signal: str, said: Signal) -> tuple[str, tuple[Event, ...]]:
-    """Say what a question leads to: the ask it becomes, or the answer that stood somewhere already."""
+    """Return what follows a question: the ask it becomes, or the answer that is already known."""
     session = await night.records.get(SessionRow, job.session)
     known = known_answer(said.text, said.options, session.orders.notes, await _earlier(night.records, job))
     verdict = None if known is None else await _judged(night, job, session, known, signal)
@@ -47,7 +47,7 @@ async def ask_or_answer(night: Night, job: JobRow, signal: str, said: Signal) ->
 
 
 async def _earlier(records: Records, job: JobRow) -> tuple[Earlier, ...]:
-    """What persons answered to jobs of this project; silence and our own answers are none of theirs."""
+    """Return people's answers to jobs of this project, without timeouts and Midwatch's own answers."""
     asks = {one.id: one for one in await records.find(AskRow, project=job.project, kind=KIND, state=AskState.ANSWERED)}
     rows = await records.find(SignalRow, project=job.project)
     return tuple(
@@ -56,12 +56,12 @@ async def _earlier(records: Records, job: JobRow) -> tuple[Earlier, ...]:
 
 
 def said_by(ask: AskRow) -> str:
-    """Give a person's answer, with what was said besides."""
+    """Return a person's answer, with the added text."""
     return " ".join(part for part in (ask.answer.strip(), ask.answer_text.strip()) if part)
 
 
 async def _judged(night: Night, job: JobRow, session: SessionRow, known: KnownAnswer, signal: str) -> Verdict:
-    """Ask the gate whether we may answer for the person (RULES 1, resolve)."""
+    """Ask the gate whether Midwatch may answer for the person (RULES 1, resolve)."""
     proposal = Proposal(
         kind=ActKind.RESOLVE,
         project=job.project,
@@ -71,7 +71,7 @@ async def _judged(night: Night, job: JobRow, session: SessionRow, known: KnownAn
         confidence=1.0,
     )
     facts = (await look(night, session)).facts_for(proposal)
-    # The last act on the project is most often the start of the very job that asks: no reason to let it wait.
+    # The last act on the project is usually the start of the job that asks, so the cooldown does not apply.
     return judge(proposal, facts.model_copy(update={"same_project_at": None}))
 
 
@@ -107,12 +107,12 @@ def _ask(night: Night, job: JobRow, said: Signal, known: KnownAnswer | None) -> 
 
 
 async def is_question(records: Records, ask: AskRow) -> bool:
-    """Tell whether an agent's own question stands behind an ask; guidance is asked for other reasons too."""
+    """Whether an ask comes from an agent's own question; guidance is asked for other reasons too."""
     return ask.kind is KIND and bool(await records.find(SignalRow, ask=ask.id))
 
 
 async def settled(journal: Journal, records: Records, ask: AskRow) -> None:
-    """Carry out what a settled ask about a job's question means; done already, it changes nothing."""
+    """Carry out the settled ask about a job's question; repeating it changes nothing."""
     rows = await records.find(SignalRow, ask=ask.id, state=SignalState.OPEN)
     job = await records.get(JobRow, ask.subject)
     if ask.state is AskState.OPEN or job.state.over:
@@ -130,7 +130,7 @@ async def settled(journal: Journal, records: Records, ask: AskRow) -> None:
 
 
 async def wake(journal: Journal, records: Records, job_id: str, *, by: str) -> None:
-    """Let a job go on that waited for an answer, once none of its questions is open."""
+    """Resume a job that waited for an answer, once none of its questions is open."""
     job = await records.get(JobRow, job_id)
     if job.state is not JobState.WAITING or job.cause != QUESTION or await open_questions(records, job.id):
         return
@@ -139,12 +139,12 @@ async def wake(journal: Journal, records: Records, job_id: str, *, by: str) -> N
 
 
 async def open_questions(records: Records, job: str) -> tuple[SignalRow, ...]:
-    """Find what a job asked and nobody has answered."""
+    """Find the unanswered questions of a job."""
     return await records.find(SignalRow, job=job, state=SignalState.OPEN)
 
 
 def waits(clock: Clock, job: JobRow, question: str, *, answered: bool) -> JobWaits:
-    """Say that a job whose agent has ended waits for an answer, or goes on at once with the one that is there."""
+    """Record that a job whose agent has ended waits for an answer, or resumes at once if the answer is known."""
     why = f"It asked a question and exited before the answer: {question}"
     until = clock.now() if answered else None
     return JobWaits(
@@ -153,7 +153,7 @@ def waits(clock: Clock, job: JobRow, question: str, *, answered: bool) -> JobWai
 
 
 async def let_go(journal: Journal, records: Records, job_id: str) -> None:
-    """Take back what a job asked that is over: nobody waits for the answers."""
+    """Withdraw the open questions of a job that is over."""
     for ask in await records.find(AskRow, subject=job_id, kind=KIND, state=AskState.OPEN):
         if await is_question(records, ask):
             await withdraw(journal, ask, "the job is over")
@@ -161,7 +161,7 @@ async def let_go(journal: Journal, records: Records, job_id: str) -> None:
 
 async def _once(journal: Journal, *events: Event, key: str) -> None:
     if events and await journal.known(key) is None:
-        with contextlib.suppress(Stale, Refused):  # stopped, replaced or settled by another in the same moment
+        with contextlib.suppress(Stale, Refused):  # stopped, replaced or settled elsewhere in the same moment
             await journal.record(*events, key=key)
 
 

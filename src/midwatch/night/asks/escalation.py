@@ -1,4 +1,4 @@
-"""Asks a person what to do when nothing more may be tried; in every project of the orders it is critical (RULES 5)."""
+"""Asks a person what to do when no retry is left; critical if that is so in every ordered project (RULES 5)."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ LONGEST_SAID = 160
 async def guidance(
     night: Night, job: JobRow, jobs: Sequence[JobRow], asks: Sequence[AskRow], tier: Tier
 ) -> tuple[Event, ...]:
-    """Open the ask, once for a project; nothing, while something may still be tried."""
+    """Open the ask, once per project; nothing while a retry is still allowed."""
     session = await night.records.get(SessionRow, job.session)
     cap = night.settings().jobs.max_retries
     own, looked = [one for one in jobs if one.project == job.project], forgiven_at(asks, job.project, jobs)
@@ -54,7 +54,7 @@ def _ordered(session: SessionRow) -> frozenset[str]:
 
 
 def _everywhere(session: SessionRow, jobs: Sequence[JobRow], asks: Sequence[AskRow], cap: int) -> bool:
-    """Whether the cap is reached in every project of the orders that has something left to do."""
+    """Whether the cap is reached in every ordered project that has work left."""
     return all(_at_its_cap(session, project, jobs, asks, cap) for project in {one["project"] for one in session.items})
 
 
@@ -81,7 +81,7 @@ def _question(job: JobRow, tried: Sequence[Failure]) -> str:
 def ask_about(
     night: Night, job: JobRow, kind: AskKind, question: str, options: tuple[str, ...], minutes: float
 ) -> AskOpened:
-    """Ask about a job; what silence means goes with the kind."""
+    """Open an ask about a job; its kind decides what no answer means."""
     draft = AskDraft(
         kind=kind,
         question=question,

@@ -1,4 +1,4 @@
-"""Holds a tool call until a person has answered, silence has said no, or nobody waits for the answer any more."""
+"""Holds a tool call until a person answers, the deadline passes, or the call no longer waits."""
 
 import asyncio
 import contextlib
@@ -18,15 +18,15 @@ from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence
 from midwatch.terms.records import AskRow, JobRow
 
 LOOK_SECONDS = 30.0
-"""A settled ask rings; but a bell may be missed, so look at least this often."""
+"""A settled ask wakes its call; a wake-up may be missed, so look at least this often."""
 LONGEST_NOTICE = 500
 SLACK = timedelta(minutes=1)
-"""How much later than its due moment silence may be written down."""
+"""How long after its deadline an ask's expiry may be recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldAnswer:
-    """What became of a question."""
+    """The outcome of a question."""
 
     yes: bool
     text: str
@@ -38,26 +38,26 @@ STOPPED = HeldAnswer(yes=False, text="The job is being stopped, so it was denied
 
 
 class Asking:
-    """Asks about the calls of one attempt; after a restart it finds the questions that are still open."""
+    """Asks about the calls of one attempt; after a restart it finds the open questions again."""
 
     def __init__(self, night: Night, job: JobRow, room: Room) -> None:
         self._night = night
         self._job = job
         self._room = room
         self._held: set[str] = set()
-        """Asks for which a call waits here; the very same call beside it is a question of its own."""
+        """Asks that a call here waits for; an equal call at the same time opens its own ask."""
 
     async def refused(self, question: str) -> bool:
-        """Whether a person, or silence, has said no to exactly this in this job."""
+        """Whether a person, or a timeout, has denied exactly this call in this job."""
         settled = await self._asked(question, AskState.ANSWERED, AskState.EXPIRED)
         return any(not _agreed(row) for row in settled)
 
     def question(self, tool: str, exactly: str) -> str:
-        """Word it: the person sees exactly what would happen, all of it."""
+        """Write the question: the person sees exactly what would happen, all of it."""
         return f"May job {self._job.number} use {tool}?\n{exactly}"
 
     async def about(self, question: str, why: str) -> HeldAnswer:
-        """Ask, and hold the call; meanwhile the agent is not called idle."""
+        """Ask, and hold the call, with the idle limit suspended."""
         night = self._night
         stop = night.wake_ups.of(self._job.id)
         if stop.is_set():
@@ -80,7 +80,7 @@ class Asking:
         return [row for row in found if row.question == question]
 
     async def _opened(self, question: str, why: str) -> tuple[str, datetime]:
-        """Find the question where it was asked before a restart, or open it."""
+        """Find the ask that was opened before a restart, or open it."""
         for row in await self._asked(question, AskState.OPEN):
             if row.id not in self._held and row.due_at is not None:
                 return row.id, row.due_at
@@ -117,7 +117,7 @@ class Asking:
             try:
                 row = await self._night.records.get(AskRow, ask)
             except Unknown:
-                return SILENT  # a question that is not there is a question nobody answers
+                return SILENT  # without its row, the ask can never be answered
             if row.state is AskState.ANSWERED:
                 yes = _agreed(row)
                 return HeldAnswer(yes=yes, text=f"{row.answered_by} said {'yes' if yes else 'no'}.", by=row.answered_by)
@@ -130,13 +130,13 @@ class Asking:
 
 
 async def withdraw(journal: Journal, ask: AskRow, why: str) -> None:
-    """Take a question back, unless it was settled in the same moment."""
+    """Withdraw an ask, unless it was settled in the same moment."""
     with contextlib.suppress(Stale, Refused):
         await journal.record(AskWithdrawn(ask=ask.id, why=why), key=f"ask:{ask.id}:withdrawn")
 
 
 async def withdraw_calls(journal: Journal, records: Records, job: str) -> None:
-    """Take back what was asked about calls of an attempt that is over: nobody waits for the answers."""
+    """Withdraw the asks about calls of an attempt that is over."""
     for ask in await records.find(AskRow, subject=job, kind=AskKind.CONFIRM_ACT, state=AskState.OPEN):
         await withdraw(journal, ask, "the agent no longer waits for it")
 
@@ -146,7 +146,7 @@ def _agreed(row: AskRow) -> bool:
 
 
 async def first_of(*bells: asyncio.Event) -> None:
-    """Wait until one of them rings, or for the longest time without a look."""
+    """Wait until one of the events is set, or until the next look is due."""
     rung = asyncio.Event()
 
     async def hear(bell: asyncio.Event) -> None:

@@ -1,4 +1,4 @@
-"""What follows when an ask is settled, by a person or by silence."""
+"""What follows when an ask is answered or expires."""
 
 from datetime import datetime
 
@@ -26,7 +26,7 @@ ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN, A
 
 
 async def answer(night: Night, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
-    """Take a person's answer; the first one wins, and only to what was shown."""
+    """Record a person's answer; the first one counts, and only for the question that was shown."""
     ask = await night.records.get(AskRow, name)
     if shown and ask.shown_hash and shown != ask.shown_hash:
         raise Refused(
@@ -40,9 +40,9 @@ async def answer(night: Night, name: str, said: str, *, by: str, text: str = "",
 
 
 def _check_edit(ask: AskRow, said: str, text: str) -> None:
-    """A plan may also be sent back, with what is wanted instead; nothing else fits."""
+    """Check an answer other than yes or no: only a plan may be sent back, with what should change."""
     if said.lower() != EDIT or EDIT not in ask.options:
-        raise Unknown(f"Ask {ask.number} takes {' or '.join(ask.options)}, not {said!r}.")
+        raise Unknown(f"Ask {ask.number}: answer {' or '.join(ask.options)}, not {said!r}.")
     if not text.strip():
         raise Misuse(
             "Say what should change.",
@@ -51,22 +51,22 @@ def _check_edit(ask: AskRow, said: str, text: str) -> None:
 
 
 async def expire(journal: Journal, records: Records, ask_id: str, due_at: datetime) -> None:
-    """Nobody answered in time: what silence meant happens."""
+    """Expire an unanswered ask: its stated default applies."""
     ask = await records.get(AskRow, ask_id)
     if ask.state is not AskState.OPEN or ask.due_at != due_at:
         return
     if await records.find(NoticeRow, subject=ask.id, sent_by=""):
-        return  # nobody was told of it yet: its clock starts when somebody is (RULES 2)
+        return  # its notice was not sent yet: its time starts when it is (RULES 2)
     why = await _not_by_silence(journal, records, ask)
     event = AskPostponed(ask=ask.id, due_at=None, why=why) if why else AskExpired(ask=ask.id, meant=ask.silence)
     try:
         await journal.record(event, key=f"ask:{ask.id}:{'waits' if why else 'expired'}")
     except (Refused, Stale):
-        return  # answered in the same moment; the answer wins
+        return  # answered in the same moment; the answer counts
 
 
 async def _not_by_silence(journal: Journal, records: Records, ask: AskRow) -> str:
-    """What silence means was fixed when the ask was opened; tell why it may not approve any more, if so (RULES 2)."""
+    """Say why silence may no longer approve this ask, if so; its meaning was fixed at its opening (RULES 2)."""
     if ask.silence is not Silence.APPROVED:
         return ""
     if (await records.get(SessionRow, ask.session)).level is Level.OBSERVE:
@@ -77,12 +77,12 @@ async def _not_by_silence(journal: Journal, records: Records, ask: AskRow) -> st
 
 
 async def settle(night: Night, ask_id: str) -> None:
-    """Carry out what the answer, or silence, means."""
+    """Carry out what the answer, or no answer, means."""
     ask = await night.records.get(AskRow, ask_id)
     agreed = agrees(ask.answer) or ask.answer == Silence.APPROVED.value
     if ask.kind is AskKind.APPROVE_PLAN:
         await _settle_plan(night.journal, night.records, ask, agreed=agreed)
-    elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith("job_"):  # a held tool call looks itself
+    elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith("job_"):  # a held call reads its own ask
         await _settle_act(night, ask, agreed=agreed)
     elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night.records, ask.session):
         await debrief(night, ask.session, "a critical error got no answer")
@@ -95,14 +95,14 @@ async def settle(night: Night, ask_id: str) -> None:
 
 
 async def _under_way(records: Records, session: str) -> bool:
-    """A job that a person resumed after its night has no night to stop."""
+    """Whether the night still runs; a job that a person resumed after its night has no night to stop."""
     return (await records.get(SessionRow, session)).state is SessionState.AUTONOMOUS
 
 
 async def _settle_plan(journal: Journal, records: Records, ask: AskRow, *, agreed: bool) -> None:
     job = await records.get(JobRow, ask.subject)
     if job.state.over or job.state is JobState.STOPPING:
-        return  # what stops it ends it
+        return  # the stop ends it
     by = ask.answered_by or "silence"
     events: Event
     if agreed:
@@ -119,7 +119,7 @@ async def _settle_act(night: Night, ask: AskRow, *, agreed: bool) -> None:
     if agreed:
         await acts.carry_out(night, ask.subject, confirmed=True)
         return
-    said = "nobody answered" if ask.state is AskState.EXPIRED else f"{ask.answered_by} said {ask.answer}"
+    said = "no answer in time" if ask.state is AskState.EXPIRED else f"{ask.answered_by} said {ask.answer}"
     await _once(
         night.journal, ActEnded(act=ask.subject, end="dropped", text=f"Not done: {said}."), key=f"settle:{ask.id}"
     )
@@ -130,11 +130,11 @@ async def _once(journal: Journal, *events: Event, key: str) -> None:
         try:
             await journal.record(*events, key=key)
         except Stale:
-            return  # stopped or replaced meanwhile
+            return  # it was stopped or replaced in the same moment
 
 
 async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "midwatch") -> None:
-    """End the autonomous part: stop what runs, keep its work, and tell."""
+    """End the autonomous part: stop running jobs, keep their work, and send a notice."""
     for tries_left in reversed(range(TRIES)):
         session = await night.records.get(SessionRow, session_id)
         if session.state is not SessionState.AUTONOMOUS:
@@ -148,4 +148,4 @@ async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "m
             if not tries_left:
                 raise
         else:
-            return  # a job that ended or an ask that was answered in the same moment only costs another look
+            return  # a job or ask that ended in the same moment only costs another try

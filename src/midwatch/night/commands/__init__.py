@@ -1,1 +1,1 @@
-"""What a person tells the night to do."""
+"""Commands that a person gives to the night."""

@@ -1,7 +1,7 @@
 """A person's own command: one sentence becomes a session beside any night, with one run and a job for each repository.
 
-It is bound by scopes, budgets, memory, concurrency and isolation, not by the level or by cooldowns (RULES 1); whoever
-typed it has signed it. Everything begins in one transaction, or nothing does.
+It is bound by scopes, budgets, memory, concurrency and isolation, not by the level or by cooldowns (RULES 1); typing
+it signs it. Everything is recorded in one transaction, or nothing is.
 """
 
 from datetime import timedelta
@@ -59,7 +59,7 @@ class Commanded(Term):
 
 
 async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, ...]:
-    """Begin at once what a person wants, or say in one sentence why not."""
+    """Start at once what a person wants, or raise the reason in one sentence."""
     projects = await _projects(night.records, wanted)
     orders = _orders(night, wanted, await _level(night, wanted))
     items, added = _items(night.ids, orders, projects)
@@ -81,7 +81,7 @@ async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, 
 
 
 async def _projects(records: Records, wanted: Commanded) -> tuple[ProjectRow, ...]:
-    """Look everything over that the command names."""
+    """Check the command and find its projects."""
     if not wanted.sentence.strip():
         raise Misuse("The sentence is empty.", hint='For example: midwatch code "fix the flaky test"')
     if len(wanted.sentence) > LONGEST:
@@ -108,7 +108,7 @@ async def _projects(records: Records, wanted: Commanded) -> tuple[ProjectRow, ..
 
 
 async def _free(records: Records, projects: list[ProjectRow]) -> None:
-    """Tell which job is in the way, before the gate would say only that one is."""
+    """Name the job that is in the way; the gate would only say that there is one."""
     running = [job for row in projects for job in await records.find(JobRow, project=row.id)]
     if busy := next((job for job in running if not job.state.over), None):
         name = next(row.name for row in projects if row.id == busy.project)
@@ -119,12 +119,12 @@ async def _free(records: Records, projects: list[ProjectRow]) -> None:
 
 
 def usual_agent(night: Night) -> str:
-    """Choose who works where nobody is named: the first model-driven agent there is, else the housekeeper."""
+    """Choose the agent if none is named: the first model-driven agent, else the housekeeper."""
     return next((name for name in night.agents if name != HOUSEKEEPER), HOUSEKEEPER)
 
 
 async def _level(night: Night, wanted: Commanded) -> Level:
-    """What stands in the house; a yes given beforehand is the leave not to ask inside the paths."""
+    """Return the standing level; `yes` means full, so plans inside the paths are approved without asking."""
     standing = await night.records.find(StandingRow)
     usual = standing[0].level if standing else night.settings().gate.level
     return Level.FULL if wanted.yes else usual
@@ -149,7 +149,7 @@ def _orders(night: Night, wanted: Commanded, level: Level) -> Orders:
         usd=wanted.usd,
         minutes=wanted.minutes,
     )
-    # Only the job's own ceilings bind it (RULES 3), so the frame around them is as wide as what was named.
+    # Only the job's own limits bind it (RULES 3), so the session's limits are at least as wide.
     usual = session_limits(night.settings())
     minutes = usual.minutes + (wanted.minutes or 0)
     limits = usual.model_copy(
@@ -168,7 +168,7 @@ def _items(ids: Ids, orders: Orders, projects: tuple[ProjectRow, ...]) -> tuple[
 
 
 def _provisional(night: Night, orders: Orders, items: tuple[OrderedItem, ...], by: str) -> SessionRow:
-    """The session as it will stand, so that the gate can judge before anything is written."""
+    """Return the session as it will be, so that the gate can judge before anything is recorded."""
     now = night.clock.now()
     return SessionRow(
         id=night.ids.new("ses"),
@@ -218,7 +218,7 @@ def _proposal(item: OrderedItem, orders: Orders, by: str) -> Proposal:
 
 
 def _judged(world: World, proposal: Proposal) -> Verdict:
-    """Ask the gate; its no is the answer to the person who stands there."""
+    """Ask the gate; a refusal is the answer to the person."""
     verdict = judge(proposal, world.facts_for(proposal))
     if not verdict.outcome.acts:
         because = tuple(one.text for one in verdict.reasons)
@@ -227,7 +227,7 @@ def _judged(world: World, proposal: Proposal) -> Verdict:
 
 
 def _work(ids: Ids, world: World, judged: list[tuple[Proposal, Verdict]], *, by_hand: bool) -> list[Event]:
-    """One run, a job for each repository, and each of them an act that was judged and done."""
+    """Return the events of one run with a job for each repository, each as an act that was judged and done."""
     session, run, mission = world.session, ids.new("run"), ids.new("mis")
     begun: list[Event] = []
     ends: list[Event] = []

@@ -1,4 +1,4 @@
-"""What beginning a job takes: a mission and a run with its contract, or the run that a sibling began (X16)."""
+"""What starts a job: a mission and a run with its contract, or the run that a sibling started (X16)."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from midwatch.terms.records import RunRow
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What a job that begins is called, and what it belongs to."""
+    """The ids of a job that starts, and of its run and act."""
 
     run: str
     job: str
@@ -29,7 +29,7 @@ class Begun:
 async def start_events(
     ids: Ids, records: Records, world: World, proposal: Proposal, act: str
 ) -> tuple[list[Event], str]:
-    """Give the events that begin a job for one ordered item, and the job's name."""
+    """Return the events that start a job for one ordered item, and the job's id."""
     mission, job = ids.new("mis"), ids.new("job")
     contract = contract_for(world.session, proposal, world.projects, world.settings, mission)
     if contract is None:
@@ -43,7 +43,7 @@ async def start_events(
 
 
 async def _joined(records: Records, world: World, work_item: str) -> str:
-    """Find the run that waits for this part: begun by a sibling, and with no job for it yet."""
+    """Find the run that waits for this part: started by a sibling, and with no job for it yet."""
     runs = await records.find(RunRow, session=world.session.id, status="running")
     for run in runs:
         begun = {job.work_item for job in world.jobs if job.run == run.id}
@@ -53,7 +53,7 @@ async def _joined(records: Records, world: World, work_item: str) -> str:
 
 
 def run_events(world: World, proposal: Proposal, contract: RunContract, run: str) -> list[Event]:
-    """Open a mission and its run; the contract covers every part of the work that has not begun."""
+    """Open a mission and its run; the contract covers every part of the work that has not started."""
     session = world.session
     begun = {job.work_item for job in world.jobs} - {proposal.target}
     company = [item["work_item"] for item in company_of(session, proposal.target) if item["work_item"] not in begun]
@@ -72,7 +72,7 @@ def run_events(world: World, proposal: Proposal, contract: RunContract, run: str
 
 
 def job_events(world: World, proposal: Proposal, contract: RunContract, begun: Begun) -> list[Event]:
-    """Give one job to the agent its orders name."""
+    """Create one job for the agent that its orders name."""
     return [
         JobCreated(
             job=begun.job,

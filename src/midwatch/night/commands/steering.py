@@ -1,4 +1,4 @@
-"""What a person may command while the night runs. A command is bound by scopes and budgets, not by the level."""
+"""Commands of a person while the night runs. They are bound by scopes and budgets, not by the level."""
 
 from midwatch.errors import Refused, Unknown
 from midwatch.journal.events.jobs import (
@@ -25,14 +25,14 @@ from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, S
 
 
 async def pause(journal: Journal, session: SessionRow, *, by: str, why: str) -> None:
-    """Hold the loop."""
+    """Pause the loop."""
     if session.paused:
         raise Refused(f"Night {session.number} is paused already: {session.why_paused}.", hint="midwatch resume")
     await journal.record(SessionPaused(session=session.id, why=why), actor=by)
 
 
 async def resume(journal: Journal, records: Records, session: SessionRow, *, by: str) -> None:
-    """Let the loop go on; what we paused it to ask about is answered by that."""
+    """Resume the loop; this also answers the asks for which Midwatch paused it."""
     if not session.paused:
         raise Refused(f"Night {session.number} is not paused.")
     asked = {"session": session.id, "kind": AskKind.GUIDANCE_ERROR, "state": AskState.OPEN}
@@ -51,28 +51,28 @@ async def think(journal: Journal, records: Records, session: SessionRow, *, by: 
 
 
 async def say(night: Night, session: SessionRow, text: str, *, by: str) -> None:
-    """Take a message: it pauses the loop and counts as an update of the briefing (S7)."""
+    """Record a message: it pauses the loop and counts as an update of the briefing (S7)."""
     if not text.strip():
         raise Refused("The message is empty.")
     said = MessageSaid(message=night.ids.new("msg"), session=session.id, by=by, text=text)
     if session.paused:
         await night.journal.record(said, actor=by)
         return
-    why = f"{by} said something; resume or stop?"
+    why = f"{by} sent a message; resume or stop?"
     await night.journal.record(said, SessionPaused(session=session.id, why=why), actor=by)
 
 
 async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
-    """Stop a job; whoever works on it is woken by the entry."""
+    """Stop a job; the entry wakes the worker that runs it."""
     events = stop_events(job, by=by, why=why)
     if not events:
         raise Refused(f"Job {job.number} is already over: {job.state.value}.")
     await night.journal.record(*events, actor=by)
-    await halt(night, job.id)  # one that only waits ends at once; the person sees it end
+    await halt(night, job.id)  # a job that only waits ends at once, so that the person sees it end
 
 
 async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
-    """Go on where a job failed or was stopped, in the checkout it left, as a new job that says which it follows."""
+    """Continue a job that failed or was stopped, in the checkout it left, as a new job that names the former."""
     if not job.state.over or job.state is JobState.DONE:
         raise Refused(f"Job {job.number} is {job.state.value}; it cannot be resumed.", hint="midwatch job list")
     if following := await night.records.find(JobRow, retry_of=job.id):
@@ -102,7 +102,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
 
 
 async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:
-    """Throw the checkouts of a job that is over away; refused where work would be lost, unless forced."""
+    """Delete the checkouts of a finished job; refused if work would be lost, unless forced."""
     if not job.state.over:
         raise Refused(f"Job {job.number} is {job.state.value}.", hint=f"Stop it first: midwatch job stop {job.number}")
     freed = await night.upkeep.discard(job.id, force=force)
@@ -132,7 +132,7 @@ async def _open_pull_request(records: Records, job: JobRow) -> PullRequestRow:
 
 
 async def merge(night: Night, job: JobRow, *, by: str) -> PullRequestRow:
-    """Merge a job's pull request, on a person's word only."""
+    """Merge a job's pull request; only a person may ask for it."""
     row = await _open_pull_request(night.records, job)
     project = await night.records.get(ProjectRow, row.project)
     forge = night.forges.named(row.forge)

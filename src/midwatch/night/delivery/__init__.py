@@ -1,1 +1,1 @@
-"""How finished work leaves: branch, pull request, text."""
+"""How finished work is delivered: branch, pull request, text."""

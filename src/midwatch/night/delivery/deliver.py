@@ -1,4 +1,4 @@
-"""Handing finished work over: the branch, the pull request, the word to the person; each once, in this order."""
+"""Delivers finished work: the branch, the pull request, the notice to the person; each once, in this order."""
 
 from dataclasses import dataclass
 
@@ -34,7 +34,7 @@ from midwatch.terms.trust import Verdict
 
 
 async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
-    """Through the door: the branch, and nothing else."""
+    """Push the branch through the door, and nothing else."""
     change = _delivered(job)
     if job.proof is None:
         raise Stale("There is no verified work to deliver.")
@@ -65,7 +65,7 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
 
 
 def is_draft(job: JobRow) -> bool:
-    """Whether work may leave only as a draft: its checks stayed red, or are not to be believed."""
+    """Whether work may be delivered only as a draft: its checks still fail, or cannot be trusted."""
     return job.proof is not None and job.proof.verdict in NOT_DELIVERABLE
 
 
@@ -76,7 +76,7 @@ def _delivered(job: JobRow) -> Change:
 
 
 async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
-    """Ask for the branch to be looked at and merged, where its project's forge keeps such questions."""
+    """Open a pull request for the branch on its project's forge."""
     change, project = _delivered(job), await night.records.get(ProjectRow, job.project)
     title, body = pull_request_text(job, project, night.settings().execution.commit_strategy)
     body = worded(body, await siblings(night.records, job))
@@ -109,7 +109,7 @@ async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
 
 
 async def _open(night: Night, job: JobRow, project: ProjectRow, draft: PullRequestDraft) -> tuple[str, PullRequestSeen]:
-    """Through the door, where it leads anywhere: on this machine a pull request is our own record and nothing more."""
+    """Open it through the door if the forge is remote; on this machine a pull request is only our own record."""
     forge = night.forges.of(project)
     if forge.name == LOCAL:
         return LOCAL, await forge.open(draft)
@@ -133,7 +133,7 @@ async def _open(night: Night, job: JobRow, project: ProjectRow, draft: PullReque
 
 
 async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
-    """Tell the person that there is something to look at; the job is over."""
+    """Send the notice that the pull request is ready, and end the job."""
     rows = await night.records.find(PullRequestRow, job=job.id)
     if not rows:
         raise Stale("There is no pull request to report.")
@@ -150,7 +150,7 @@ async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
 
 
 async def may_leave(night: Night, job: JobRow) -> Verdict:
-    """Ask the gate again, about exactly the paths that would leave."""
+    """Ask the gate again, about exactly the paths that would be delivered."""
     now = await night.records.get(JobRow, job.id)
     if now.epoch != job.epoch:
         raise Stale(f"Epoch {job.epoch} is no longer the newest.")
@@ -173,30 +173,30 @@ async def may_leave(night: Night, job: JobRow) -> Verdict:
 
 
 def by_person(job: JobRow) -> bool:
-    """Whether a person approved the plan: then what follows is the person's own command."""
+    """Whether a person approved the plan; then what follows counts as the person's own command."""
     return bool(job.approved_by) and job.approved_by != "silence" and not job.approved_by.startswith("level ")
 
 
 OUTWARD = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
-"""Where a job may have pushed its branch, whether or not anybody wrote that down."""
+"""Stages in which a job may have pushed its branch, even if that was not recorded."""
 LEFT = "left"
-"""What the door's record calls the branch that was not gone on with, and why."""
+"""The key in the door's record for the branch that was not continued, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The branch work is handed over on."""
+    """The branch that work is delivered on."""
 
     bearer: str
-    """The job whose name it bears."""
+    """The job that the branch is named after."""
     left: str = ""
-    """The sentence about a branch pushed before that stays as it is."""
+    """The sentence about an earlier branch that is left unchanged."""
 
 
 async def branch_for(night: Night, job: JobRow, project: ProjectRow, head: str) -> Chosen:
-    """Choose the newest branch of those it goes on for that still is where one of us left it, so that there is one.
+    """Choose the newest branch of the jobs it continues that is still where Midwatch left it, to keep a single branch.
 
-    What has passed the door once is not chosen anew: whoever committed there since did so upon our work.
+    A branch that was pushed once is not chosen again: later commits there were made on top of this work.
     """
     for one in await night.records.find(InvocationRow, job=job.id, tool=WRITE, status="ok"):
         if "branch" in one.result and one.request.get("head") == head:
@@ -214,13 +214,13 @@ async def branch_for(night: Night, job: JobRow, project: ProjectRow, head: str) 
 
 
 def _in_the_way(there: BranchSeen, ours: set[str]) -> str:
-    """Nobody's later commits are built upon or moved, even where git would take it."""
+    """Return why a branch cannot be continued: another person's later commits are never moved or built upon."""
     if there.head and there.head not in ours:
         return "was changed by another person"
     return there.in_the_way
 
 
 async def left_behind(records: Records, job: JobRow) -> tuple[str, ...]:
-    """Recall what was said about a branch that was not gone on with, for the remarks on the new one."""
+    """Return what was recorded about a branch that was not continued, for the remarks on the new one."""
     passed = await records.find(InvocationRow, job=job.id, tool=WRITE, status="ok")
     return tuple(dict.fromkeys(str(one.result[LEFT]) for one in passed if LEFT in one.result))

@@ -1,4 +1,4 @@
-"""Reading back what became of pull requests on their forges: by looking now and then, and when somebody rings."""
+"""Reads the state of pull requests on their forges: at intervals, and when a forge sends a webhook."""
 
 import asyncio
 import contextlib
@@ -16,15 +16,15 @@ from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 
 log = logging.getLogger("midwatch.forges")
 SOONEST, LATEST, BUSY = timedelta(minutes=1), timedelta(minutes=15), timedelta(minutes=2)
-"""Looks grow rarer while nothing changes; while checks run, the next one stays near."""
+"""Intervals grow while nothing changes; while checks run, they stay short."""
 APART = timedelta(seconds=10)
-"""However often a forge rings, its pull requests are looked at once in this time; the last ring is not lost."""
+"""However many webhooks a forge sends, its pull requests are read once in this time; the last one is not lost."""
 LONGEST_SECONDS = 30.0
-"""A new pull request may have been opened meanwhile: see whether there is one at least this often."""
+"""A new pull request may have been opened, so look at least this often."""
 
 
 async def place_of(records: Records, row: PullRequestRow) -> PullRequestPlace:
-    """Tell where a pull request is, as every forge can find it."""
+    """Return where a pull request is, in a form that every forge understands."""
     project = await records.get(ProjectRow, row.project)
     return PullRequestPlace(
         source=project.path,
@@ -38,9 +38,9 @@ async def place_of(records: Records, row: PullRequestRow) -> PullRequestPlace:
 
 
 async def read_back(night: Night, row: PullRequestRow) -> PullRequestSeen:
-    """Look at an open pull request, and write down what is another thing than before."""
+    """Read an open pull request from its forge, and record what has changed."""
     seen = await night.forges.named(row.forge).look(await place_of(night.records, row))
-    with contextlib.suppress(Stale):  # somebody merged or closed it here in the same moment
+    with contextlib.suppress(Stale):  # it was merged or closed here in the same moment
         if seen.state == "open":
             await _changed(night.journal, row, seen)
         else:
@@ -64,7 +64,7 @@ async def _changed(journal: Journal, row: PullRequestRow, seen: PullRequestSeen)
 
 
 async def _over(journal: Journal, records: Records, row: PullRequestRow, seen: PullRequestSeen) -> None:
-    """Merged or closed there is the same to the work as merged or closed here."""
+    """Record a merge or close on the forge; for the work it is the same as one made here."""
     job = await records.get(JobRow, row.job)
     who = f"{seen.by} on {row.forge}" if seen.by else row.forge
     if seen.state == "merged":
@@ -87,7 +87,7 @@ async def _over(journal: Journal, records: Records, row: PullRequestRow, seen: P
 
 
 class ForgeWatch:
-    """Looks at each open pull request when it is due; a due time is no history, so a restart looks at all of them."""
+    """Reads each open pull request when it is due; due times are kept in memory, so a restart reads all of them."""
 
     def __init__(self, night: Night) -> None:
         self._night = night
@@ -99,14 +99,14 @@ class ForgeWatch:
     async def run(self) -> None:
         """Look until cancelled."""
         while True:
-            self._bell.clear()  # before looking: a ring during the look is kept
+            self._bell.clear()  # before looking, so that a wake-up during the look is kept
             wait = await self.look_around()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._bell.wait()
 
     async def ring(self, forge: str) -> None:
-        """Hear that there may be news from a forge: its pull requests are due now, or soon if it rang just now."""
+        """Note that a forge may have news: its pull requests are due now, or soon if it sent a webhook just before."""
         now = self._night.clock.now()
         last = self._rung.get(forge, now - APART)
         due = self._rung[forge] = last if last > now else max(now, last + APART)
@@ -116,7 +116,7 @@ class ForgeWatch:
         self._bell.set()
 
     async def look_around(self) -> float:
-        """Look at whatever is due; return how many real seconds until the next."""
+        """Read every pull request that is due; return the real seconds until the next."""
         rows = [row for row in await self._night.records.find(PullRequestRow, state="open") if row.forge != LOCAL]
         for gone in self._due.keys() - {row.id for row in rows}:
             del self._due[gone]
@@ -140,9 +140,9 @@ class ForgeWatch:
                 pause = min(pause, BUSY)
         except MidwatchError as error:
             until = error.until if isinstance(error, Limited) else None
-            if pause >= LATEST or row.id not in self._pause:  # said at once, and then not every minute
+            if pause >= LATEST or row.id not in self._pause:  # logged at once, and then not every minute
                 log.warning("pull request %d: %s %s", row.number, error.message, error.hint)
-        except Exception:  # whatever one forge answers, the others are looked at
+        except Exception:  # an unexpected answer of one forge must not stop the others
             log.exception("pull request %d: could not be read; it is retried", row.number)
         self._pause[row.id] = pause
         return until or self._night.clock.now() + pause

@@ -1,4 +1,4 @@
-"""The pull request, written for whoever reviews it: why, what, proof, risks, cost, undo, and where the journal is."""
+"""The text of a pull request for its reviewer: why, what, proof, risks, cost, undo, and the journal's ids."""
 
 from midwatch.night.delivery.wording import check_lines, doubt_block, draft_lines, in_words, other_lines
 from midwatch.rules.checks.commit_size import remark_on
@@ -11,7 +11,7 @@ Lines = list[str]
 
 
 def pull_request_text(job: JobRow, project: ProjectRow, strategy: str = "incremental") -> tuple[str, str]:
-    """Write title and body; only what the person ordered may refer to issues, and nobody is called."""
+    """Write title and body; only the person's own words may refer to issues, and no text may mention users."""
     commits = job.change.commits if job.change else ()
     title = titled(commits[0].subject) if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
     parts = (
@@ -81,6 +81,6 @@ def _undo(project: ProjectRow) -> Lines:
 
 
 def _trailer(job: JobRow) -> Lines:
-    """Last, and each on a line of its own: nothing an agent wrote begins a line."""
+    """Return the trailer lines, which come last; no line written by an agent can look like one."""
     plan = [f"Midwatch-Plan: {job.plan_hash}"] if job.plan_hash else []
     return [*plan, f"Midwatch-Job: {job.id}"]

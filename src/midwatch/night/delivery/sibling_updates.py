@@ -1,4 +1,4 @@
-"""Writes the texts of pull requests anew when a counterpart in another repository comes, or comes to nothing (X16)."""
+"""Updates the texts of pull requests when a linked job in another repository delivers or ends without work (X16)."""
 
 import logging
 
@@ -17,7 +17,7 @@ log = logging.getLogger("midwatch.retelling")
 
 
 async def retell(night: Night, job_id: str) -> None:
-    """A job is over: write the texts of its siblings' open pull requests anew, and its own."""
+    """Update the open pull requests of a finished job's siblings, and its own."""
     job = await night.records.get(JobRow, job_id)
     for sibling in await siblings(night.records, job):
         if sibling.pull_request is not None:
@@ -27,20 +27,20 @@ async def retell(night: Night, job_id: str) -> None:
 
 
 async def catch_up(night: Night) -> None:
-    """Tell those that could not be told when it happened, because their forge was away."""
+    """Update the pull requests that could not be updated earlier, because their forge did not answer."""
     for opened in await night.records.find(PullRequestRow, state="open"):
         await _try(night, opened)
 
 
 async def _try(night: Night, opened: PullRequestRow) -> None:
-    """One forge that does not answer keeps nobody else from being told; the patrol tries again."""
+    """Update one pull request; an error is logged, so the others are updated too, and the patrol tries again."""
     try:
         await _reword(night, opened)
     except MidwatchError as error:
         log.warning(
             "pull request %s could not be updated with its linked pull requests: %s", opened.number, error.message
         )
-    except Exception:  # whatever one forge answers: the patrol that comes by here must not end by it
+    except Exception:  # an unexpected answer of one forge must not end the patrol
         log.exception(
             "pull request %s could not be updated with its linked pull requests; it is retried", opened.number
         )
@@ -60,7 +60,7 @@ async def _reword(night: Night, opened: PullRequestRow) -> None:
 
 
 async def _comment(night: Night, job: JobRow, opened: PullRequestRow, text: str) -> None:
-    """Say it where the pull request is kept, through the door, once."""
+    """Post the text on the pull request's forge, through the door, once."""
     project = await night.records.get(ProjectRow, opened.project)
     place = PullRequestPlace(
         source=project.path,
@@ -79,7 +79,7 @@ async def _comment(night: Night, job: JobRow, opened: PullRequestRow, text: str)
     key = f"reworded:{opened.id}:{digest(text)[:12]}"
     failed = await night.records.find(InvocationRow, job=job.id, tool=WRITE, status=("error", "denied"))
     effect = Effect(
-        key=f"{key}:{sum(row.id.startswith(key) for row in failed)}",  # the door recalls how a key ended
+        key=f"{key}:{sum(row.id.startswith(key) for row in failed)}",  # the door remembers how a key ended
         tool=WRITE,
         session=job.session,
         run=job.run,

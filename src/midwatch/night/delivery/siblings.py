@@ -1,7 +1,7 @@
-"""Work in several repositories that belongs together: what siblings know of each other, and what their reviewers read.
+"""Linked work in several repositories: what sibling jobs know about each other, and what their reviewers read.
 
-A pull request is opened as soon as its own work is ready, and names the others. When a sibling comes later, or comes to
-nothing, the text of those that are open is written anew: whoever merges one knows about the other (X16).
+A pull request is opened as soon as its own work is ready, and names the others. When a sibling delivers later, or ends
+without work, the texts of the open ones are updated, so that the person who merges one knows about the other (X16).
 """
 
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, SessionRo
 from midwatch.views.text.markdown_safe import tamed
 
 MARK = "\n\n**Together with.**\n"
-"""Nothing an agent wrote begins a line there, so this is ours."""
+"""No line written by an agent can begin like this, so it marks Midwatch's own part."""
 TAIL = "\n\nMidwatch-"
 """The trailer stays last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sibling:
-    """The same work in another repository, as it stands."""
+    """The same work in another repository, with its current state."""
 
     project: str
     job: JobRow | None
@@ -44,7 +44,7 @@ async def siblings(records: Records, job: JobRow) -> tuple[Sibling, ...]:
 
 
 def heard(sibling: Sibling) -> str:
-    """Tell an agent about a sibling: what it planned or changed so far."""
+    """Describe a sibling for an agent: what it planned or changed so far."""
     job = sibling.job
     if job is None:
         return f"{sibling.project}: not started yet."
@@ -59,7 +59,7 @@ def heard(sibling: Sibling) -> str:
 
 
 def _line(sibling: Sibling) -> str:
-    """Tell a reviewer about a sibling."""
+    """Describe a sibling for a reviewer."""
     job, opened = sibling.job, sibling.pull_request
     if opened is not None:
         return f"{sibling.project}: pull request {opened.number}, {opened.title} ({opened.branch})"
@@ -72,7 +72,7 @@ def _line(sibling: Sibling) -> str:
 
 
 def worded(body: str, company: tuple[Sibling, ...]) -> str:
-    """Put what is known of the siblings into a pull request's text, in place of what stood there before."""
+    """Write the siblings into a pull request's text, in place of the earlier list."""
     if not company:
         return body
     head, trailer, rest = body.rpartition(TAIL)

@@ -1,4 +1,4 @@
-"""What the night says about a job: the plan's question, the pull request's text, the word that it is ready."""
+"""What the night writes about a job: the question about its plan, its check results, the notice that it is ready."""
 
 from datetime import datetime
 
@@ -12,20 +12,20 @@ from midwatch.terms.records import JobRow, PullRequestRow
 
 
 def plan_question(job: JobRow, plan: Plan, silence: Silence, minutes: float | None, wrong: tuple[str, ...] = ()) -> str:
-    """Ask about a plan, say where it leaves the orders, and what silence means."""
+    """Ask about a plan: name what goes outside the orders, and say what no answer means."""
     again = f", version {job.plan_version + 1}" if job.plan_version else ""
     left = f" It goes outside your orders; those parts will be refused: {' '.join(wrong)}" if wrong else ""
     return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {within(silence, minutes)}"
 
 
 def within(silence: Silence, minutes: float | None) -> str:
-    """Say what silence means, and from when on."""
+    """Say what no answer means, and after how many minutes."""
     words = silence_in_words(silence)
     return words if minutes is None else words.replace("do not answer", f"do not answer within {minutes:g} minutes", 1)
 
 
 def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
-    """Tell that a pull request is ready: where, how large, how well proven, and what it took (A9)."""
+    """Write the notice that a pull request is ready: where, how large, how well proven, and its cost (A9)."""
     change = job.change
     size = f"{some(len(change.files), 'file')} · +{change.insertions} -{change.deletions}" if change else "no changes"
     proven = PROVEN_IN_SHORT[job.proof.verdict] if job.proof else "not checked"
@@ -49,19 +49,19 @@ MOST_DOUBTS = 3
 
 
 def in_words(proof: Proof | None) -> str:
-    """Say what the proof comes to."""
+    """Say the result of the proof in words."""
     return f"{PROVEN[proof.verdict].capitalize()}." if proof else "Not checked."
 
 
 def stayed_red(job: JobRow, proof: Proof) -> str:
-    """Say why work is not delivered: what stayed red, what was tried, and what was found against it."""
+    """Say why work is not delivered: what still fails, what was tried, and the doubts about the change."""
     tried = f" {some(job.repairs, 'repair round')} did not fix it." if job.repairs else ""
     doubts = [doubt.text for doubt in proof.grave[:MOST_DOUBTS]]
     return " ".join((STAYED[proof.verdict] + tried, *doubts))
 
 
 def draft_lines(job: JobRow, proof: Proof | None) -> list[str]:
-    """Open a draft with what keeps it from being more."""
+    """Write the first lines of a draft: why it is only a draft."""
     if proof is None or proof.verdict not in NOT_DELIVERABLE:
         return []
     red = [f"- `{one.command}` still fails (exit {one.exit_code})" for one in failing(proof)]
@@ -80,7 +80,7 @@ def check_lines(proof: Proof | None) -> list[str]:
 
 
 def other_lines(proof: Proof | None) -> list[str]:
-    """Tell of new tests, coverage, and checks that were left out."""
+    """List new tests, coverage, and checks that were left out."""
     if proof is None:
         return []
     lines = [NEW_TESTS[proof.new_tests]] if proof.new_tests in NEW_TESTS else []
@@ -93,7 +93,7 @@ def other_lines(proof: Proof | None) -> list[str]:
 
 
 def doubt_block(proof: Proof | None) -> list[str]:
-    """Name what speaks against the proof."""
+    """List the doubts about the proof."""
     if proof is None or not proof.doubts:
         return []
     return ["", "**Doubts.**", *(f"- {doubt.text}" for doubt in proof.doubts)]

@@ -1,4 +1,4 @@
-"""What a message to a channel says: the loud ones in full, the small ones as a list, the brief in its short form."""
+"""The text of a message to a channel: urgent notices in full, others as a list, the brief in its short form."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ async def compose(night: Night, rows: Sequence[DeliveryRow], note: str) -> tuple
     if listed:
         texts.append(batch_text(listed[:MOST_LISTED]) + _left_out(len(listed)))
     urgent = any(row.tier == Tier.URGENT for row in full)
-    # Agents' and repositories' words are in nearly all of them; only where the forge keeps the work is a link.
+    # Most of these texts contain words of agents or repositories; only the forge's address becomes a link.
     links = await _links(night.records, tuple(told.values()))
     said = [unlinked(text, links) for text in texts]
     return ("Midwatch: urgent" if urgent else "Midwatch"), "\n\n".join([*said, *([note] if note else [])])

@@ -1,4 +1,4 @@
-"""The outbox: every notice is in the log at once, and on each channel when its time has come; nothing is lost."""
+"""The outbox: every notice goes to the log at once, and to each channel when it is due; none is lost."""
 
 import contextlib
 from collections.abc import Sequence
@@ -21,16 +21,16 @@ from midwatch.terms.asks import AskState, Delivery, DeliveryState, PushState, Ti
 from midwatch.terms.records import AskRow, DeliveryRow, NoticeRow, PushRow
 
 LATE = timedelta(minutes=1)
-"""An ask's clock that starts this much after the ask is moved; less is the time it takes to hand a notice over."""
+"""From this delay on, an ask's deadline moves with its notice; shorter delays are normal sending time."""
 LEASE_SECONDS = 300.0
-"""Real seconds within which a message is sent and that is written down, or it is sent again."""
+"""Real seconds in which a message must be sent and recorded; after that it is sent again."""
 LONGEST_ERROR = 300
 BRIEF = "rep_"
-"""How the subject of the notice about a brief begins."""
+"""The id prefix of a brief, as the subject of its notice."""
 
 
 async def carry_out(night: Night, *, notice: str = "", push: str = "") -> None:
-    """Do the work that a raised notice, or a message begun, asks for."""
+    """Do the work that follows a raised notice or a started message."""
     if notice:
         await tell(night, notice)
     if push:
@@ -38,7 +38,7 @@ async def carry_out(night: Night, *, notice: str = "", push: str = "") -> None:
 
 
 async def tell(night: Night, notice_id: str) -> None:
-    """Put a notice into the log, once, and give it its place on every channel that takes it."""
+    """Write a notice to the log, once, and schedule it on every channel that accepts it."""
     notice = await night.records.get(NoticeRow, notice_id)
     if notice.sent_by:
         return
@@ -49,7 +49,7 @@ async def tell(night: Night, notice_id: str) -> None:
         *await _routes(night, notice),
         *await _clock_starts(night.clock, night.records, notice),
     )
-    with contextlib.suppress(Stale):  # somebody else was as fast, and decided the same
+    with contextlib.suppress(Stale):  # another worker was as fast, and decided the same
         await night.journal.record(*events, key=f"notice:{notice.id}:sent")
 
 
@@ -67,7 +67,7 @@ async def _routes(night: Night, notice: NoticeRow) -> list[NoticeRouted]:
 
 
 async def _clock_starts(clock: Clock, records: Records, notice: NoticeRow) -> tuple[AskPostponed, ...]:
-    """An ask nobody could be told of, since nothing ran here, gets its whole time from now on (RULES 2)."""
+    """Give an ask its full time from now on, if its notice was late because nothing ran here (RULES 2)."""
     late = clock.now() - notice.created_at
     asks = await records.find(AskRow, id=notice.subject, state=AskState.OPEN) if late > LATE else ()
     why = "its notice was late"
@@ -75,7 +75,7 @@ async def _clock_starts(clock: Clock, records: Records, notice: NoticeRow) -> tu
 
 
 async def dispatch(night: Night, channel: str) -> None:
-    """Look at what waits for a channel: begin a message with all that is due, and move what has to wait longer."""
+    """Start a message with everything that is due on a channel, and reschedule what has to wait longer."""
     settings, now = night.settings(), night.clock.now()
     on_the_way = (DeliveryState.WAITING, DeliveryState.SENDING)
     found = await night.records.find(DeliveryRow, channel=channel, state=on_the_way)
@@ -94,7 +94,7 @@ async def dispatch(night: Night, channel: str) -> None:
     ]
     key = ""
     if sorted_out.go:
-        # Two workers that count the same day at the same moment use the same key: the second looks again.
+        # Two workers that count the same day at the same moment use the same key: the second tries again.
         key = f"push:{day}:{len(await night.records.find(PushRow, day=day)) + 1}"
         events.append(_begun(night, channel, day, sorted_out.go, purse if sorted_out.counts else None))
     if events:
@@ -116,7 +116,7 @@ def _begun(night: Night, channel: str, day: str, rows: Sequence[DeliveryRow], pu
 
 
 async def _stays_in_the_log(night: Night, rows: Sequence[DeliveryRow]) -> None:
-    """The channel was taken away: what waited for it was in the log all the time."""
+    """Settle the notices of a channel that was removed; they are in the log already."""
     now = night.clock.now()
     gone = [NoticeRouted(notice=row.notice, channel=row.channel, delivery=Delivery.LOG, due_at=now) for row in rows]
     if gone:
@@ -124,14 +124,14 @@ async def _stays_in_the_log(night: Night, rows: Sequence[DeliveryRow]) -> None:
 
 
 async def hand_over(night: Night, push_id: str) -> None:
-    """Hand one message over and write down what became of it; killed between the two, it is sent once more."""
+    """Send one message and record the result; after a crash between the two, it is sent once more."""
     message = await night.records.get(PushRow, push_id)
     if message.state is not PushState.SENDING:
         return
     names = tuple(f"{notice}.{message.channel}" for notice in message.notices)
     rows = [row for row in await night.records.find(DeliveryRow, id=names) if row.push == message.id]
     if not rows or min(row.due_at for row in rows) <= night.clock.now():
-        return  # its time is over: what it held goes, or went, with another message, which settles this one
+        return  # its lease is over: its notices are sent with another message, which settles this one
     title, text = await compose(night, rows, message.note)
     try:
         await night.outlet.push(message.channel, title, text)
@@ -139,7 +139,7 @@ async def hand_over(night: Night, push_id: str) -> None:
         done: tuple[Event, ...] = (_failed(night.clock, message, rows, error),)
     else:
         done = tuple(NoticeSent(notice=row.notice, channel=row.channel, push=message.id) for row in rows)
-    with contextlib.suppress(Stale):  # it took so long that somebody else sent it as well
+    with contextlib.suppress(Stale):  # it took so long that another worker sent it as well
         await night.journal.record(*done, key=f"push:{message.id}:over")
 
 
@@ -156,14 +156,14 @@ def _failed(clock: Clock, message: PushRow, rows: Sequence[DeliveryRow], error: 
 
 
 async def _purse(night: Night, day: str) -> AttentionUse:
-    """Count the day's messages over all channels: the budget is a person's, not a channel's."""
+    """Count the day's messages over all channels: the budget belongs to the person, not to a channel."""
     notices = night.settings().notices
     sent = [row for row in await night.records.find(PushRow, day=day) if row.counts and row.state != PushState.FAILED]
     return AttentionUse(sent_today=len(sent), budget=notices.daily_budget, warn_share=notices.budget_warning_share)
 
 
 def hours_of(settings: Settings, setup: ChannelSetup) -> Hours:
-    """Give the hours that hold for a channel; one that keeps no quiet hours has none."""
+    """Return the quiet hours that apply to a channel; without quiet hours, an empty span."""
     start, end = quiet_hours(settings) if setup.quiet else (digest_time(settings),) * 2
     return Hours(
         quiet_from=start,

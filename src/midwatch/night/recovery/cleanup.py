@@ -1,4 +1,4 @@
-"""Leaves nothing behind on this machine: processes nobody answers for, and checkouts nobody needs."""
+"""Cleans up on this machine: processes without an owner, and checkouts that are no longer needed."""
 
 import logging
 from datetime import timedelta
@@ -21,7 +21,7 @@ log = logging.getLogger("midwatch.tidying")
 
 
 async def end_orphans(night: Night) -> int:
-    """End what still works for a job that is over, unknown, or taken up on another machine; say so aloud."""
+    """End processes of a job that is over, unknown, or claimed on another machine; record each and send a notice."""
     ended = 0
     for job_id, epoch in await night.rooms.living():
         why, job = await _why_orphaned(night, job_id)
@@ -60,7 +60,7 @@ def _notice(ids: Ids, job: JobRow, why: str) -> NoticeRaised:
 
 
 async def collect_checkouts(night: Night) -> int:
-    """Remove checkouts by age and by the room they take; never with work that is nowhere else."""
+    """Remove checkouts by age and disk use; never one with work that exists nowhere else."""
     sandbox = night.settings().sandbox
     working = [job.id for job in await night.records.find(JobRow) if not job.state.over]
     checked = [stack.id for stack in await night.records.find(StackRow, state=StackState.MAKING)]
@@ -77,7 +77,7 @@ async def collect_checkouts(night: Night) -> int:
 
 
 async def give_up_stack(journal: Journal, records: Records, stack_id: str, why: str) -> None:
-    """Write down that a stack could not be made; one that was made meanwhile stays."""
+    """Record that a stack could not be made, unless it was made in time."""
     row = await records.get(StackRow, stack_id)
     if row.state is not StackState.MAKING:
         return

@@ -1,4 +1,4 @@
-"""What follows a failed try: a pause, the same again, another job, or a person who is told what was tried."""
+"""What follows a failed try: a pause, a retry, another job, or a notice to the person about what was tried."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,28 +19,28 @@ from midwatch.terms.jobs import Failure, JobState, Stage
 from midwatch.terms.records import AskRow, JobRow
 
 OUTSIDE = frozenset({Stage.MIRROR, Stage.DELIVER, Stage.PULL_REQUEST})
-"""Stages in which a refusal is a forge's, not an agent's or ours."""
+"""Stages in which a refusal comes from a forge, not from an agent or from Midwatch."""
 AT_WORK = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
-"""Stages in which an agent is at work; in any other its last words are about something else."""
+"""Stages in which an agent runs; in any other stage its last output is about something else."""
 TOLD_OUTSIDE = {cause for cause, remedy in CAUSES.items() if remedy.act not in {NextAct.RESTART, NextAct.AGAIN}} | {
     Cause.CONFLICT
 }
-"""What a forge's refusal may turn out to be; that the work is wrong is not for a forge to say."""
+"""Causes that a forge's refusal may have; a forge cannot decide that the work is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFailure:
-    """What a failed try turned out to be, and what follows by the table."""
+    """The cause of a failed try, and what follows by the table."""
 
     cause: Cause
     act: NextAct
     tries: int
     words: str
-    """The last words of whoever worked."""
+    """The end of the agent's output."""
 
 
 async def find_out(night: Night, job: JobRow, error: MidwatchError) -> FoundFailure:
-    """Name the cause: by what we know ourselves, by what was said, and only then by the end of the log."""
+    """Find the cause: first by the error's type, then by its message, and only then by the end of the log."""
     words = await last_words(night.rooms, job)
     said = classify("\n".join((*error.because, error.message)))
     cause = _known(job, error, said) or said
@@ -57,7 +57,7 @@ async def find_out(night: Night, job: JobRow, error: MidwatchError) -> FoundFail
 
 
 def _known(job: JobRow, error: MidwatchError, said: Cause) -> Cause | None:
-    """A rule that said no means the work, unless it is another's rule: then no other work would be let in either."""
+    """Return the cause that the error's type implies: our refusal means the work is wrong, a forge's means access."""
     if isinstance(error, Withheld):
         return Cause.AUTH
     if isinstance(error, Refused):
@@ -67,7 +67,7 @@ def _known(job: JobRow, error: MidwatchError, said: Cause) -> Cause | None:
 
 
 async def after_failure(night: Night, job: JobRow, error: MidwatchError, found: FoundFailure) -> tuple[Event, ...]:
-    """Follow the table; what only a person or a new job can mend ends this one."""
+    """Follow the table; a failure that only a person or a new job can fix ends this job."""
     why = f"{error.message} {error.hint}".strip()
     if found.act is NextAct.BACK_OFF and not job.state.over:
         until = night.clock.now() + back_off(found.tries)
@@ -83,7 +83,7 @@ async def after_failure(night: Night, job: JobRow, error: MidwatchError, found: 
 async def failed(
     night: Night, job: JobRow, why: str, cause: str, *, headline: str = "", words: str = ""
 ) -> tuple[Event, ...]:
-    """End a job with its last words kept, and tell the person."""
+    """End a job, keep the end of its output, and send a notice."""
     ended = JobEnded(
         job=job.id,
         epoch=job.epoch,
@@ -97,9 +97,9 @@ async def failed(
 
 
 async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -> tuple[Event, ...]:
-    """Say that a job failed, louder with every error in a row; where nothing more may be tried, ask what to do.
+    """Report that a job failed, more urgently with every error in a row; if no retry is left, ask what to do.
 
-    The ask is told even where failures are not: without an answer nothing goes on.
+    The ask is sent even if failure notices are off: without an answer nothing continues.
     """
     notices = night.settings().notices
     failure = Failure(stage=job.stage, attempt=job.attempt, cause=ended.cause, said=ended.why, at=night.clock.now())
@@ -123,12 +123,12 @@ async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -
 
 
 def notice(ids: Ids, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
-    """Tell the person about a job."""
+    """Make a notice about a job."""
     return NoticeRaised(notice=ids.new("ntc"), session=job.session, tier=tier, text=text, subject=subject or job.id)
 
 
 def waits(job: JobRow, why: str, cause: str, *, until: datetime | None = None, attempt: int | None = None) -> JobWaits:
-    """Have a job wait for an hour, or for somebody."""
+    """Make a job wait for a time, or for a person."""
     return JobWaits(
         job=job.id,
         epoch=job.epoch,

@@ -1,4 +1,4 @@
-"""Nothing stays stranded: what should have followed long ago and did not is found, said aloud, and carried out."""
+"""Finds work that should have followed long ago and did not, logs it, and carries it out."""
 
 import asyncio
 import logging
@@ -23,16 +23,16 @@ from midwatch.terms.records import AskRow, JobRow, NoticeRow, ReportRow, RoundRo
 
 log = logging.getLogger("midwatch.liveness")
 OVERDUE = timedelta(minutes=2)
-"""What follows from an entry is queued with it and takes seconds; later than this it was lost."""
+"""Work that follows an entry is queued with it and takes seconds; after this time it was lost."""
 LONG_ROUND = timedelta(minutes=15)
 WAITED_FOR = (AskKind.APPROVE_PLAN, AskKind.GUIDANCE_ERROR, AskKind.SPEND)
 EVERY_SECONDS = 60.0
 TIDY_EVERY = 60
-"""Rounds of the patrol between two looks at what lies about; the first comes at once."""
+"""Rounds of the patrol between two cleanups; the first is immediate."""
 
 
 async def overdue(clock: Clock, records: Records) -> tuple[QueuedWork, ...]:
-    """Find work that should have been carried out and was not. In a healthy house there is none."""
+    """Find work that should have been carried out and was not. Normally there is none."""
     late = clock.now() - OVERDUE
     found: list[QueuedWork] = []
     for question in (_unsettled, _unclosed, _untold, _unsent, _unfinished):
@@ -41,8 +41,8 @@ async def overdue(clock: Clock, records: Records) -> tuple[QueuedWork, ...]:
 
 
 async def _unsettled(records: Records, late: datetime) -> list[QueuedWork]:
-    """An answered ask whose job still waits, or a stopped job that nobody ended."""
-    # One that waits for an hour has a timer.
+    """Find answered asks whose jobs still wait, and stopped jobs that were never ended."""
+    # A job that waits for a time has a timer.
     waiting = tuple(job.id for job in await records.find(JobRow, state=JobState.WAITING) if job.wakes_at is None)
     about = await records.find(AskRow, subject=waiting, kind=WAITED_FOR) if waiting else ()
     newest = {ask.subject: ask for ask in about}
@@ -56,7 +56,7 @@ async def _unsettled(records: Records, late: datetime) -> list[QueuedWork]:
 
 
 async def _unclosed(records: Records, late: datetime) -> list[QueuedWork]:
-    """A job that is over and whose run goes on, though none of its parts is at work or still to come."""
+    """Find finished jobs whose run is still open, though none of its parts is running or to come."""
     runs = {run.id: run for run in await records.find(RunRow, status="running")}
     jobs = await records.find(JobRow, run=tuple(runs)) if runs else ()
     for run in runs.values():
@@ -67,7 +67,7 @@ async def _unclosed(records: Records, late: datetime) -> list[QueuedWork]:
 
 
 async def _untold(records: Records, late: datetime) -> list[QueuedWork]:
-    """A night that is over and has no brief."""
+    """Find nights that are over and have no brief."""
     over = await records.find(SessionRow, state=(SessionState.DEBRIEF, SessionState.ENDED))
     told = {report.session for report in await records.find(ReportRow)}
     lost = [one for one in over if _before(one.debrief_at, late) and one.id not in told]
@@ -75,13 +75,13 @@ async def _untold(records: Records, late: datetime) -> list[QueuedWork]:
 
 
 async def _unsent(records: Records, late: datetime) -> list[QueuedWork]:
-    """A notice that no channel took."""
+    """Find notices that no channel accepted."""
     notices = await records.find(NoticeRow, sent_by="")
     return [QueuedWork("tell", {"notice": one.id}) for one in notices if one.tier < Tier.LOG and one.created_at < late]
 
 
 async def _unfinished(records: Records, late: datetime) -> list[QueuedWork]:
-    """A round that began long ago and never ended."""
+    """Find rounds that began long ago and never ended."""
     active = await records.find(SessionRow, state=SessionState.AUTONOMOUS, round_active=True)
     names = tuple(f"{session.id}.{session.rounds}" for session in active)
     rounds = await records.find(RoundRow, id=names) if names else ()
@@ -97,14 +97,14 @@ def _before(at: datetime | None, late: datetime) -> bool:
 
 
 async def credentials_forgotten(night: Night) -> None:
-    """See to jobs that wait for a credential nobody is asked about any more."""
+    """Ask again about credentials that jobs wait for and no ask is open about."""
     waiting = await night.records.find(JobRow, state=JobState.WAITING, cause=Cause.AUTH.value)
     for session in {job.session for job in waiting}:
         await waits.ask_again(night, session)
 
 
 class Patrol:
-    """Walks the house once a minute."""
+    """Looks for lost work once a minute."""
 
     def __init__(self, night: Night, perform: Callable[[str, dict[str, JsonValue], int], Awaitable[None]]) -> None:
         self._night = night
@@ -123,7 +123,7 @@ class Patrol:
             await asyncio.sleep(EVERY_SECONDS)
 
     async def once(self) -> int:
-        """Carry out what was left lying; say how much it was."""
+        """Carry out all overdue work; return how much there was."""
         await end_orphans(self._night)
         await credentials_forgotten(self._night)
         left = (*await overdue(self._night.clock, self._night.records), *await self._watched.stranded())

@@ -1,4 +1,4 @@
-"""Proves once a minute that every job gets on; one that does not, look after look, is taken up again."""
+"""Checks once a minute that every job makes progress; one that does not, check after check, is resumed."""
 
 from datetime import datetime, timedelta
 from pathlib import Path as Folder
@@ -16,19 +16,19 @@ PATIENCE: Final = {
     Path.LIVE: timedelta(minutes=2),
     Path.QUEUED: timedelta(minutes=10),
 }
-"""How long a job may look as if nobody had it: between two stages nobody does, and a queue may be long."""
+"""How long a job may look abandoned: between two stages it has no worker, and a queue may be long."""
 Seen = tuple[str, int, int, str, str]
 
 
 class Watched:
-    """Remembers since when each job looked abandoned."""
+    """Remembers since when each job has looked abandoned."""
 
     def __init__(self, night: Night) -> None:
         self._night = night
         self._since: dict[Seen, datetime] = {}
 
     async def stranded(self) -> tuple[QueuedWork, ...]:
-        """List the work that gets abandoned jobs going again; in a healthy house there is none."""
+        """List the work that resumes abandoned jobs; normally there is none."""
         active = tuple(state for state in JobState if not state.over)
         jobs = await self._night.records.find(JobRow, state=active)
         asks = await self._night.records.find(AskRow, state=AskState.OPEN)
@@ -46,7 +46,7 @@ class Watched:
         return tuple(found)
 
     def _abandoned(self, job: JobRow, path: Path) -> bool:
-        """Whether nobody we know of has it; what another machine has is for that machine to look after."""
+        """Whether no known worker has the job; jobs of another machine are checked by that machine."""
         if path is Path.STRANDED:
             return True
         ours = job.worker in {"", self._night.worker} or _gone(job.worker, self._night.worker)
@@ -54,7 +54,7 @@ class Watched:
 
 
 def _gone(worker: str, ours: str) -> bool:
-    """Whether a worker was a process of this machine and is none any more; its name says where and which."""
+    """Whether a worker was a process of this machine that no longer exists; its name contains machine and process."""
     (machine, process, _), (here, _, _) = (name.rsplit("-", 2) for name in (worker, ours))
     return machine == here and not Folder("/proc", process).exists()
 

@@ -1,4 +1,4 @@
-"""What follows when a job is held up: it waits, a person is asked, it tries again, or it is over."""
+"""What follows an error that holds a job up: it waits, a person is asked, it is retried, or it ends."""
 
 import contextlib
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
 UNTOLD = timedelta(minutes=15)
-"""How long to wait for a limit whose end nobody named."""
+"""How long to wait for a limit without a known reset time."""
 BUDGET = "budget"
 HELD = "A credential was refused; everything waits until it is fixed."
 
@@ -53,9 +53,9 @@ async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event,
 async def _wait_for(
     night: Night, job: JobRow, error: MidwatchError, until: datetime | None, *, attempt: int | None = None
 ) -> tuple[Event, ...]:
-    """A limit is no failure: it is waited out, inside the night. One only read out of words counts as a try."""
+    """Wait for a limit to reset, within the night; not a failure, but a limit found only in text counts as a try."""
     session = await night.records.get(SessionRow, job.session)
-    if until is None or until <= night.clock.now():  # nobody said when, or it should have been over by now
+    if until is None or until <= night.clock.now():  # no reset time is known, or it has passed
         until = night.clock.now() + UNTOLD
     at = f"{local_time(night.settings(), until):%H:%M}"
     if session.ends_at is not None and until >= session.ends_at:
@@ -69,7 +69,7 @@ async def _wait_for(
 
 
 async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
-    """A refused credential is critical (RULES 5): everything holds until the person has mended it."""
+    """Hold everything until the person has fixed a refused credential; that is critical (RULES 5)."""
     session = await night.records.get(SessionRow, job.session)
     held = waits(job, error.message, Cause.AUTH.value)
     if await _open_asks(night.records, job.session, AskKind.GUIDANCE_ERROR):
@@ -89,7 +89,7 @@ def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
 
 
 async def ask_again(night: Night, session_id: str) -> None:
-    """See to those who wait for a credential when the ask about it is gone: ask about another, or go on."""
+    """When the ask about a credential is closed, ask about the next waiting job, or resume the night."""
     if await _open_asks(night.records, session_id, AskKind.GUIDANCE_ERROR):
         return
     waiting = await night.records.find(JobRow, session=session_id, state=JobState.WAITING, cause=Cause.AUTH.value)
@@ -102,12 +102,12 @@ async def ask_again(night: Night, session_id: str) -> None:
 
 
 def held_by_us(session: SessionRow) -> bool:
-    """Whether a pause is ours to end: a person, a message or spin may have paused the night for another reason."""
+    """Whether Midwatch may end this pause: a person, a message or spin may have paused the night for another reason."""
     return session.state is SessionState.AUTONOMOUS and session.paused and session.why_paused in {HELD, CAPPED}
 
 
 async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
-    """At a job's own ceiling the work is kept and the person asked (RULES 3)."""
+    """At a job's own limit, keep the work and ask the person (RULES 3)."""
     more = await _more(night, job)
     minutes = night.settings().asks.spend_minutes
     question = (
@@ -129,7 +129,7 @@ async def _more(night: Night, job: JobRow) -> Amount:
 
 
 async def _end_the_night(ids: Ids, records: Records, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
-    """At the night's own ceiling it is over, with the reason (RULES 3)."""
+    """At the night's own limit, end the night with the reason (RULES 3)."""
     session = await records.get(SessionRow, job.session)
     ended = JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=f"{error.message} Its work is kept.")
     if session.state is not SessionState.AUTONOMOUS:
@@ -140,7 +140,7 @@ async def _end_the_night(ids: Ids, records: Records, job: JobRow, error: Midwatc
 
 
 async def wake(journal: Journal, records: Records, job_id: str, *, by: str) -> None:
-    """Let a waiting job go on; one that does not wait any more is left alone."""
+    """Resume a waiting job; a job that no longer waits stays as it is."""
     job = await records.get(JobRow, job_id)
     if job.state is JobState.WAITING and job.waits_for:
         woken = _woken(job, by)
@@ -152,12 +152,12 @@ def _woken(job: JobRow, by: str) -> JobWoken:
 
 
 async def answered(night: Night, ask: AskRow, *, agreed: bool) -> tuple[Event, ...]:
-    """Say what an answer about a waiting job means."""
+    """Return what follows an answer about a waiting job."""
     by = ask.answered_by or "silence"
     if ask.kind is AskKind.GUIDANCE_ERROR:
         return await _credential_answered(night, ask, by, agreed=agreed)
     if ask.kind is AskKind.GUIDANCE_UNCERTAIN:
-        return ()  # the job is over; the next round sees what was said, and counts from there
+        return ()  # the job is over; the next round reads the answer, and counts from there
     job = await night.records.get(JobRow, ask.subject)
     if job.state is not JobState.WAITING or job.cause != BUDGET:
         return ()
@@ -169,7 +169,7 @@ async def answered(night: Night, ask: AskRow, *, agreed: bool) -> tuple[Event, .
 
 
 async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bool) -> tuple[Event, ...]:
-    """All who waited for the same credential go on, or end, together."""
+    """Resume or end all jobs that waited for the same credential."""
     session = await night.records.get(SessionRow, ask.session)
     waiting = await night.records.find(JobRow, session=ask.session, state=JobState.WAITING, cause=Cause.AUTH.value)
     events: list[Event] = []
@@ -179,7 +179,7 @@ async def _credential_answered(night: Night, ask: AskRow, by: str, *, agreed: bo
     if held_by_us(session):
         events.append(SessionResumed(session=session.id))
     others = await _open_asks(night.records, ask.session, AskKind.GUIDANCE_ERROR)
-    events += [AskWithdrawn(ask=one.id, why="answered with another") for one in others if one.id != ask.id]
+    events += [AskWithdrawn(ask=one.id, why="answered with another ask") for one in others if one.id != ask.id]
     return tuple(events)
 
 

@@ -1,1 +1,1 @@
-"""One pass of the loop: what is sensed, proposed, judged and done."""
+"""One round of the loop: sense, propose, judge, act."""

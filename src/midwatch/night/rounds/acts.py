@@ -1,4 +1,4 @@
-"""Carrying out what the gate allowed. Each act comes to exactly one end, in the transaction of its effect."""
+"""Carries out what the gate allowed. Each act ends exactly once, in the transaction of its effect."""
 
 from collections.abc import Awaitable, Callable
 
@@ -33,7 +33,7 @@ Hand = Callable[[Night, World, ActRow], Awaitable[tuple[list[Event], str]]]
 
 
 async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> None:
-    """Judge again at the moment of acting, then act; what a person confirmed is the person's own command."""
+    """Judge again, then act; a proposal that a person confirmed counts as the person's own command."""
     act = await night.records.get(ActRow, act_id)
     if act.state != "judged":
         return
@@ -63,7 +63,7 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
 
 
 def pause_on_spin(ids: Ids, world: World, verdict: Verdict) -> tuple[Event, ...]:
-    """Three times the same with nothing new: hold the loop and wake the person (L4)."""
+    """Pause the loop and wake the person after the same proposal three times with nothing new (L4)."""
     if verdict.first.code != SPIN or world.session.paused:
         return ()
     text = f"Night {world.session.number} is paused: {verdict.first.text} Resume with: midwatch resume"
@@ -80,7 +80,7 @@ def pause_on_spin(ids: Ids, world: World, verdict: Verdict) -> tuple[Event, ...]
 
 
 async def ask_first(night: Night, act_id: str) -> None:
-    """Ask the person; the act waits for the answer or for silence."""
+    """Ask the person; the act waits for the answer or for the deadline."""
     act = await night.records.get(ActRow, act_id)
     world = await look(night, await night.records.get(SessionRow, act.session))
     words = in_words(act.proposal, world.name_of(act.proposal.project))
@@ -107,12 +107,12 @@ async def ask_first(night: Night, act_id: str) -> None:
 
 
 async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
-    """Begin a run with one job, or join the run that a sibling in another repository began."""
+    """Start a run with one job, or join the run that a sibling in another repository started."""
     return await start_events(night.ids, night.records, world, act.proposal, act.id)
 
 
 async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
-    """Begin again where a job ended; the new one says which it follows. Nothing wrong with the work: it goes on."""
+    """Start again after a job ended, as a job that names the former; if the work was fine, continue it instead."""
     tried = [job for job in world.jobs if job.work_item == act.proposal.target]
     if tried and (why := await _goes_on_why(night, tried[-1])):
         return await _go_on(night.ids, night.records, act, tried[-1], why)
@@ -125,18 +125,18 @@ async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event]
 
 
 async def _goes_on_why(night: Night, last: JobRow) -> str:
-    """Say why a job is gone on with where it ended; nothing, where the work is to be done anew."""
+    """Say why a job is continued where it ended; empty if the work starts over."""
     if await goes_on_at(night.records, last) is Stage.MIRROR:
         return ""
     if boxed(last):
         return "continues in a new time box"
-    # A person may have thrown the checkout away before they said to go on.
+    # A person may have discarded the checkout before they asked to continue.
     kept = not_let_out(last) and await night.rooms.head_so_far(last.id, last.work_epoch)
     return "continues with the finished work" if kept else ""
 
 
 async def _go_on(ids: Ids, records: Records, act: ActRow, former: JobRow, why: str) -> tuple[list[Event], str]:
-    """Take up the checkout, the plan and the conversation that were kept."""
+    """Start a job that continues with the kept checkout, plan and conversation."""
     stage = await goes_on_at(records, former)
     created, job = await take_up(ids, records, former, stage, act=act.id)
     events: list[Event] = [
@@ -203,11 +203,11 @@ HANDS: dict[ActKind, Hand] = {
     ActKind.REPORT: _nothing,
     ActKind.NOTE: _nothing,
 }
-"""What can be done today; an act without a hand is refused, with that reason."""
+"""The acts that can be carried out; an act that is missing here is refused for that reason."""
 
 
 def in_words(proposal: Proposal, project: str) -> str:
-    """Say an act in plain words."""
+    """Describe an act in plain words."""
     where = f" in {project}" if project else ""
     what = f": {proposal.prompt}" if proposal.prompt else ""
     return f"{proposal.kind.value.replace('_', ' ')}{where}{what}"

@@ -1,4 +1,4 @@
-"""How a round and a session come to their end: check-ins, limits, completion."""
+"""What ends a round or a session: check-ins, limits, completion."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -33,11 +33,11 @@ WHY = {
     SessionEnd.IDLE: "nothing happened for a while",
 }
 PURSES = {"usd_micros": "money", "tokens": "tokens", "seconds": "time", "rounds": "rounds"}
-"""What runs out during a night, by the name people have for it."""
+"""The limits of a night, with the word for each."""
 
 
 async def check_in(ids: Ids, records: Records, world: World) -> tuple[Event, ...]:
-    """Say how it stands, when it is time to."""
+    """Report progress, if a check-in is due."""
     session = world.session
     last = session.last_check_in_at or session.started_at or world.now
     marks = _marks(world, await records.find(CheckInRow, session=session.id))
@@ -79,7 +79,7 @@ def _standing(world: World) -> str:
 
 
 def _marks(world: World, told: Iterable[CheckInRow]) -> list[tuple[str, int]]:
-    """Shares of a limit that are passed and that no check-in of this night has told yet."""
+    """Return the shares of a limit that are passed and that no check-in of this night has reported yet."""
     wanted = {*world.settings.checkins.budget_percents, world.settings.limits.alert_percent}
     known = {part for row in told for part in row.trigger.split(", ")}
     return [
@@ -111,7 +111,7 @@ def debrief_if_over(ids: Ids, world: World) -> tuple[Event, ...]:
     """End the session when everything ordered is settled, nothing happens any more, or a limit is reached."""
     session = world.session
     if session.paused:
-        return ()  # a person holds it: only the clock and the person end it now
+        return ()  # a person paused it: only its time limit and the person end it now
     reason = _why_over(world)
     if not reason:
         return ()
@@ -119,7 +119,7 @@ def debrief_if_over(ids: Ids, world: World) -> tuple[Event, ...]:
 
 
 def _why_over(world: World) -> str:
-    """Used-up limits stop what runs; that all is settled, or nothing moves, is said only when nothing runs."""
+    """Say why the night is over; a used-up limit stops running jobs, the other reasons apply only when none runs."""
     used_up = session_ends(world.budgets())
     if used_up is not None:
         return WHY[used_up]
@@ -136,7 +136,7 @@ def _why_over(world: World) -> str:
 
 
 def _last_moved(world: World) -> datetime:
-    """When something last happened; a check-in is a sign of life, but nothing that happened."""
+    """Return when something last happened; a check-in does not count."""
     session = world.session
     if session.last_moved_at != session.last_check_in_at:
         return session.last_moved_at

@@ -1,4 +1,4 @@
-"""Which signed order stands behind a proposal, and the contract that follows from it."""
+"""Finds the signed order for a proposal, and makes the contract from it."""
 
 from collections.abc import Collection, Mapping
 
@@ -12,7 +12,7 @@ from midwatch.terms.records import ProjectRow, SessionRow
 
 
 def item_for(session: SessionRow, work_item: str) -> OrderedWork:
-    """Find the order behind a work item; items and orders stand in the same sequence."""
+    """Find the order of a work item; items and orders are in the same sequence."""
     for item, ordered in zip(session.items, session.orders.pieces(), strict=True):
         if item["work_item"] == work_item:
             return ordered
@@ -20,7 +20,7 @@ def item_for(session: SessionRow, work_item: str) -> OrderedWork:
 
 
 def company_of(session: SessionRow, work_item: str) -> tuple[dict[str, str], ...]:
-    """Find the items that belong to the same ordered work, itself among them (X16)."""
+    """Find all items of the same ordered work, including this one (X16)."""
     groups = session.orders.groups()
     mine = [group for item, group in zip(session.items, groups, strict=True) if item["work_item"] == work_item]
     return tuple(item for item, group in zip(session.items, groups, strict=True) if group in mine)
@@ -33,7 +33,7 @@ def joint_contract(
     projects: Mapping[str, ProjectRow],
     settings: Settings,
 ) -> RunContract:
-    """Widen a contract to all the items that one run is to carry out."""
+    """Widen a contract to all the items of one run."""
     own = set(ContractPart.model_fields) - {"work_item"}
     parts = []
     for item in session.items:
@@ -47,7 +47,7 @@ def joint_contract(
 def contract_for(
     session: SessionRow, proposal: Proposal, projects: Mapping[str, ProjectRow], settings: Settings, mission: str = ""
 ) -> RunContract | None:
-    """Compile the contract for a proposal; None where nobody ordered anything of the kind."""
+    """Make the contract for a proposal; None if no order covers it."""
     behind = [item for item in session.items if item["work_item"] == proposal.target]
     if not behind or proposal.project not in projects:
         return None
@@ -66,7 +66,7 @@ def _compiled(
 
 
 def run_defaults(settings: Settings) -> RunDefaults:
-    """What settings say where the orders are silent."""
+    """Return the settings that apply where the orders say nothing."""
     execution = settings.execution
     return RunDefaults(
         minutes=execution.max_duration_minutes,

@@ -1,4 +1,4 @@
-"""How the autonomous part ends, whoever ends it: what runs is stopped, what waits for a yes is not done."""
+"""Ends the autonomous part, for any reason: running jobs are stopped, and acts that wait for a yes are not done."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from midwatch.terms.records import AskRow, JobRow, SessionRow
 def debrief_events(
     ids: Ids, session: SessionRow, reason: str, *, jobs: Iterable[JobRow], asks: Iterable[AskRow], by: str
 ) -> list[Event]:
-    """Everything that ending a night takes, for one transaction."""
+    """Return all events that end a night, for one transaction."""
     events: list[Event] = [
         SessionDebriefing(session=session.id, reason=reason),
         CheckInMade(session=session.id, type="completion", trigger="over", text=f"The night is over: {reason}."),
@@ -38,5 +38,5 @@ def debrief_events(
 
 
 def stop_events(job: JobRow, *, by: str, why: str) -> list[Event]:
-    """What stopping a job takes; what follows from it wakes the worker or ends the wait."""
+    """Return the events that stop a job; the work that follows them wakes the worker or ends the wait."""
     return [] if job.state.over else [JobStopRequested(job=job.id, by=by, why=why)]

@@ -1,4 +1,4 @@
-"""How each ordered piece of work stands: from its last job, what was asked about it, and what was judged since."""
+"""The state of each ordered work item: from its last job, the asks about it, and the verdicts since."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 OVER_WITHOUT_WORK = {JobState.STOPPED: "stopped", JobState.DECLINED: "declined", JobState.FAILED: "failed"}
 DELIVERED = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
-"""Where a job that is done was when it ended, if there is something to look at."""
+"""The last stages of a job that is done and has delivered work."""
 PASSING = frozenset(
     f"gate.{code}"
     for code in (
@@ -32,13 +32,13 @@ PASSING = frozenset(
         "running_already",
     )
 )
-"""Reasons that pass by themselves; any other refusal stands until a person changes something."""
+"""Reasons that pass by themselves; any other refusal stays until a person changes something."""
 RETRYABLE = frozenset({NextAct.RESTART, NextAct.AGAIN, NextAct.BACK_OFF})
 YIELDED = frozenset({ActKind.UPDATE_WORK_ITEM.value})
 
 
 def item_seen(world: "World", item: dict[str, str]) -> ItemSense:
-    """Say how one piece of work stands, with what went wrong and what would help."""
+    """Return the state of one work item, with what went wrong and what would help."""
     ordered = item_for(world.session, item["work_item"])
     tried = [job for job in world.jobs if job.work_item == item["work_item"]]
     judged = [act for act in world.acts if act.about == item["work_item"]]
@@ -99,7 +99,7 @@ def _state(world: "World", last: JobRow, newer: Sequence[PastAct]) -> str:
 
 
 def _may_retry(world: "World", last: JobRow) -> bool:
-    """Whether a brain may begin it anew: the table says so, and neither its cause nor its project is at the cap."""
+    """Whether a brain may start it again: the table allows it, and neither its cause nor its project is at the cap."""
     cap = world.settings.jobs.max_retries
     looked = forgiven_at(world.answered, last.project, world.jobs)
     if project_spent([job for job in world.jobs if job.project == last.project], looked, cap):
@@ -107,14 +107,14 @@ def _may_retry(world: "World", last: JobRow) -> bool:
     since = forgiven_at(world.answered, last.project, world.jobs, last.work_item)
     failures = failures_of(world.jobs, last.work_item, since)
     if not failures:
-        return since is not None  # a person said to go on
+        return since is not None  # a person said to continue
     if last.cause not in set(Cause):
-        return False  # no failure of the work: money, or a limit of the night
+        return False  # not a failure of the work: money, or a limit of the night
     return next_act(Cause(last.cause), tries_of(failures, last.cause), cap) in RETRYABLE
 
 
 def retries_counted(world: "World", work_item: str, project: str) -> int:
-    """What the gate is told about a restart: the tries for the same cause; all of them, if only a person can help."""
+    """Count the tries for the same cause, for the gate; at least the cap, if only a person can help."""
     cap = world.settings.jobs.max_retries
     since = forgiven_at(world.answered, project, world.jobs, work_item)
     failures = failures_of(world.jobs, work_item, since)
@@ -123,7 +123,7 @@ def retries_counted(world: "World", work_item: str, project: str) -> int:
 
 
 def state_of(job: JobRow) -> str:
-    """Say where a job leaves its piece of work."""
+    """Return the state of a work item after this job."""
     if job.state is JobState.WAITING:
         return "waiting"
     if not job.state.over:
@@ -134,5 +134,5 @@ def state_of(job: JobRow) -> str:
 
 
 def for_good(act: PastAct) -> bool:
-    """Whether proposing it again tonight would only get the same answer."""
+    """Whether proposing it again tonight would get the same answer."""
     return act.state in {"said", "dropped", "refused"} and act.code not in PASSING

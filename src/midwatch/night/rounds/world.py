@@ -1,4 +1,4 @@
-"""The world as one look shows it: a few queries, no git, and from them everything the brain and the gate are told."""
+"""The state of the world at one moment, from a few queries without git; the brain and the gate decide by it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +25,7 @@ from midwatch.terms.trust import Isolation
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One consistent look."""
+    """One consistent snapshot."""
 
     now: datetime
     head: int
@@ -44,15 +44,15 @@ class World:
     isolation: Isolation
 
     def name_of(self, project: str) -> str:
-        """What people call it."""
+        """Return the project's name for people."""
         return self.projects[project].name if project in self.projects else project
 
     def items(self) -> tuple[ItemSense, ...]:
-        """The ordered work, each piece as it stands."""
+        """Return the ordered work, each item with its state."""
         return tuple(item_seen(self, item) for item in self.session.items)
 
     def sense(self) -> Sense:
-        """What the brain is shown."""
+        """Return what the brain sees."""
         return Sense(
             now=self.now,
             session=self.session.id,
@@ -68,13 +68,13 @@ class World:
         )
 
     def _affordable(self) -> bool:
-        """Whether there is something left of everything that runs out."""
+        """Whether none of the night's limits is used up."""
         budgets = self.budgets()
         purses = (budgets.usd_micros, budgets.tokens, budgets.seconds, budgets.rounds)
         return all(purse.room_for(0) or not purse.limit for purse in purses)
 
     def counts(self) -> dict[str, JsonValue]:
-        """What the sense came to, for the journal."""
+        """Return the counts of this snapshot, for the journal."""
         return {
             "state_version": self.head,
             "jobs_running": len(self.running),
@@ -83,7 +83,7 @@ class World:
         }
 
     def budgets(self) -> Budgets:
-        """What was spent of what was granted; what is set aside for requests under way is the ledger's to know."""
+        """Return what was spent and granted; reservations for running requests are only in the ledger."""
         limits = self.session.orders.limits
         began = self.session.started_at or self.now
         return Budgets(
@@ -95,7 +95,7 @@ class World:
         )
 
     def facts_for(self, proposal: Proposal) -> Facts:
-        """Everything the gate may know about one proposal."""
+        """Return all facts that the gate may use for one proposal."""
         done = [act for act in self.acts if act.state == "done" and act.ended_at]
         same_kind = [act.ended_at for act in done if (act.kind, act.about) == (proposal.kind.value, proposal.about)]
         same_project = [act.ended_at for act in done if act.project and act.project == proposal.project]
@@ -167,7 +167,7 @@ QUIET_KINDS = WAITING_KINDS | {ActKind.NOTIFY.value, ActKind.REPORT.value, ActKi
 
 
 async def look(night: Night, session: SessionRow) -> World:
-    """Look once, and only at what tonight is about: a thousand other projects cost nothing."""
+    """Read the state, only of tonight's projects: a thousand other projects cost nothing."""
     records = night.records
     concerned = tuple(sorted({item["project"] for item in session.items}))
     projects = await records.find(ProjectRow, id=concerned, removed=False)
@@ -194,5 +194,5 @@ async def look(night: Night, session: SessionRow) -> World:
 
 
 def _counts_as_spin(act: PastAct) -> bool:
-    """An act that is still being judged, or only has to wait a little, is no repetition yet."""
+    """Whether an act counts as a repetition; one that is still being judged, or only has to wait, does not."""
     return act.state != "judged" and not (act.state == "refused" and act.code in PASSING)
