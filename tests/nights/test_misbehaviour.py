@@ -220,7 +220,7 @@ async def test_one_that_prints_without_end_is_heard_at_both_ends(tmp_path: Path,
 
 async def test_one_that_forks_for_ever_is_bounded_stopped_and_gone(tmp_path: Path) -> None:
     async with a_night_with(tmp_path, FORKS, settings=IMPATIENT) as night:
-        await failed_with(night, "The agent was stopped because it had said nothing for too long.", tries=3)
+        await failed_with(night, "The agent was stopped because it printed nothing for too long.", tries=3)
 
 
 async def test_one_that_ignores_every_request_to_stop_is_ended_after_its_grace(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ async def test_one_that_leaves_somebody_behind_delivers_and_takes_nobody_along(t
 
 async def test_one_that_never_speaks_is_stopped(tmp_path: Path) -> None:
     async with a_night_with(tmp_path, SILENT, settings=IMPATIENT) as night:
-        await failed_with(night, "The agent was stopped because it had said nothing for too long.", tries=3)
+        await failed_with(night, "The agent was stopped because it printed nothing for too long.", tries=3)
         assert await night.log() == ""
 
 

@@ -269,7 +269,7 @@ async def test_what_runs_looks_different_or_weighs_much_is_flagged(desk: Desk) -
 async def test_work_that_cannot_be_looked_at_within_bounds_is_refused(desk: Desk) -> None:
     (desk.agent.path / "src" / "lines").write_bytes(b"\n" * (40 << 20))
     desk.agent.commit("Forty million lines")
-    await desk.refused(words="too large to look at")
+    await desk.refused(words="too large to check")
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ async def test_a_signal_is_no_part_of_the_work(desk: Desk, path: str) -> None:
     (desk.agent.path / path).write_text("{}")
     desk.agent.git("add", "--force", path)
     desk.agent.git("commit", "-q", "-m", "Signal")
-    with pytest.raises(Refused, match="is a signal to Midwatch and no part of the work"):
+    with pytest.raises(Refused, match="is a signal to Midwatch and not part of the work"):
         await desk.hand_in(scope=ToolScope(allowed_paths=("**",)))
 
 

@@ -162,7 +162,7 @@ async def test_an_agent_whose_time_is_up_is_stopped_with_a_plain_sentence(lodge:
 async def test_an_agent_that_says_nothing_is_stopped_with_a_plain_sentence(lodge: Lodge) -> None:
     room = await lodge.room(replace(lodge.stay, idle=timedelta(seconds=1)))
     left = await room.run(python("import time; time.sleep(600)"))
-    assert (left.exit_code, left.sentence) == (125, "The agent was stopped because it had said nothing for too long.")
+    assert (left.exit_code, left.sentence) == (125, "The agent was stopped because it printed nothing for too long.")
 
 
 async def test_an_agent_that_waits_for_us_is_not_stopped_for_its_silence(lodge: Lodge) -> None:

@@ -1,4 +1,4 @@
-"""The door: every effect outside the database passes here, is judged again with fresh facts, and is traced."""
+"""The door: every effect outside the database passes here, is judged again with fresh facts, and is recorded."""
 
 from collections.abc import Awaitable, Callable
 
@@ -14,8 +14,8 @@ Result = dict[str, str]
 class TracedDoor:
     """Lets an effect pass at most once per key.
 
-    The effects that pass here are idempotent by their own nature (the same commit to the same ref), so that one cut
-    off by a crash may be carried out again under the same key.
+    The effects that pass here are idempotent by nature (the same commit to the same ref), so an effect that a crash
+    interrupted may be carried out again under the same key.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -24,7 +24,7 @@ class TracedDoor:
     async def pass_through(
         self, effect: Effect, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[Result]]
     ) -> Result:
-        """Judge again, act, and write down how it ended."""
+        """Judge again, act, and record how it ended."""
         ended = await self._journal.known(f"tool:{effect.key}:finished")
         if ended is not None and isinstance(ended.event, ToolFinished):
             return _recalled(ended.event)
@@ -65,5 +65,5 @@ def _recalled(finished: ToolFinished) -> Result:
     if finished.status == "denied":
         raise Refused(finished.error)
     if finished.status != "ok":
-        raise Unavailable(finished.error)  # a crash cut off what was to follow: the next attempt has its own key
+        raise Unavailable(finished.error)  # a crash interrupted what was to follow: the next attempt has its own key
     return {name: str(value) for name, value in finished.result.items()}

@@ -1,4 +1,4 @@
-"""A hello to a model: the smallest request its API takes, to see whether provider, model and credential agree."""
+"""A hello to a model: the smallest request its API accepts, to check that provider, model and credential agree."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ SECONDS: Final = 30.0
 LARGEST: Final = 256 * 1024
 WORD: Final = "Hello"
 LEAST_RESPONSE: Final = 16
-"""The least a Responses API takes for a maximum; the others take one."""
+"""The smallest maximum that a Responses API accepts; the others accept one."""
 SUBSCRIPTION: Final = "oauth-2025-04-20"
 
 
@@ -38,7 +38,7 @@ async def hello(
     chat: bool = False,
     seconds: float = SECONDS,
 ) -> HelloResult:
-    """Say hello once and tell what came of it; `chat` asks an OpenAI model the way most other programs do."""
+    """Send one hello and return the result; `chat` asks an OpenAI model the way most other programs do."""
     began = monotonic()
     try:
         provider = _provider(access)
@@ -49,7 +49,7 @@ async def hello(
     leaving = OutgoingRequest(
         "POST", provider.base + path, _fields(access, provider, secret), json.dumps(body).encode()
     )
-    patience = ProxyTimeouts(first=seconds + 1, quiet=seconds + 1)  # it is the whole that has a limit
+    patience = ProxyTimeouts(first=seconds + 1, quiet=seconds + 1)  # the limit covers the whole request
     try:
         async with asyncio.timeout(seconds), upstream.answer(leaving, patience, SendProgress()) as response:
             said = await _body(response, seconds)
@@ -73,7 +73,7 @@ def _provider(access: ModelAccess) -> Provider:
 
 
 def _question(access: ModelAccess, provider: Provider, *, chat: bool) -> tuple[str, str, dict[str, Any]]:
-    """Write the smallest request, and see that its path is one of the few that may leave."""
+    """Build the smallest request, and check that its path is one of the few that may leave."""
     asked = [{"role": "user", "content": WORD}]
     body: dict[str, Any]
     if provider.shape == "anthropic":
@@ -82,7 +82,7 @@ def _question(access: ModelAccess, provider: Provider, *, chat: bool) -> tuple[s
         path = f"/v1beta/models/{access.model}:generateContent"
         body = {"contents": [{"role": "user", "parts": [{"text": WORD}]}], "generationConfig": {"maxOutputTokens": 1}}
     elif chat:
-        # Servers that only resemble it know the older word; it itself no longer takes that from newer models.
+        # Compatible servers know the older name; OpenAI itself no longer accepts it for newer models.
         most = "max_tokens" if access.base_url else "max_completion_tokens"
         path, body = "/v1/chat/completions", {"model": access.model, most: 1, "messages": asked}
     else:
@@ -113,7 +113,7 @@ def _fields(access: ModelAccess, provider: Provider, secret: str) -> tuple[tuple
 
 
 async def _body(response: "httpx.Response", seconds: float) -> bytes:
-    """Read the answer within bounds; what cannot be read says nothing."""
+    """Read the answer within limits; an unreadable one counts as empty."""
     body = bytearray()
     try:
         decoder = Decompressor(response.headers.get("content-encoding", ""))

@@ -15,7 +15,7 @@ from midwatch.views.text.plain import clean
 SHOWN_LIMITS: Final = 3
 _RESERVED: Final = "only authorized for use with Claude Code"
 _CUT_SHORT: Final = "model output limit was reached"
-"""How some models say that one token was too little: they did answer."""
+"""How some models report that one token was too little: they did answer."""
 
 
 class HelloOutcome(StrEnum):
@@ -23,7 +23,7 @@ class HelloOutcome(StrEnum):
 
     ANSWERS = "answers"
     RESERVED = "reserved"
-    """The provider knows the token, and lets only its own program use it."""
+    """The provider knows the token, and accepts it only from its own program."""
     REFUSED = "refused"
     NO_MODEL = "no_model"
     LIMIT = "limit"
@@ -33,39 +33,39 @@ class HelloOutcome(StrEnum):
     UNREACHABLE = "unreachable"
     GARBAGE = "garbage"
     NOT_ASKED = "not_asked"
-    """Nothing left: the credential could not be had, or the address or the model cannot be right."""
+    """Nothing was sent: the credential was unavailable, or the address or the model is invalid."""
 
 
 UNQUOTED: Final = frozenset({HelloOutcome.LIMIT, HelloOutcome.RESERVED, HelloOutcome.REFUSED})
-"""Where the sentence says it all; about a key they refuse, some providers repeat parts of that key."""
+"""Where the sentence is complete; about a key they refuse, some providers repeat parts of that key."""
 
 
 @dataclass(frozen=True, slots=True)
 class HelloResult:
-    """What came of one hello."""
+    """The result of one hello."""
 
     heard: HelloOutcome
     sentence: str
     ms: int = 0
     model: str = ""
-    """As the provider named it back."""
+    """The model's name in the provider's answer."""
     limits: tuple[ProviderQuota, ...] = ()
     resets_at: datetime | None = None
 
     @property
     def answers(self) -> bool:
-        """Whether the model spoke."""
+        """Whether the model answered."""
         return self.heard is HelloOutcome.ANSWERS
 
     @property
     def known(self) -> bool:
-        """Whether the provider took the credential for this model, even where it had no answer to give just now."""
+        """Whether the provider accepted the credential for this model, even where it had no answer just now."""
         return self.heard in {HelloOutcome.ANSWERS, HelloOutcome.RESERVED, HelloOutcome.LIMIT}
 
 
 @dataclass(frozen=True, slots=True)
 class HelloAnswer:
-    """An answer as it came, and what is needed to make sense of it."""
+    """A received answer, and what is needed to interpret it."""
 
     access: ModelAccess
     api: str
@@ -76,7 +76,7 @@ class HelloAnswer:
     ms: int
 
     def told(self) -> Any:
-        """Read the body; None where it is no JSON object."""
+        """Parse the body; None where it is no JSON object."""
         try:
             found = json.loads(self.body)
         except (ValueError, RecursionError):
@@ -84,7 +84,7 @@ class HelloAnswer:
         return found if isinstance(found, dict) else None
 
     def words(self) -> str:
-        """Give the provider's own words about an error, without the credential some of them repeat."""
+        """Return the provider's own error message, without the credential some of them repeat."""
         told = self.told()
         error = told.get("error") if told else None
         message = error.get("message") if isinstance(error, Mapping) else error
@@ -94,18 +94,18 @@ class HelloAnswer:
         return clean(shown)
 
     def names(self, word: str) -> bool:
-        """Whether the error's body names something."""
+        """Whether the error's body contains a word."""
         return word.encode() in self.body
 
 
 def judge(answer: HelloAnswer) -> HelloResult:
-    """Say what an answer means."""
+    """Return what an answer means."""
     if 200 <= answer.status < 300:
         return _good(answer)
     heard = _error(answer)
     resets = max((one.resets_at for one in answer.limits if one.rejected and one.resets_at), default=None)
     said = answer.words()
-    # Some models count one token as too little and say so as an error; somebody is there all the same.
+    # Some models reject one token as too little with an error; the model is there all the same.
     if heard is HelloOutcome.DECLINED and _CUT_SHORT in said:
         return _good_words(answer, "")
     sentence = _SENTENCES[heard](answer, resets)
@@ -114,7 +114,7 @@ def judge(answer: HelloAnswer) -> HelloResult:
 
 
 def _error(answer: HelloAnswer) -> HelloOutcome:
-    """Read the number, and before it the words of those who say it by another number."""
+    """Interpret the status, after the messages of providers that use another status for it."""
     status = answer.status
     if answer.access.kind == "oauth" and answer.names(_RESERVED):
         return HelloOutcome.RESERVED
@@ -144,7 +144,7 @@ def _good_words(answer: HelloAnswer, model: str) -> HelloResult:
 
 
 def _left(limits: tuple[ProviderQuota, ...]) -> str:
-    """Name what is scarcest first; whole lists of limits are for scripts."""
+    """Name the scarcest limit first; the full list is for scripts."""
     known = sorted((one for one in limits if one.remaining is not None), key=lambda one: one.remaining or 0.0)
     return ", ".join(f"{(one.remaining or 0.0) * 100:.0f} % of {one.limit}" for one in known[:SHOWN_LIMITS])
 

@@ -14,12 +14,12 @@ BUSY = 429
 
 @dataclass(slots=True)
 class LastModelErrors:
-    """The last thing that went wrong for each job; whatever goes well again wipes it out."""
+    """The last failure of each job; a later success clears it."""
 
     last: dict[str, Met] = field(default_factory=dict)
 
     def refused(self, job: str, refusal: Refusal) -> None:
-        """We ourselves let a request not leave."""
+        """The proxy refused to send a request."""
         if refusal.until is not None:
             self.last[job] = Met(outcome=Outcome.LIMIT, why=refusal.why, resets_at=refusal.until)
         elif not refusal.for_now:
@@ -40,7 +40,7 @@ class LastModelErrors:
             self.last.pop(job, None)
 
     def limited(self, job: str, reading: ProviderQuota) -> None:
-        """The provider said that one of its limits is used up."""
+        """The provider reported that one of its limits is used up."""
         why = f"{reading.provider.capitalize()}'s limit is used up ({reading.limit})."
         self.last[job] = Met(outcome=Outcome.LIMIT, why=why, resets_at=reading.resets_at)
 
@@ -53,16 +53,16 @@ class WatchedLedger:
         self._meetings = errors
 
     async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
-        """Set aside what is wanted, or refuse and remember it."""
+        """Reserve an amount, or refuse and remember it."""
         answer = await self._ledger.reserve(wish)
         if isinstance(answer, Refusal):
             self._meetings.refused(wish.job, answer)
         return answer
 
     async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        """Tell which marks a request reaches."""
+        """Return which marks a request reaches."""
         return await self._ledger.settle(reservation, used)
 
     async def release(self, reservation: Reservation) -> None:
-        """Give back what was set aside for a request that never left."""
+        """Release the reservation of a request that was never sent."""
         await self._ledger.release(reservation)

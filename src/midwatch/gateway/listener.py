@@ -1,4 +1,4 @@
-"""Receives callers at listening sockets, so many at once, until it is closed; what each wants is another's matter."""
+"""Accepts connections on listening sockets, so many at once, until it is closed; a handler serves each of them."""
 
 import asyncio
 import errno
@@ -11,11 +11,11 @@ _PAUSE: Final = 0.2
 
 
 class _Closing(Exception):
-    """The reception is being closed."""
+    """The listener is being closed."""
 
 
 class ConnectionListener:
-    """Attends to each caller in a task of its own; one who attends and fails ends the serving."""
+    """Serves each connection in its own task; a handler that fails ends the serving."""
 
     def __init__(self, attend: Callable[[socket.socket], Awaitable[None]], *, at_once: int) -> None:
         self._attend = attend
@@ -26,7 +26,7 @@ class ConnectionListener:
         self._silent.set()
 
     async def serve(self, listener: socket.socket) -> None:
-        """Serve a listening socket until close; the socket is ours from now on, and closed with us."""
+        """Serve a listening socket until close; the listener owns the socket from now on and closes it."""
         listener.settimeout(0)
         self._serving += 1
         self._silent.clear()

@@ -28,7 +28,7 @@ from midwatch.terms.agents import ModelAccess
 
 PROVIDERS: Mapping[str, Provider] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
 MOVED = 0.01
-"""A reading is written down when the share that is left moved by so much."""
+"""A reading is recorded when the remaining share changed by this much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ModelProxies:
     errors: LastModelErrors = field(default_factory=LastModelErrors)
 
     async def open(self) -> None:
-        """Give back what was set aside by servers that have died since."""
+        """Release the reservations of servers that have died since."""
         await self.ledger.forget_the_dead()
 
     async def close(self) -> None:
@@ -55,7 +55,7 @@ class ModelProxies:
         await self.upstream.close()
 
     def grant(self, job: str, epoch: int, purpose: str, access: ModelAccess) -> Grant:
-        """Say what one attempt may ask, of whom, and what its program presents."""
+        """Return what one attempt may ask, of which provider, and what its program presents."""
         provider = PROVIDERS.get(access.provider)
         if provider is None:
             raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
@@ -76,7 +76,7 @@ class ModelProxies:
         return ModelProxyServer(grant, ModelProxy(grant, books, self.upstream), self.prices)
 
     async def fuel(self, job: str, reading: ProviderQuota) -> None:
-        """Take what the provider says is left."""
+        """Record what the provider reports as left."""
         if reading.rejected:
             self.errors.limited(job, reading)
         now = FuelRead(
@@ -150,7 +150,7 @@ class ModelProxyServer:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Tell programs inside where their model is, and what to present."""
+        """Return the variables that give programs inside their model's address and what to present."""
         return environment(self._grant)
 
     async def serve(self, listeners: list[socket.socket]) -> None:

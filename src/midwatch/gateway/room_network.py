@@ -1,4 +1,4 @@
-"""The network of each sandbox: an egress proxy, and a model proxy where it may use one; all is recorded."""
+"""The network of each sandbox: an egress proxy, and a model proxy where it may use one; everything is recorded."""
 
 import asyncio
 import base64
@@ -54,12 +54,12 @@ class RoomNetworks:
         egress = EgressServer(self.journal, reach, policy, self.resolve)
         if reach.model is None or self.models is None:
             return egress
-        self.models.errors.last.pop(reach.job, None)  # what an earlier attempt met says nothing about this one
+        self.models.errors.last.pop(reach.job, None)  # an earlier attempt's error says nothing about this one
         grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
         return CombinedServer((egress, self.models.proxy_for(grant)))
 
     def access(self, reach: NetworkReach) -> tuple[str, str, str]:
-        """Tell a program inside where its model is, what to present there, and of what kind that is."""
+        """Return the variables that give a program inside its model's address, what to present there, and its kind."""
         if reach.model is None or self.models is None:
             return "", "", "none"
         grant = self.models.grant(reach.job, reach.epoch, reach.purpose, reach.model)
@@ -118,7 +118,7 @@ class EgressServer:
         return {**proxy, **near, **self._registries()}
 
     async def serve(self, listeners: list[socket.socket]) -> None:
-        """Serve until cancelled; what cannot be written down must not happen, so a failing journal ends the serving."""
+        """Serve until cancelled; what cannot be recorded must not happen, so a failing journal ends the serving."""
         egress = EgressProxy(self._policy, self._seen.put_nowait, resolve=self._resolve)
         try:
             async with asyncio.TaskGroup() as group:
@@ -163,7 +163,7 @@ class EgressServer:
 
 
 def route_of(text: str, vault: Vault) -> RegistryRoute:
-    """Read a registry as the settings name it: `pip=https://packages.example.org/team/#bearer:SECRET`."""
+    """Parse a registry from the settings: `pip=https://packages.example.org/team/#bearer:SECRET`."""
     found = REGISTRY.fullmatch(text)
     if found is None:
         raise Misuse(

@@ -1,4 +1,4 @@
-"""The vault: fetches secrets from where they are kept when they are needed, and holds them in memory only."""
+"""The vault: fetches secrets from their source when they are needed, and holds them in memory only."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ PATIENCE = timedelta(seconds=20)
 
 
 class Secret:
-    """A value that shows itself only when asked to, and is never written anywhere."""
+    """A value that is shown only on request, and is never written anywhere."""
 
     __slots__ = ("_value", "name")
 
@@ -28,7 +28,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """Give the value itself; what is done with it is the caller's to answer for."""
+        """Return the value itself; the caller is responsible for it."""
         return self._value
 
     def __repr__(self) -> str:
@@ -60,7 +60,7 @@ class Vault:
         raise TypeError("A vault is never written anywhere.")
 
     async def secret(self, name: str) -> Secret:
-        """Give a secret, fetching it the first time."""
+        """Return a secret, fetching it the first time."""
         if name not in self._references:
             raise Misuse(f"No secret is called {name}.", hint="Add it to [secrets] with its location.")
         if name not in self._values:
@@ -68,7 +68,7 @@ class Vault:
         return Secret(name, self._values[name])
 
     def refer(self, references: Mapping[str, SecretReference]) -> bool:
-        """Replace the references, and say whether they differ; changed ones are fetched again."""
+        """Replace the references, and return whether they differ; changed ones are fetched again."""
         before, self._references = self._references, dict(references)
         for name in before:
             if self._references.get(name) != before[name]:
@@ -76,14 +76,14 @@ class Vault:
         return self._references != before
 
     async def unlock(self) -> dict[str, MidwatchError]:
-        """Fetch every secret, so that none is unknown to the redactor; tell which could not be had, and why."""
+        """Fetch every secret, so that none is unknown to the redactor; return which failed, and why."""
         wanted = {name: reference for name, reference in self._references.items() if name not in self._values}
-        # Together: a slow one must not hold up the rest, and learning many at once costs hardly more than one.
+        # In parallel: a slow one must not delay the rest, and learning many at once costs hardly more than one.
         fetched = await asyncio.gather(*(self._tried(*each) for each in wanted.items()))
         got = dict(zip(wanted, fetched, strict=True))
         self._learn({name: value for name, value in got.items() if isinstance(value, str)})
         for name, reference in wanted.items():
-            if self._references.get(name) != reference:  # moved while we were fetching
+            if self._references.get(name) != reference:  # changed while we were fetching
                 self.forget(name)
         return {name: error for name, error in got.items() if isinstance(error, MidwatchError)}
 
@@ -103,7 +103,7 @@ class Vault:
         self._values.pop(name, None)
 
     def known(self) -> dict[str, str]:
-        """Give the values fetched so far, for the redactor only."""
+        """Return the values fetched so far, for the redactor only."""
         return dict(self._values)
 
     async def _fetch(self, name: str, reference: SecretReference) -> str:
@@ -134,7 +134,7 @@ def _from_environment(name: str, variable: str) -> bytes:
 
 def _from_file(name: str, path: str) -> bytes:
     try:
-        # Not blocking: a named pipe would keep us waiting for a writer.
+        # Not blocking: a named pipe would make us wait for a writer.
         descriptor = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # noqa: PTH111
     except OSError as error:
         raise Misuse(f"The secret {name} cannot be read from {path}: {error.strerror}.", hint=f"ls -l {path}") from None
@@ -158,7 +158,7 @@ async def _from_command(name: str, command: str, patience: timedelta) -> bytes:
             *words,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,  # may hold the secret; nobody reads it
+            stderr=asyncio.subprocess.DEVNULL,  # may hold the secret; it is never read
             start_new_session=True,
             limit=LONGEST,
         )
@@ -192,7 +192,7 @@ async def _read(name: str, process: asyncio.subprocess.Process) -> bytes:
 
 
 async def _see_out(process: asyncio.subprocess.Process) -> None:
-    """Leave nothing of the command behind: it led a process group of its own."""
+    """Leave no process of the command running: it led a process group of its own."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

@@ -1,1 +1,1 @@
-"""Mirrors, checkouts, the leash, quarantine and checks: everything that touches code on disk."""
+"""Everything that touches code on disk: mirrors, checkouts, process limits, quarantine and checks."""

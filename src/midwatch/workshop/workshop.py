@@ -1,4 +1,4 @@
-"""The workshop: everything a job touches on disk, as the parts the ports ask for."""
+"""The workshop: everything a job touches on disk, as the parts that the ports ask for."""
 
 import asyncio
 import hashlib
@@ -41,7 +41,7 @@ class Workshop:
         reveals: Reveals = reveals_nothing,
         keys: GitCredentials | None = None,
     ) -> None:
-        """`reveals` names our secrets in what an agent would deliver; `keys` are for git alone, never for agents."""
+        """`reveals` names known secrets in what an agent would deliver; `keys` are for git alone, never for agents."""
         enclosure = enclosure or Enclosure()
         self.mirrors = GitMirrors(home, Git(keys=keys))
         self.checkouts = Checkouts(home, self.mirrors, enclosure=enclosure)
@@ -79,7 +79,7 @@ class SandboxRooms:
     async def set_up(
         self, place: JobPlace, commit: str, command: str, wall: timedelta, network: RoomNetwork, stop: asyncio.Event
     ) -> tuple[str, bool, float]:
-        """Have a project's setup ready; return its fingerprint, whether it was there already, and the seconds."""
+        """Prepare a project's setup; return its fingerprint, whether it existed already, and the seconds."""
         made, reused, seconds = await self._setups.make(
             place.project,
             place.job,
@@ -93,7 +93,7 @@ class SandboxRooms:
         return made.fingerprint, reused, seconds
 
     async def enter(self, request: RoomRequest) -> Workplace:
-        """Give an agent a room: the one where it is at work since before a restart, or a fresh one."""
+        """Give an agent a room: the one where it has run since before a restart, or a fresh one."""
         paths = request.paths if await self._is_large(request) else ()
         made = self._setups.made(request.place.project, request.setup_key)
         room = await self.folders.enter(request, paths, made)
@@ -109,11 +109,11 @@ class SandboxRooms:
         return listed.count(b"\0") >= request.sparse_from
 
     async def take_over(self, job: str, epoch: int, *, to: str, at: int) -> None:
-        """Give another job the checkout of one that is over; done already, it changes nothing."""
+        """Give another job the checkout of a finished one; repeating this changes nothing."""
         await self._checkouts.hand_on(job, epoch, to=to, at=at)
 
     async def put_away(self, job: str) -> None:
-        """Remove what ended agents of a job printed, once their log holds it: as it came, it may hold secrets."""
+        """Remove the output of a job's ended agents, once their log holds it: unredacted, it may hold secrets."""
         folder = self.folders.held(job)
         for epoch in await asyncio.to_thread(records.epochs, folder):
             place = records.epoch_folder(folder, epoch)
@@ -122,7 +122,7 @@ class SandboxRooms:
                 await asyncio.to_thread((place / WALLS).unlink, missing_ok=True)
 
     async def clear_out(self, job: str, grace: timedelta) -> bool:
-        """End every program that still works for a job; return whether there was any."""
+        """End every program that still runs for a job; return whether there was any."""
         found = await adopt(self.folders.held(job))
         if isinstance(found, HeldProgram):
             await found.stop(grace.total_seconds())
@@ -130,19 +130,19 @@ class SandboxRooms:
         return False
 
     async def living(self) -> tuple[tuple[str, int], ...]:
-        """List the jobs, with their attempts, for which a program is at work on this machine."""
+        """List the jobs, with their attempts, for which a program is running on this machine."""
         found = await asyncio.to_thread(find_orphans, self._home / "held", {})
         return tuple((orphan.place.parent.name, orphan.epoch) for orphan in found)
 
     async def head_so_far(self, job: str, epoch: int) -> str:
-        """Return the commit an agent at work is at; empty, while it is at none."""
+        """Return the commit of a running agent; empty, while there is none."""
         try:
             return await self._checkouts.head(job, await self._where(job, epoch))
         except MidwatchError:
             return ""
 
     async def commits_so_far(self, job: str, epoch: int, base: str) -> tuple[str, tuple[str, ...]]:
-        """Return the commit an agent at work is at, and the subjects since the base, oldest first; no git is run."""
+        """Return the commit of a running agent, and the subjects since the base, oldest first; no git is run."""
         tree = self._checkouts.tree(job, epoch)
         try:
             head = await self._checkouts.head(job, epoch)
@@ -155,11 +155,11 @@ class SandboxRooms:
         return await self._checkouts.commit_leftovers(job, epoch, message)
 
     async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
-        """Show what an agent at work has committed until now."""
+        """Show what a running agent has committed so far."""
         return await self._checkouts.diff_so_far(job, await self._where(job, epoch), base)
 
     async def _where(self, job: str, epoch: int) -> int:
-        """Find the checkout an attempt works in: its own, or the one in which it found its agent at work."""
+        """Find the checkout of an attempt: its own, or the one in which it found its agent running."""
         if await asyncio.to_thread(self._checkouts.tree(job, epoch).exists):
             return epoch
         return await asyncio.to_thread(self.folders.newest, job) or epoch
@@ -189,7 +189,7 @@ class CheckoutQuarantine:
     async def collect(
         self, place: JobPlace, base: str, bundle: Bundle, scope: ToolScope, do_not_touch: tuple[str, ...]
     ) -> Change:
-        """Take packed work through quarantine into the mirror; the very bundle that was packed, or none."""
+        """Take packed work through quarantine into the mirror; exactly the bundle that was packed, or none."""
         packed = self._checkouts.bundle_of(place.job, place.epoch)
         if await asyncio.to_thread(_weighed, packed) != (bundle.bytes, bundle.sha256):
             bundle = await self.bundle(place, base)
@@ -243,7 +243,7 @@ class CheckoutUpkeep:
     async def tidy(
         self, *, keep: tuple[str, ...], older_than: timedelta, disk_share: float, now: datetime
     ) -> tuple[tuple[str, str, int], ...]:
-        """Remove old checkouts that hold nothing of their own; return the job, the reason and the bytes of each."""
+        """Remove old checkouts that hold no unique work; return the job, the reason and the bytes of each."""
         most = int(shutil.disk_usage(self._home).total * disk_share)
         entered = await asyncio.to_thread(find_orphans, self._home / "shells", {})
         with_a_shell = {orphan.place.parent.name for orphan in entered}
@@ -251,7 +251,7 @@ class CheckoutUpkeep:
         return tuple((one.job, one.why, one.bytes) for one in done if one.removed)
 
     async def standing(self, job: str) -> tuple[Kept, ...]:
-        """List a job's checkouts, and what in them is nowhere else."""
+        """List a job's checkouts, and what in them exists nowhere else."""
         return await self._checkouts.standing(job)
 
     async def discard(self, job: str, *, force: bool = False) -> int:

@@ -97,7 +97,7 @@ COMMITS: tuple[Escape, ...] = (
         f"echo SECRET > leak.txt; {COMMIT}; git rm -q leak.txt; echo y >> src/app.py",
         "leak.txt is outside",
     ),
-    _refused("name that reads backwards", "printf x > $'src/a\\u202egpj.exe'", "cannot be seen"),
+    _refused("name that reads backwards", "printf x > $'src/a\\u202egpj.exe'", "invisible characters"),
     _refused("protected file renamed into the orders", "git mv README.md src/README.md", "README.md is outside"),
     _refused(
         ".GIT tree by plumbing",
@@ -150,7 +150,7 @@ COMMITS: tuple[Escape, ...] = (
         scope=WIDE,
         commit=ASIS,
     ),
-    _refused("newline in a name", "printf x > $'src/a\\nb.py'", "cannot be seen", scope=WIDE),
+    _refused("newline in a name", "printf x > $'src/a\\nb.py'", "invisible characters", scope=WIDE),
     # What may arrive, but not unseen.
     _flagged("executable bit", "chmod +x src/app.py", "src/app.py"),
     _flagged("new executable", "echo x > src/run; chmod +x src/run", "src/run"),

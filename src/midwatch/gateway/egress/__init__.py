@@ -1,4 +1,4 @@
-"""The way from a sandbox to the network: one proxy per job epoch, bound by its contract's list of hosts."""
+"""The way from a sandbox to the network: one proxy per job epoch, limited to the hosts of its contract."""
 
 from midwatch.gateway.egress.connection import ConnectionRecord, EgressCounts
 from midwatch.gateway.egress.dialer import Resolver

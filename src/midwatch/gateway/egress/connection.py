@@ -1,4 +1,4 @@
-"""What a job has used of the network, counted before a byte moves, and the record of each connection."""
+"""How much of the network a job has used, counted before a byte moves, and the record of each connection."""
 
 import asyncio
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from midwatch.errors import Refused
 from midwatch.gateway.egress.policy import EgressCaps
 
 ConnectionVerdict = Literal["allowed", "refused", "cut", "failed"]
-"""Cut: it was allowed and then went too far. Failed: allowed, but the far end or the job did not keep up."""
+"""Cut: allowed, then over a limit. Failed: allowed, but the remote host or the job did not keep up."""
 
 ConnectionStage = Literal["asking", "greeting", "sealed", "answering"]
-"""How far a connection is: what we may still say to the job depends on it. Sealed: TLS that we cannot speak into."""
+"""State of a connection: it decides what we may still send to the job. Sealed: TLS that we cannot write into."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRecord:
-    """One connection as it ended, for the journal and the page."""
+    """One ended connection, for the journal and the page."""
 
     host: str
     port: int
@@ -32,7 +32,7 @@ class ConnectionRecord:
 
 @dataclass(frozen=True, slots=True)
 class EgressCounts:
-    """What the job has used up to now."""
+    """What the job has used so far."""
 
     requests: int = 0
     refused: int = 0
@@ -42,7 +42,7 @@ class EgressCounts:
 
 
 class EgressRefused(Refused):
-    """A connection that may not go on, with the sentence for the record."""
+    """A connection that may not continue, with the sentence for the record."""
 
     def __init__(self, why: str, verdict: ConnectionVerdict = "refused", status: int = 403) -> None:
         super().__init__(why, hint="Add the host to the orders, or raise the limit.")
@@ -62,7 +62,7 @@ class EgressMeter:
         return EgressCounts(self.requests, self.refused, self.bytes_out, self.bytes_in, self.open)
 
     def begin(self) -> None:
-        """Count a request that passed the list, while the caps allow it."""
+        """Count a request to an allowed host, while the caps permit it."""
         if self.requests >= self.caps.requests:
             raise EgressRefused(f"This job has used all its {self.caps.requests} requests.")
         if self.bytes_out >= self.caps.bytes_out:
@@ -72,30 +72,30 @@ class EgressMeter:
         self.requests += 1
 
     def take_out(self, wanted: int) -> int:
-        """Reserve bytes to the world; as many as are left."""
+        """Reserve outgoing bytes; as many as are left."""
         taken = max(0, min(wanted, self.caps.bytes_out - self.bytes_out))
         self.bytes_out += taken
         return taken
 
     def take_in(self, wanted: int) -> int:
-        """Reserve bytes to the job; as many as are left."""
+        """Reserve incoming bytes; as many as are left."""
         taken = max(0, min(wanted, self.caps.bytes_in - self.bytes_in))
         self.bytes_in += taken
         return taken
 
     @property
     def spent_out(self) -> str:
-        """Say that nothing more may be sent."""
+        """Return the sentence that nothing more may be sent."""
         return f"This job has sent all the {self.caps.bytes_out} bytes it may send."
 
     @property
     def spent_in(self) -> str:
-        """Say that nothing more may be fetched."""
+        """Return the sentence that nothing more may be fetched."""
         return f"This job has fetched all the {self.caps.bytes_in} bytes it may fetch."
 
 
 class LiveConnection:
-    """One connection while it lasts."""
+    """One connection while it is open."""
 
     def __init__(self, meter: EgressMeter, idle: float) -> None:
         self._meter = meter
@@ -111,22 +111,22 @@ class LiveConnection:
         """Whether it was counted as one of the job's requests."""
 
     def begin(self) -> None:
-        """Become one of the job's requests."""
+        """Count as one of the job's requests."""
         self._meter.begin()
         self.counted = True
 
     def quiet_limit(self) -> asyncio.Timeout:
-        """Give the time-out that each moved byte pushes back; both directions share it."""
+        """Return the time-out that each moved byte extends; both directions share it."""
         self._watch = asyncio.timeout(self._idle)
         return self._watch
 
     def alive(self) -> None:
-        """Push the quiet limit back."""
+        """Extend the idle limit."""
         if self._watch is not None and not self._watch.expired():
             self._watch.reschedule(asyncio.get_running_loop().time() + self._idle)
 
     async def send(self, data: bytes, world: asyncio.StreamWriter) -> None:
-        """Let bytes out, never one more than the cap."""
+        """Send bytes out, never one more than the cap."""
         taken = self._meter.take_out(len(data))
         self.bytes_out += taken
         world.write(data[:taken])
@@ -136,7 +136,7 @@ class LiveConnection:
             raise EgressRefused(self._meter.spent_out, "cut")
 
     async def bring(self, data: bytes, job: asyncio.StreamWriter) -> None:
-        """Let bytes in, never one more than the cap."""
+        """Pass bytes in, never one more than the cap."""
         taken = self._meter.take_in(len(data))
         self.bytes_in += taken
         if self.stage == "asking" and taken:
@@ -148,7 +148,7 @@ class LiveConnection:
             raise EgressRefused(self._meter.spent_in, "cut")
 
     def judged(self, verdict: ConnectionVerdict, why: str) -> None:
-        """Settle how it ends, before the last words are said."""
+        """Settle how it ends, before the last message is sent."""
         self.verdict, self.why = verdict, why
 
     def ended(self) -> ConnectionRecord:

@@ -1,4 +1,4 @@
-"""From a name to a connection: resolved once, each address judged, and exactly that address dialled."""
+"""From a name to a connection: resolved once, each address checked, and exactly that address dialled."""
 
 import asyncio
 import socket
@@ -20,24 +20,24 @@ MOST_TRIES: Final = 4
 
 
 class SystemResolver:
-    """Asks the machine's resolver, in its own threads, so that a slow answer delays nothing else."""
+    """Calls the machine's resolver, in its own threads, so that a slow answer delays nothing else."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(4, "egress-names")
 
     async def __call__(self, host: str, port: int) -> Sequence[Address]:
-        """Look a name up, with a dot at its end so that no search domain is tried."""
+        """Resolve a name, with a dot at its end so that no search domain is tried."""
         ask = partial(socket.getaddrinfo, f"{host}.", port, type=socket.SOCK_STREAM)
         found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
         return list(dict.fromkeys((str(answer[4][0]), port) for answer in found))
 
     def close(self) -> None:
-        """Let the threads go; an answer on its way is not awaited."""
+        """Release the threads; a pending answer is not awaited."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 class Dialer:
-    """Opens connections to the world."""
+    """Opens connections to the internet."""
 
     def __init__(self, resolve: Resolver, exempt: Collection[Address], deadlines: EgressDeadlines) -> None:
         self._resolve = resolve
@@ -45,7 +45,7 @@ class Dialer:
         self._deadlines = deadlines
 
     async def addresses(self, host: str, port: int, *, own_network: bool = False) -> list[Address]:
-        """Give the addresses of a name that may be dialled; there is at least one."""
+        """Return the addresses of a name that may be dialled; there is at least one."""
         async with within(self._deadlines.resolve, f"Looking up {host} took too long."):
             try:
                 found = list(await self._resolve(host, port))

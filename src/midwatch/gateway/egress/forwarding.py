@@ -26,7 +26,7 @@ Move = Callable[[bytes], Awaitable[None]]
 
 
 async def head_for(request: ProxyRequest, route: RegistryRoute | None) -> bytes:
-    """Write the head that the far end gets."""
+    """Build the head for the remote host."""
     framing: Fields = (("Content-Length", str(request.length)),) if request.length is not None else ()
     framing = (("Transfer-Encoding", "chunked"),) if request.chunked else framing
     close: Fields = (("Connection", "close"),)
@@ -44,7 +44,7 @@ async def head_for(request: ProxyRequest, route: RegistryRoute | None) -> bytes:
 
 
 def path_on(route: RegistryRoute, path: str) -> str:
-    """Put a path below the folder of a route; one that would climb out of it is refused."""
+    """Resolve a path below the folder of a route; one that would leave the folder is refused."""
     parts = unquote(path.partition("?")[0]).replace("\\", "/").split("/")
     if {".", ".."} & set(parts):
         raise EgressRefused(f"The request to {route.name} was refused: its path leaves the registry.", status=400)
@@ -54,12 +54,12 @@ def path_on(route: RegistryRoute, path: str) -> str:
 async def carry(
     visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: RegistryRoute | None
 ) -> None:
-    """Send the body and bring the answer, at the same time: an answer may come early."""
+    """Send the body and receive the answer at the same time: an answer may come early."""
     if request.head.values("expect"):
         job.writer.write(CONTINUE)
 
     async def send(data: bytes) -> None:
-        # A far end that has heard enough hangs up; its answer is what counts then.
+        # A remote host that needs no more closes the connection; then its answer counts.
         with suppress(ConnectionError):
             await visit.send(data, world.writer)
 
@@ -135,13 +135,13 @@ async def _credential(route: RegistryRoute) -> Mapping[str, str]:
         added = dict(await route.headers())
         written("", tuple(added.items()))
     except (MidwatchError, OSError, ValueError):
-        # Its own sentence is not repeated: it may hold what it could not use.
+        # Its own message is not repeated: it may hold the credential that it could not use.
         raise EgressRefused(f"The credential for {route.name} is not available.", "failed", 502) from None
     return added
 
 
 async def _upload(request: ProxyRequest, job: asyncio.StreamReader, move: Move) -> None:
-    """Move the body of a request, if it has one."""
+    """Forward the body of a request, if it has one."""
     if request.chunked:
         await _chunks(job, move)
     elif request.length:
@@ -170,7 +170,7 @@ async def _chunk_size(job: asyncio.StreamReader) -> int:
 
 
 async def _line_end(job: asyncio.StreamReader) -> None:
-    """Trailers are not carried either: after the last chunk comes an empty line."""
+    """Trailers are dropped too: after the last chunk comes an empty line."""
     try:
         ended = await job.readexactly(2) == b"\r\n"
     except asyncio.IncompleteReadError:

@@ -1,4 +1,4 @@
-"""Heads of HTTP/1.1 messages, read strictly: what two readers could read differently is refused."""
+"""Heads of HTTP/1.1 messages, parsed strictly: what two parsers could read differently is refused."""
 
 import re
 from dataclasses import dataclass
@@ -25,17 +25,17 @@ _STATUS: Final = re.compile(r"HTTP/1\.[01] ([1-5][0-9][0-9])(?: [\t\x20-\x7e\x80
 
 @dataclass(frozen=True, slots=True)
 class MessageHead:
-    """The first line and the fields, as they came."""
+    """The first line and the fields, as received."""
 
     first: str
     fields: tuple[tuple[str, str], ...]
 
     def values(self, name: str) -> list[str]:
-        """Give all values of a field, in order."""
+        """Return all values of a field, in order."""
         return [value for known, value in self.fields if known.lower() == name]
 
     def kept(self, *dropped: str) -> tuple[tuple[str, str], ...]:
-        """Give the fields that are meant for the far end."""
+        """Return the fields that are meant for the remote host."""
         named = {word.strip().lower() for value in self.values("connection") for word in value.split(",")}
         gone = HOP_BY_HOP | named | set(dropped)
         return tuple((name, value) for name, value in self.fields if name.lower() not in gone)
@@ -43,7 +43,7 @@ class MessageHead:
 
 @dataclass(frozen=True, slots=True)
 class ProxyRequest:
-    """One request to a proxy, taken apart."""
+    """One parsed request to a proxy."""
 
     method: str
     host: str
@@ -53,17 +53,17 @@ class ProxyRequest:
     version: str
     head: MessageHead
     length: int | None = None
-    """How long the body is; None when there is none or it is chunked."""
+    """Length of the body; None when there is none or it is chunked."""
     chunked: bool = False
 
     @property
     def authority(self) -> str:
-        """Give the Host field of a plain http request."""
+        """Return the Host field of a plain http request."""
         return self.host if self.port == 80 else f"{self.host}:{self.port}"
 
 
 def read_request(raw: bytes) -> ProxyRequest:
-    """Read the head of a request; whatever is not plainly right is turned away."""
+    """Parse the head of a request; anything not clearly valid is refused."""
     head = _read_head(raw)
     words = head.first.split(" ")
     if len(words) != 3 or not _TOKEN.fullmatch(words[0]) or words[2] not in {"HTTP/1.1", "HTTP/1.0"}:
@@ -88,7 +88,7 @@ def read_request(raw: bytes) -> ProxyRequest:
 
 
 def read_response(raw: bytes) -> tuple[int, MessageHead]:
-    """Read the head of an answer from the world."""
+    """Parse the head of an answer from the internet."""
     head = _read_head(raw)
     found = _STATUS.fullmatch(head.first)
     if found is None:

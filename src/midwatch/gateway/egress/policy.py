@@ -9,10 +9,10 @@ from midwatch.errors import Misuse
 from midwatch.rules.budget.egress import HostRule, canonical, fault_in, port_in, shown
 
 HeaderSource = Callable[[], Awaitable[Mapping[str, str]]]
-"""Gives the headers that carry a credential, at the moment they are needed."""
+"""Returns the headers that carry a credential, at the moment they are needed."""
 
 INSIDE: Final = ".midwatch.internal"
-"""Names of routes end so: they exist only inside the sandbox."""
+"""Names of routes end with this: they exist only inside the sandbox."""
 
 _UPSTREAM: Final = re.compile(r"(https?)://([^/:?#]+)(?::([0-9]+))?(/[A-Za-z0-9._~/@%+-]*)?", re.ASCII)
 
@@ -23,18 +23,18 @@ class EgressCaps:
 
     requests: int = 1_000
     bytes_out: int = 50_000_000
-    """From the job to the world: what could leak."""
+    """From the job to the internet: what could leak."""
     bytes_in: int = 1_000_000_000
-    """From the world to the job."""
+    """From the internet to the job."""
     at_once: int = 100
     """Further connections wait until one ends."""
     refusals: int = 500
-    """Refusals beyond these are only counted: a job that hammers at the wall must not flood the journal."""
+    """Refusals beyond these are only counted: a job that keeps retrying must not flood the journal."""
 
 
 @dataclass(frozen=True, slots=True)
 class EgressDeadlines:
-    """Seconds for each part as a whole: a time-out per read never fires on a drip."""
+    """Seconds for each part as a whole: a time-out per read never fires on a slow drip."""
 
     head: float = 10
     hello: float = 10
@@ -58,7 +58,7 @@ class RegistryRoute:
     """
 
     name: str
-    """Such as pip.midwatch.internal, asked for by plain http."""
+    """Such as pip.midwatch.internal, requested by plain http."""
     upstream: str
     """Such as https://packages.example.org/team/."""
     headers: HeaderSource = no_headers
@@ -86,40 +86,40 @@ class RegistryRoute:
 
     @property
     def secure(self) -> bool:
-        """Whether the far end is reached by TLS."""
+        """Whether the remote host is reached by TLS."""
         return self.upstream.startswith("https:")
 
     @property
     def host(self) -> str:
-        """Name the far end."""
+        """Return the remote host."""
         return canonical(self._parts[2])
 
     @property
     def port(self) -> int:
-        """Name the port of the far end."""
+        """Return the port of the remote host."""
         return int(self._parts[3] or (443 if self.secure else 80))
 
     @property
     def local_port(self) -> int:
-        """Name the port the job asks for: a route under a name of its own is plain http."""
+        """Return the port the job connects to: a route with its own name uses plain http."""
         return self.port if self.name == self.host else 80
 
     @property
     def path(self) -> str:
-        """Name the folder of the far end, with a slash at its end."""
+        """Return the remote host's folder, with a slash at its end."""
         return (self._parts[4] or "/").rstrip("/") + "/"
 
     @property
     def _parts(self) -> re.Match[str]:
         found = _UPSTREAM.fullmatch(self.upstream)
-        if found is None:  # pragma: no cover - __post_init__ has looked
+        if found is None:  # pragma: no cover - __post_init__ has checked it
             raise Misuse(f"{shown(self.upstream)} cannot be the far end of a route.")
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """Everything that bounds one job epoch on the network."""
+    """Everything that limits one job epoch on the network."""
 
     rules: tuple[HostRule, ...] = ()
     routes: tuple[RegistryRoute, ...] = ()

@@ -26,7 +26,7 @@ from midwatch.gateway.listener import ConnectionListener
 from midwatch.rules.budget.egress import may_reach, shown
 
 Seen = Callable[[ConnectionRecord], None]
-"""Gets each connection as it ends. It is called at most caps.requests + caps.refusals times."""
+"""Gets each connection when it ends. It is called at most caps.requests + caps.refusals times."""
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 class EgressProxy:
     """Serves the listening sockets of one job epoch until it is closed.
 
-    A callback that fails ends the serving: what cannot be written down must not happen.
+    A callback that fails ends the serving: what cannot be recorded must not happen.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class EgressProxy:
         trust: ssl.SSLContext | None = None,
         exempt: Collection[Address] = (),
     ) -> None:
-        """Take the policy and the callback; exempt names addresses that may be dialled whatever they are."""
+        """Take the policy and the callback; `exempt` are addresses that may always be dialled."""
         self._policy = policy
         self._seen = seen
         self._system = SystemResolver()
@@ -57,20 +57,20 @@ class EgressProxy:
 
     @property
     def counts(self) -> EgressCounts:
-        """Read what the job has used up to now."""
+        """Return what the job has used so far."""
         return self._meter.counts()
 
     async def serve(self, listener: socket.socket) -> None:
-        """Serve a listening socket until close; the socket is ours from now on, and closed with us."""
+        """Serve a listening socket until close; the proxy owns the socket from now on and closes it."""
         await self._reception.serve(listener)
 
     async def close(self) -> None:
-        """Cut every connection, write the last records, and wait until nothing of this epoch moves."""
+        """Cut every connection, write the last records, and wait until all traffic of this epoch has ended."""
         await self._reception.close()
         self._system.close()
 
     async def _attend(self, caller: socket.socket) -> None:
-        """See one connection through, from its first byte to its record."""
+        """Handle one connection, from its first byte to its record."""
         visit = LiveConnection(self._meter, self._policy.deadlines.idle)
         self._meter.open += 1
         job: Wire | None = None
@@ -116,7 +116,7 @@ class EgressProxy:
                 raise EgressRefused(quiet, "cut", 504) from None
 
     async def _speak(self, visit: LiveConnection, job: Wire) -> str:
-        """Hear what the job wants, judge it, and do it; give the reason why it was allowed."""
+        """Read the job's request, judge it, and carry it out; return why it was allowed."""
         request = read_request(await self._head(job))
         visit.host, visit.port = shown(request.host), request.port
         route = None if request.method == "CONNECT" else self._policy.route(request.host, request.port)
@@ -174,14 +174,14 @@ class EgressProxy:
             world.cut()
 
     def _trusted(self) -> ssl.SSLContext:
-        """Read the machine's certificates once, and only if a route needs them."""
+        """Load the machine's certificates once, and only if a route needs them."""
         self._trust = self._trust or ssl.create_default_context()
         return self._trust
 
     async def _tell(self, visit: LiveConnection, job: Wire, turned: EgressRefused) -> None:
-        """Say why, where saying so cannot be mistaken for something else."""
+        """Send the reason, where it cannot be mistaken for something else."""
         if visit.stage == "sealed":
-            return  # its own end tells a TLS client that something is missing
+            return  # the closed connection itself shows a TLS client that data is missing
         if visit.stage == "answering":
             job.break_off()
             return

@@ -1,4 +1,4 @@
-"""The name inside a ClientHello, read without opening TLS."""
+"""Reads the host name in a ClientHello without opening TLS."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +10,7 @@ LARGEST_HELLO: Final = 32_768
 MOST_RECORDS: Final = 64
 LARGEST_RECORD: Final = 16_384
 RETRY_SEEN_AFTER: Final = 43
-"""So many bytes of a server's first flight tell whether it asks for a second hello."""
+"""This many bytes of a server's first flight show whether it asks for a second hello."""
 
 _HANDSHAKE: Final = 22
 _CLIENT_HELLO: Final = 1
@@ -19,19 +19,19 @@ _ENCRYPTED_HELLO: Final = frozenset({0xFE0D, 0xFFCE, 0xFE0A, 0xFE09, 0xFE08})
 _CHANGE_CIPHER: Final = b"\x14\x03\x03\x00\x01\x01"
 _RETRY: Final = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
 ACCESS_DENIED: Final = b"\x15\x03\x03\x00\x02\x02\x31"
-"""The alert that makes a client say so, instead of guessing about a lost line."""
+"""The alert that makes a client report a refusal, instead of a lost connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientHello:
-    """A whole ClientHello: the one name in it, and where it ends among the bytes that came."""
+    """A complete ClientHello: the one name in it, and where it ends in the received bytes."""
 
     name: str
     end: int
 
 
 class _Bytes:
-    """Reads lengths and parts in order; a part that is not there is a refusal."""
+    """Reads lengths and parts in order; a missing part is a refusal."""
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
@@ -63,7 +63,7 @@ class _Bytes:
 
 
 def read_hello(raw: bytes, *, again: bool = False) -> ClientHello | None:
-    """Read the hello at the beginning; None while more bytes are needed."""
+    """Parse the hello at the beginning; None while more bytes are needed."""
     skipped = 0
     if again and raw[:1] == _CHANGE_CIPHER[:1]:
         if len(raw) < len(_CHANGE_CIPHER):
@@ -81,13 +81,13 @@ def read_hello(raw: bytes, *, again: bool = False) -> ClientHello | None:
 
 
 def check_name(hello: ClientHello, host: str) -> None:
-    """Turn away a hello that asks for another host than the tunnel was opened to."""
+    """Refuse a hello for another host than the tunnel's."""
     if hello.name.lower() != host:
         raise EgressRefused(f"The tunnel to {host} asked for {shown(hello.name)} inside.")
 
 
 def asks_again(first_flight: bytes) -> bool:
-    """Whether a server wants a second hello, whose name then must be checked as well."""
+    """Whether a server asks for a second hello, whose name must be checked as well."""
     if first_flight[:1] != bytes([_HANDSHAKE]):
         return False
     if len(first_flight) < RETRY_SEEN_AFTER or int.from_bytes(first_flight[3:5], "big") < RETRY_SEEN_AFTER - 5:
@@ -96,7 +96,7 @@ def asks_again(first_flight: bytes) -> bool:
 
 
 def _joined(raw: bytes) -> tuple[bytes, int] | None:
-    """Put the hello together from its records."""
+    """Join the hello from its records."""
     message, at = b"", 0
     for _ in range(MOST_RECORDS):
         header = raw[at : at + 5]
@@ -119,7 +119,7 @@ def _joined(raw: bytes) -> tuple[bytes, int] | None:
 
 
 def _missing(message: bytes) -> int:
-    """How many bytes a hello lacks; one that is followed by more in the same record is not honest."""
+    """How many bytes a hello lacks; one followed by more data in the same record is refused."""
     if message[:1] not in {b"", bytes([_CLIENT_HELLO])}:
         raise EgressRefused("TLS in the tunnel does not begin with a hello.")
     if len(message) < 4:

@@ -1,4 +1,4 @@
-"""Tunnels: TLS to exactly the host that was asked for, carried without being opened."""
+"""Tunnels: TLS to exactly the requested host, forwarded without being opened."""
 
 import asyncio
 from contextlib import suppress
@@ -21,7 +21,7 @@ class Tunnel:
         self._deadlines = deadlines
 
     async def run(self) -> None:
-        """Open the tunnel, check the names, and carry both ways until both have ended."""
+        """Open the tunnel, check the names, and forward both ways until both have ended."""
         self._visit.stage = "greeting"
         self._job.writer.write(OPEN)
         rest = await self._hello(b"", again=False)
@@ -40,7 +40,7 @@ class Tunnel:
                 ways.create_task(self._inward())
 
     async def _hello(self, raw: bytes, *, again: bool) -> bytes:
-        """Let one checked hello out; what came after it stays until the server has spoken."""
+        """Send one checked hello out; what came after it waits until the server has answered."""
         host = self._visit.host
         async with within(self._deadlines.hello, f"The tunnel to {host} did not begin TLS in time.", "refused"):
             while (hello := read_hello(raw, again=again)) is None:

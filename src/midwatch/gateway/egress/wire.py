@@ -1,4 +1,4 @@
-"""Moving bytes between two wires, and ending both in good order."""
+"""Moves bytes between two connections, and closes both in order."""
 
 import asyncio
 import socket
@@ -22,7 +22,7 @@ class Wire:
 
     @classmethod
     def of(cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> "Wire":
-        """Take both directions; nothing is kept waiting in memory, so that a drained wire holds no bytes."""
+        """Take both directions; nothing is buffered in memory, so a drained connection holds no bytes."""
         writer.transport.set_write_buffer_limits(0)
         line: socket.socket | None = writer.get_extra_info("socket")
         if line is not None and line.family in {socket.AF_INET, socket.AF_INET6}:
@@ -31,18 +31,18 @@ class Wire:
         return cls(reader, writer)
 
     def cut(self) -> None:
-        """End it at once."""
+        """Close it at once."""
         self.writer.transport.abort()
 
     def break_off(self) -> None:
-        """End it so that the other side cannot take what it got for the whole."""
+        """Close it so that the other side cannot mistake what it got for the whole."""
         with suppress(OSError):
             line: socket.socket = self.writer.get_extra_info("socket")
             line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.cut()
 
     async def hang_up(self, linger: float) -> None:
-        """End it so that the last words arrive: bytes left unread would make the system take them back."""
+        """Close it so that the last message arrives: unread bytes would make the system discard it."""
         with suppress(OSError):  # also TimeoutError
             async with asyncio.timeout(linger):
                 await self.writer.drain()
@@ -59,7 +59,7 @@ class Wire:
 async def within(
     seconds: float, why: str, verdict: ConnectionVerdict = "failed", status: int = 504
 ) -> AsyncIterator[None]:
-    """Give the whole block so many seconds, and a sentence when they are over."""
+    """Limit the whole block to so many seconds, and raise with this sentence after that."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -69,7 +69,7 @@ async def within(
 
 @contextmanager
 def one_failure() -> Iterator[None]:
-    """Let the failure that matters out of a group of tasks, by itself."""
+    """Raise the failure that matters from a group of tasks, by itself."""
     try:
         yield
     except BaseExceptionGroup as failed:

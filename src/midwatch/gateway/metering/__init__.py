@@ -1,4 +1,4 @@
-"""The way from a sandbox to a model: one proxy per job epoch, which meters, holds the ceilings and adds the secret."""
+"""The way from a sandbox to a model: one proxy per job epoch, which meters, enforces ceilings and adds the secret."""
 
 from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota, TokenUsage
 from midwatch.gateway.metering.credentials import ModelCredential, derived_placeholder, new_placeholder

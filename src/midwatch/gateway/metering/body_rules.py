@@ -1,4 +1,4 @@
-"""What a request may not ask of a provider: to fetch, send or run things itself, or to be paid in another way."""
+"""What a request may not ask of a provider: to fetch, send or run things itself, or to charge another price."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ Said = Mapping[str, Any]
 
 _NEVER: Final[Mapping[Shape, tuple[str, ...]]] = {
     "anthropic": ("mcp_servers", "container"),
-    # A stored prompt brings tools and addresses along that are not in the request.
+    # A stored prompt brings tools and addresses that are not in the request.
     "openai": ("web_search_options", "prompt"),
     "gemini": (),
 }
@@ -24,7 +24,7 @@ _INWARD: Final[Mapping[Shape, tuple[str, ...]]] = {
     "openai": ("content", "output", "file"),
     "gemini": ("parts", "functionResponse", "function_response"),
 }
-"""Where content holds more content; what a model gave a tool is none, and never looked into."""
+"""Where content holds more content; a model's arguments to a tool are not content, and never inspected."""
 _CLIENT_RUN: Final = ("bash_", "text_editor_", "memory_", "computer_")
 _OPENAI_TOOLS: Final = frozenset({"function", "custom", "local_shell", "shell", "apply_patch"})
 _GEMINI_TOOLS: Final = frozenset({"functionDeclarations", "function_declarations"})
@@ -37,8 +37,8 @@ _USUAL_TIERS: Final = (None, "auto", "default", "standard", "standard_only")
 
 
 def objection(shape: Shape, said: Said) -> str:
-    """Say in a sentence why a request of this shape is not carried; empty: it is."""
-    # Counting tokens wraps the request that is counted, tools and files and all.
+    """Return a sentence why a request of this shape is not sent; empty: it is."""
+    # Counting tokens wraps the request that is counted, with its tools and files.
     inner = [said[name] for name in _WITHIN if shape == "gemini" and isinstance(said.get(name), Mapping)]
     return next((why for one in (said, *inner) for why in _objections(shape, one)), "")
 
@@ -72,7 +72,7 @@ def _dearer(said: Said) -> Iterator[str]:
 
 
 def _parts(shape: Shape, said: Said) -> Iterator[Said]:
-    """Give every piece of content; without recursion, since a job decides how deep it goes."""
+    """Yield every piece of content; without recursion, because a job decides how deep it is."""
     waiting = [said.get(name) for name in _SPOKEN[shape]]
     while waiting:
         one = waiting.pop()
@@ -84,7 +84,7 @@ def _parts(shape: Shape, said: Said) -> Iterator[Said]:
 
 
 def _tools(shape: Shape, said: Said, parts: list[Said]) -> Iterator[object]:
-    """Give every tool, also those that come, at OpenAI's, in the middle of the conversation or in a group."""
+    """Yield every tool, with OpenAI also those in the middle of the conversation or in a group."""
     waiting = [said.get("tools")]
     if shape == "openai":
         waiting += [part.get("tools") for part in parts]
@@ -99,7 +99,7 @@ def _tools(shape: Shape, said: Said, parts: list[Said]) -> Iterator[object]:
 
 
 def _is_group(tool: object) -> TypeGuard[Said]:
-    """Tell whether a tool is only the name around others, all of which are in the request."""
+    """Return whether a tool is only a group of others, all of which are in the request."""
     return isinstance(tool, Mapping) and tool.get("type") == "namespace" and isinstance(tool.get("tools"), list)
 
 
@@ -122,7 +122,7 @@ def _named(tool: object) -> str:
 
 
 def _far(part: Said) -> bool:
-    """Tell whether a piece of content is to be fetched by the provider."""
+    """Return whether the provider is to fetch a piece of content."""
     if part.get("type") == "url":
         return True
     if any(part.get(name) is not None and not _brought(part[name]) for name in _ADDRESSES):
@@ -135,6 +135,6 @@ def _located(file: object) -> bool:
 
 
 def _brought(address: object) -> bool:
-    """Tell whether an address holds what it points to."""
+    """Return whether an address contains its own content."""
     url = address.get("url") if isinstance(address, Mapping) else address
     return url is None or (isinstance(url, str) and url[:5].lower() == "data:")

@@ -15,15 +15,15 @@ class TokenUsage:
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
-    """All that was written, for however long."""
+    """All cache writes, whatever their lifetime."""
     cache_write_1h: int = 0
-    """The part of it that is kept for an hour, which costs more."""
+    """The part that is kept for an hour, which costs more."""
     estimated: bool = False
     """Whether some of it is estimated because the provider had not reported it yet."""
 
     @property
     def total(self) -> int:
-        """Give all tokens together."""
+        """Return all tokens together."""
         return self.input + self.output + self.cache_read + self.cache_write
 
     @property
@@ -32,7 +32,7 @@ class TokenUsage:
         return Tokens(input=self.input, output=self.output, cache_read=self.cache_read, cache_write=self.cache_write)
 
     def guessing(self, *, input: int | None = None, output: int | None = None) -> "TokenUsage":  # noqa: A002 - its own name
-        """Put an estimate where the provider did not report the input or the output."""
+        """Use an estimate where the provider did not report the input or the output."""
         taken, made = self.input if input is None else input, self.output if output is None else output
         return replace(self, input=taken, output=made, estimated=True)
 
@@ -42,27 +42,27 @@ NO_USAGE = TokenUsage()
 
 @dataclass(frozen=True, slots=True)
 class MeteredCall:
-    """One request that left, as it ended."""
+    """One request that was sent, with its outcome."""
 
     provider: str
     model: str
-    """As the provider named it, or as it was asked for."""
+    """As the provider named it, or as requested."""
     api: str
     status: int
-    """What the provider answered; 0 when it did not."""
+    """The provider's HTTP status; 0 without an answer."""
     usage: TokenUsage
     usd_micros: int
     ms_to_first_byte: int | None
     """None when no byte of an answer came."""
     ms: int
     cut: bool
-    """Whether the answer is incomplete: one side hung up, or time was over."""
+    """Whether the answer is incomplete: one side closed the connection, or the time ran out."""
     why: str
-    """Why it was cut or failed; empty for one that went well."""
+    """Why it was cut or failed; empty for a success."""
     request_id: str = ""
     """The provider's own name for it."""
     reservation: str = ""
-    """What was set aside for it, by its name in the ledger."""
+    """The name of its reservation in the ledger."""
     crossed: tuple[Crossing, ...] = ()
     """Shares of ceilings that this request reached."""
 

@@ -1,4 +1,4 @@
-"""One connection from inside a sandbox: one request heard strictly, one answer given."""
+"""One connection from inside a sandbox: one request, parsed strictly, and one answer."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -22,25 +22,25 @@ Fields = list[tuple[str, str]]
 
 
 class ClientHungUp(Exception):
-    """The job went away."""
+    """The job closed the connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestHead:
-    """The head of a request, as it came."""
+    """The head of a request, as received."""
 
     method: str
     target: str
     fields: tuple[tuple[str, str], ...]
-    """Names in small letters."""
+    """Names in lower case."""
 
     def values(self, name: str) -> list[str]:
-        """Give all values of a field."""
+        """Return all values of a field."""
         return [value for known, value in self.fields if known == name]
 
 
 class BodyMemory:
-    """The memory that the requests of one job take up together."""
+    """The memory that the requests of one job use together."""
 
     def __init__(self, room: ProxyLimits) -> None:
         self.room = room
@@ -48,7 +48,7 @@ class BodyMemory:
 
     @contextmanager
     def place(self) -> Iterator["BodyAllocation"]:
-        """Take a place for one request, and give back what it took."""
+        """Reserve memory for one request, and release what it used."""
         place = BodyAllocation(self)
         try:
             yield place
@@ -57,14 +57,14 @@ class BodyMemory:
 
 
 class BodyAllocation:
-    """One request's part of it."""
+    """One request's part of the memory."""
 
     def __init__(self, shelf: BodyMemory) -> None:
         self._memory = shelf
         self.size = 0
 
     def fits(self, more: int) -> None:
-        """Refuse what is too large by itself, or beside the others."""
+        """Refuse what is too large by itself, or together with the others."""
         room = self._memory.room
         if self.size + more > room.body:
             raise RequestDeclined(413, f"A request may have at most {room.body // 1024} KiB.")
@@ -72,14 +72,14 @@ class BodyAllocation:
             raise RequestDeclined(429, "This job has too many large requests at the same time.")
 
     def add(self, more: int) -> None:
-        """Take so many bytes more."""
+        """Reserve so many bytes more."""
         self.fits(more)
         self.size += more
         self._memory.taken += more
 
 
 class ClientConnection:
-    """Speaks HTTP/1.1 with one program of a job, for one request: what follows on the connection is never read."""
+    """Serves one HTTP/1.1 request of one program of a job: what follows on the connection is never read."""
 
     def __init__(self, wire: Wire, shape: Shape, patience: ProxyTimeouts) -> None:
         self._wire = wire
@@ -89,10 +89,10 @@ class ClientConnection:
         self._bare = False
         """Whether the answer may have no body."""
         self.answering = False
-        """Whether a part of the answer has left, so that no other can be given."""
+        """Whether a part of the answer was sent, so that no other can be given."""
 
     async def head(self) -> RequestHead:
-        """Hear the head of the request, within its time; whatever two readers could read differently is refused."""
+        """Read the head of the request within its time; what two parsers could read differently is refused."""
         try:
             async with asyncio.timeout(self._patience.head):
                 event = await self._event()
@@ -107,7 +107,7 @@ class ClientConnection:
         return heard
 
     async def body(self, heard: RequestHead, place: "BodyAllocation") -> bytes:
-        """Hear the body, within its time and its size."""
+        """Read the body, within its time and its size."""
         sizes = heard.values("content-length")
         place.fits(int(sizes[0]) if sizes else 0)
         if self._http.they_are_waiting_for_100_continue:
@@ -125,7 +125,7 @@ class ClientConnection:
         return b"".join(parts)
 
     async def until_gone(self) -> None:
-        """Wait until the job hangs up, and say so; it has nothing more to say that we would hear."""
+        """Wait until the job closes the connection, and raise; any further bytes are ignored."""
         heard = 0
         while data := await self._wire.reader.read(BUFFER):
             heard += len(data)
@@ -134,7 +134,7 @@ class ClientConnection:
         raise ClientHungUp
 
     async def begin(self, status: int, fields: Iterable[tuple[str, str]]) -> None:
-        """Give the head of the answer."""
+        """Send the head of the answer."""
         given = [(name, value) for name, value in fields if name.lower() not in {"connection", "transfer-encoding"}]
         try:
             head = h11.Response(status_code=status, headers=[*given, ("connection", "close")], reason=_reason(status))
@@ -145,7 +145,7 @@ class ClientConnection:
         await self._write(data)
 
     async def pass_on(self, data: bytes) -> None:
-        """Give a part of the answer, and wait until the job has taken it."""
+        """Send a part of the answer, and wait until the job has read it."""
         try:
             framed = self._http.send(h11.Data(data=data))
         except h11.LocalProtocolError:
@@ -153,7 +153,7 @@ class ClientConnection:
         await self._write(framed or b"")
 
     async def end(self) -> None:
-        """End the answer as a whole one."""
+        """End the answer as complete."""
         try:
             rest = self._http.send(h11.EndOfMessage())
         except h11.LocalProtocolError:
@@ -162,7 +162,7 @@ class ClientConnection:
         await self._wire.hang_up(self._patience.linger)
 
     async def decline(self, declined: RequestDeclined) -> None:
-        """Say no in the provider's shape; where an answer has begun, break it off so that it cannot pass for whole."""
+        """Refuse in the provider's format; cut an answer that has begun, so that it cannot be mistaken for complete."""
         if self.answering:
             self.break_off()
             return
@@ -171,14 +171,14 @@ class ClientConnection:
         if declined.answer == 426:
             fields.append(("upgrade", "HTTP/1.1"))
         head = "".join(f"{name}: {value}\r\n" for name, value in (*fields, ("connection", "close")))
-        # Not by h11: after a request it could not read, it says nothing any more.
+        # Not with h11: after a request it could not parse, it sends nothing any more.
         self.answering = True
         first = f"HTTP/1.1 {declined.answer} {_reason(declined.answer).decode()}\r\n"
         await self._write(f"{first}{head}\r\n".encode("latin-1") + (b"" if self._bare else body))
         await self._wire.hang_up(self._patience.linger)
 
     def break_off(self) -> None:
-        """End the connection so that what came cannot be taken for the whole."""
+        """Close the connection so that a partial answer cannot be mistaken for the whole."""
         self._wire.break_off()
 
     async def _event(self) -> object:
@@ -198,7 +198,7 @@ class ClientConnection:
         writer = self._wire.writer
         writer.write(data)
         if not writer.transport.get_write_buffer_size() and not writer.transport.is_closing():
-            return  # taken already, as almost always
+            return  # already read, as almost always
         try:
             async with asyncio.timeout(self._patience.stalled):
                 await writer.drain()

@@ -22,12 +22,12 @@ _KEYS: Final[Mapping[tuple[str, str], str]] = {
 
 
 def address(grant: Grant) -> str:
-    """Address of the model proxy, seen from inside."""
+    """Address of the model proxy, as seen from inside."""
     return f"http://127.0.0.1:{PORTS[grant.provider.name]}"
 
 
 def base_url(grant: Grant) -> str:
-    """Say it as programs expect it in their environment; OpenAI's want the version with it."""
+    """Return it in the form that programs expect; OpenAI's include the version."""
     return f"{address(grant)}{'/v1' if grant.provider.name == 'openai' else ''}"
 
 
@@ -35,6 +35,6 @@ def environment(grant: Grant) -> dict[str, str]:
     """The variables; exactly one credential, of the kind of the real one."""
     name, kind = grant.provider.name, grant.credential.kind
     told = dict.fromkeys(_BASES[name], base_url(grant))
-    # A program wants some key even where the model wants none.
+    # A program needs some key even where the model needs none.
     variable = _KEYS.get((name, kind)) or _KEYS[name, "api_key"]
     return {**told, variable: grant.placeholder}

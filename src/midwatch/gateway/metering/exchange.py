@@ -1,4 +1,4 @@
-"""One request carried out and its answer brought in, with the money set aside before and booked after."""
+"""Sends one request and returns its answer, with the money reserved before and booked after."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ _OURS: Final = frozenset({"content-length", "content-encoding", "connection", "t
 
 
 class Exchange:
-    """Sees one request through, from the ledger out to the provider and back to the ledger."""
+    """Handles one request, from the ledger to the provider and back to the ledger."""
 
     def __init__(
         self, grant: Grant, services: ProxyServices, upstream: Upstream, room: ProxyLimits, patience: ProxyTimeouts
@@ -43,7 +43,7 @@ class Exchange:
         self._giving: set[asyncio.Task[None]] = set()
 
     async def carry(self, client: ClientConnection, asked: ModelRequest) -> None:
-        """Set money aside, carry, book, and only then end the answer."""
+        """Reserve money, send, book, and only then end the answer."""
         reservation = await self._reserved(asked)
         state = ExchangeState(asked)
         try:
@@ -74,7 +74,7 @@ class Exchange:
         return answer
 
     async def _set_aside(self, wish: ReservationRequest) -> Reservation | Refusal:
-        """Reserve in a separate task: a ledger finishes what it has begun, also for a request that is cut off."""
+        """Reserve in a separate task: a ledger finishes what it has begun, even for a cancelled request."""
         setting = asyncio.create_task(self._services.ledger.reserve(wish))  # noqa: TID251 - a group would cancel it with us
         try:
             return await asyncio.shield(setting)
@@ -82,8 +82,8 @@ class Exchange:
             giving = asyncio.create_task(self._given_back(setting))  # noqa: TID251 - we end, and it must not
             self._giving.add(giving)
             giving.add_done_callback(self._giving.discard)
-            # One that waits for others may wait long, and whoever closes us must not: then it goes on without us, for
-            # as long as the ledger has patience.
+            # One that waits for others may wait long, and closing the proxy must not: then it continues alone, for
+            # as long as the ledger waits.
             await asyncio.wait({giving}, timeout=self._patience.linger)
             raise
 
@@ -121,9 +121,9 @@ class Exchange:
     async def _pass(
         self, client: ClientConnection, state: ExchangeState, response: "httpx.Response", secret: str
     ) -> None:
-        """Pass an answer on as it comes, and count beside it."""
+        """Pass an answer on as it comes, and count it."""
         packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
-        # What is packed passes unchanged and cannot be looked into on its way.
+        # Compressed data passes unchanged and cannot be inspected on its way.
         veil = StreamMask("" if packed else secret)
         await client.begin(response.status_code, self._told(response, secret, length=True))
         async with aclosing(parts(response, self._patience.quiet)) as coming:
@@ -196,7 +196,7 @@ class Exchange:
         try:
             value = (await self._services.vault.secret(credential.secret)).reveal()
         except (MidwatchError, OSError):
-            # Its own sentence is not repeated: it may hold what it could not use.
+            # Its own message is not repeated: it may hold the credential that it could not use.
             raise RequestDeclined(502, "The credential for this model is not available.") from None
         if not (value.isascii() and value.isprintable()) or " " in value:
             raise RequestDeclined(502, "The credential for this model contains invalid characters.")
@@ -218,7 +218,7 @@ class Exchange:
         ]
 
     def _model(self, state: ExchangeState) -> str:
-        """Take the provider's word for which model answered, where there is a price for it."""
+        """Use the provider's name for the model that answered, where there is a price for it."""
         told = state.counter.model
         return told if told and self._services.prices.knows(self._grant.provider, told) else state.asked.model
 
@@ -230,7 +230,7 @@ class Exchange:
 
 @contextmanager
 def _what_matters() -> Iterator[None]:
-    """Let the failure that matters most out of a group of tasks, by itself."""
+    """Raise the failure that matters most from a group of tasks, by itself."""
     try:
         yield
     except BaseExceptionGroup as failed:

@@ -1,4 +1,4 @@
-"""One request while it is under way: how far it has come, and what it has used."""
+"""One request in progress: its state, and what it has used."""
 
 from math import ceil
 from time import monotonic
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     import httpx
 
 FASTEST: Final = 200
-"""Tokens that a model makes in a second, at most."""
+"""Tokens that a model produces in a second, at most."""
 
 
 class ExchangeState:
-    """One request while it is under way."""
+    """One request in progress."""
 
     def __init__(self, asked: ModelRequest) -> None:
         self.asked = asked
@@ -25,18 +25,18 @@ class ExchangeState:
         self.counter = UsageCounter(asked.way.endpoint.api)
         self.whole = False
         self.abandoned = False
-        """Whether it was the job that hung up."""
+        """Whether the job closed the connection."""
         self.why = ""
         self.request_id = ""
         self.first_byte: int | None = None
         self._began = monotonic()
 
     def ms(self) -> int:
-        """Tell how long it has taken."""
+        """Return how long it has taken."""
         return round((monotonic() - self._began) * 1000)
 
     def answered(self, response: "httpx.Response") -> None:
-        """Take the head of the answer."""
+        """Record the head of the answer."""
         self.first_byte = self.ms()
         fields = response.headers
         self.request_id = (fields.get("request-id") or fields.get("x-request-id") or "")[:120]
@@ -44,7 +44,7 @@ class ExchangeState:
         self.counter = UsageCounter(self.asked.way.endpoint.api, kind, encoding)
 
     def usage(self) -> TokenUsage:
-        """Give what was used; an error costs nothing, and an input that was not reported is estimated."""
+        """Return what was used; an error costs nothing, and an input that was not reported is estimated."""
         status = self.progress.status
         if self.progress.forsaken or (status and not 200 <= status < 300):
             return NO_USAGE
@@ -59,6 +59,6 @@ class ExchangeState:
         return usage
 
     def _unseen(self) -> int:
-        """Estimate output that the job did not wait for: hanging up early must not bypass a limit."""
+        """Estimate output that the job did not wait for: closing early must not bypass a limit."""
         seconds = monotonic() - self.progress.left_at
         return max(1, min(self.asked.output_guess, ceil(seconds * FASTEST)))

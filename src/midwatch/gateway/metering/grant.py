@@ -1,4 +1,4 @@
-"""What the proxy is given for one job epoch, and the services it uses."""
+"""What the proxy may do for one job epoch, and the services it uses."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one job epoch may ask, of whom, and by which credential."""
+    """What one job epoch may ask, of which provider, and with which credential."""
 
     job: str
     epoch: int
     provider: Provider
     credential: ModelCredential
     placeholder: str = field(repr=False)
-    """What its programs present; the same after a restart of the server, since they outlive it."""
+    """What its programs present; the same after a restart of the server, because they outlive it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,17 @@ class ProxyServices:
     prices: PriceList
     clock: Clock
     settled: Callable[[MeteredCall], Awaitable[None]]
-    """Records a request; called exactly once for each that left."""
+    """Records a request; called exactly once for each that was sent."""
     fuel: Callable[[ProviderQuota], Awaitable[None]]
-    """Takes what the provider says is left."""
+    """Records what the provider reports as left."""
 
 
 class RecordingFailed(Corrupt):
-    """Something that happened could not be written down."""
+    """An event could not be recorded."""
 
 
 async def recorded(record: Awaitable[T]) -> T:
-    """Record something; a failure ends the serving, because nothing may happen unrecorded."""
+    """Record an event; a failure ends the serving, because nothing may happen unrecorded."""
     try:
         return await record
     except Exception as problem:

@@ -1,4 +1,4 @@
-"""The ledger: money is set aside before a request leaves, and booked when it has ended."""
+"""The ledger: money is reserved before a request is sent, and booked when it has ended."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ Owner = tuple[Whose, str]
 
 
 class MemoryLedger:
-    """A ledger in memory, for one server; requests that wait are woken when a reservation ends."""
+    """A ledger in memory, for one server; waiting requests are woken when a reservation ends."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
@@ -27,22 +27,22 @@ class MemoryLedger:
         self._changed = asyncio.Condition()
 
     def open(self, job: str, owners: Mapping[Whose, str], ceilings: Mapping[Whose, Ceilings]) -> None:
-        """Take up a job: whose purses it spends from, by name, and how much each holds at most."""
+        """Add a job: which purses it spends from, by name, and how much each holds at most."""
         self._owners[job] = tuple(owners.items())
         for owner in owners.items():
             known = self._purses.get(owner, BudgetUse(owner[0]))
             self._purses[owner] = replace(known, ceilings=ceilings.get(owner[0], Ceilings()))
 
     def purse(self, whose: Whose, name: str) -> BudgetUse:
-        """Look into one purse."""
+        """Return one purse."""
         return self._purses[whose, name]
 
     async def forget_the_dead(self) -> int:
-        """Do nothing: what a server kept in memory died with it."""
+        """Do nothing: reservations in memory ended with their server."""
         return 0
 
     async def held(self) -> tuple[Held, ...]:
-        """Show what is set aside for requests under way."""
+        """Return what is reserved for requests in progress."""
         found = []
         for one in self._open.values():
             names = dict(self._of(one.wish.job))
@@ -51,7 +51,7 @@ class MemoryLedger:
         return tuple(found)
 
     async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
-        """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
+        """Reserve an amount, waiting a while for what others may release; or refuse."""
         answer = self._try(wish)
         if isinstance(answer, Refusal) and answer.for_now:
             try:
@@ -63,13 +63,13 @@ class MemoryLedger:
         return answer
 
     async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        """Book what was used in the place of what was set aside; tell which marks that reached."""
+        """Book what was used in place of the reservation; return which marks that reached."""
         crossed = self._book(reservation, used)
         await self._tell()
         return crossed
 
     async def release(self, reservation: Reservation) -> None:
-        """Give back what was set aside for a request that never left."""
+        """Release the reservation of a request that was never sent."""
         self._book(reservation, NOTHING)
         await self._tell()
 

@@ -1,4 +1,4 @@
-"""Keeps the real credential out of what comes back, should a provider repeat it."""
+"""Keeps the real credential out of answers, in case a provider repeats it."""
 
 from midwatch.gateway.metering.credentials import MASK
 from midwatch.gateway.redaction.known_values import KnownValues, long_enough
@@ -7,9 +7,9 @@ from midwatch.gateway.redaction.spans import merged
 
 
 class StreamMask:
-    """Masks one value in a stream, letter for letter, so that no length changes.
+    """Masks one value in a stream, character by character, so that no length changes.
 
-    Nothing is held back but an end that may be the beginning of the value.
+    Only an end that may be the beginning of the value is held back.
     """
 
     def __init__(self, hidden: str) -> None:
@@ -17,7 +17,7 @@ class StreamMask:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Take a part and give what may pass."""
+        """Take a part and return what may pass."""
         if not self._hidden:
             return data
         data = self._held + data
@@ -28,7 +28,7 @@ class StreamMask:
         return data[: len(data) - begun]
 
     def end(self) -> bytes:
-        """Give what was held back."""
+        """Return what was held back."""
         held, self._held = self._held, b""
         return held
 
@@ -43,7 +43,7 @@ class StreamMask:
 
 
 def mask_everywhere(hidden: str, data: bytes) -> bytes:
-    """Take a value out of a whole text, however it is written there."""
+    """Remove a value from a whole text, in every form it may have there."""
     if not long_enough(hidden):
         return data
     return replaced(data, merged(data, KnownValues({"model": hidden}).spans(data)))

@@ -1,4 +1,4 @@
-"""What tokens cost: by the settings, by genai-prices, and for an unknown model the highest price known."""
+"""What tokens cost: from the settings, from genai-prices, and for an unknown model the highest known price."""
 
 import importlib
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ Overrides = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """Micro-USD for a million tokens of each kind."""
+    """Millionths of a USD for a million tokens of each kind."""
 
     input: int
     output: int
@@ -44,7 +44,7 @@ class TokenPrice:
         return cls(**{"cache_write_1h": given["cache_write"], **given})
 
     def usd_micros(self, usage: TokenUsage) -> int:
-        """Give what so many tokens cost, rounded up."""
+        """Return the cost of so many tokens, rounded up."""
         brief = usage.cache_write - usage.cache_write_1h
         together = (
             usage.input * self.input
@@ -57,10 +57,10 @@ class TokenPrice:
 
 
 class PriceList:
-    """Knows what each model costs; never nothing for one it does not know."""
+    """Knows what each model costs; an unknown model is never free."""
 
     def __init__(self, overrides: Overrides | None = None) -> None:
-        """Take the table of the settings; an exact name wins over patterns, an earlier pattern over a later one."""
+        """Take the table of the settings; an exact name overrides patterns, an earlier pattern a later one."""
         self._own: list[tuple[str, TokenPrice]] = []
         self.override(overrides or {})
 
@@ -70,11 +70,11 @@ class PriceList:
         self._own = sorted(read, key=lambda one: any(letter in one[0] for letter in "*?["))
 
     def prepare(self) -> None:
-        """Load the list of prices now, in a thread perhaps, rather than in the middle of the first request."""
+        """Load the price list now, possibly in a thread, and not during the first request."""
         _price_list().data_snapshot.get_snapshot()
 
     def usd_micros(self, provider: Provider, model: str, usage: TokenUsage) -> int:
-        """Give what a request has cost, in micro-USD, rounded up."""
+        """Return the cost of a request, in millionths of a USD, rounded up."""
         if not usage.total:
             return 0
         own = self._override(provider, model)
@@ -84,7 +84,7 @@ class PriceList:
         return listed if listed is not None else dearest(_listed_as(provider)).usd_micros(usage)
 
     def knows(self, provider: Provider, model: str) -> bool:
-        """Tell whether there is a price for this very model."""
+        """Return whether there is a price for exactly this model."""
         one = TokenUsage(input=1)
         return self._override(provider, model) is not None or _listed(provider, model, one) is not None
 
@@ -95,7 +95,7 @@ class PriceList:
 
 @lru_cache
 def dearest(listed_as: str) -> TokenPrice:
-    """Give the highest price of each kind among all models of a provider."""
+    """Return the highest price of each kind among all models of a provider."""
     kinds = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok", "cache_write_1h_mtok")
     highest = dict.fromkeys(kinds, Decimal(0))
     for provider in _price_list().data_snapshot.get_snapshot().providers:
@@ -129,7 +129,7 @@ def _listed(provider: Provider, model: str, usage: TokenUsage) -> int | None:
 
 @lru_cache
 def _price_list() -> Any:
-    """Load the list when a price is first wanted: it takes a third of a second, which no command line should wait."""
+    """Load the list when a price is first needed: it takes a third of a second, too long for a command line."""
     importlib.import_module("genai_prices.data_snapshot")
     return importlib.import_module("genai_prices")
 
@@ -139,7 +139,7 @@ def _listed_as(provider: Provider) -> str:
 
 
 def _all_prices(prices: Any) -> list[Any]:
-    """Give every price of a model, whenever it is or was in force."""
+    """Return every price of a model, past and present."""
     return [one.prices for one in prices] if isinstance(prices, list) else [prices]
 
 

@@ -1,4 +1,4 @@
-"""What providers say about their limits, read from the fields of their answers."""
+"""What providers report about their limits, read from the headers of their answers."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ def readings(provider: str, fields: Mapping[str, str], status: int, now: datetim
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """Read when something resets: a moment, a date, or a span from now; None when it says nothing sensible."""
+    """Parse when something resets: a time, a date, or a span from now; None when it is not sensible."""
     text = text.strip()
     try:
         if _NUMBER.fullmatch(text):
@@ -49,7 +49,7 @@ def moment(text: str, now: datetime) -> datetime | None:
 
 
 def _windows(provider: str, fields: Mapping[str, str], now: datetime) -> Iterator[ProviderQuota]:
-    """Read the windows of a subscription: how much is used, of nothing that is named."""
+    """Read the windows of a subscription: the share used, without the whole amount."""
     names = dict.fromkeys(match[1] for name in fields if (match := _WINDOW.fullmatch(name)))
     for name in names:
         used = _number(fields.get(f"{_UNIFIED}{name}-utilization"))

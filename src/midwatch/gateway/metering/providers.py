@@ -1,4 +1,4 @@
-"""The providers as data: where they are, which few paths lead there, and what may pass either way."""
+"""The providers as data: their addresses, the few allowed paths, and what may pass either way."""
 
 import re
 from collections.abc import Mapping
@@ -22,39 +22,39 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9._~:/+=-]{0,256}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One path that may be asked for."""
+    """One path that may be requested."""
 
     method: str
     path: re.Pattern[str]
     api: Api
     queries: frozenset[str] = frozenset()
-    """Names in the query that are carried; others are left behind."""
+    """Names in the query that are sent; others are dropped."""
     streams: bool | None = None
     """Whether the answer is a stream; None when the body says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One provider's ways."""
+    """The API of one provider."""
 
     name: str
     base: str
     shape: Shape
     endpoints: tuple[Endpoint, ...]
     key_header: str
-    """Where an API key is presented; a token of a subscription always is a Bearer."""
+    """Where an API key is presented; a subscription token is always a Bearer."""
     key_scheme: str = ""
     asks: frozenset[str] = frozenset()
-    """Fields of requests that are carried, besides the common ones."""
+    """Request headers that are sent, besides the common ones."""
     asks_begin: tuple[str, ...] = ()
     tells: frozenset[str] = frozenset()
-    """Fields of answers that are carried, likewise."""
+    """Answer headers that are passed on, likewise."""
     tells_begin: tuple[str, ...] = ()
     prices: str = ""
-    """What the price list calls it, if not by our name."""
+    """Its name in the price list, if different."""
 
     def at(self, base: str) -> "Provider":
-        """Take another upstream; in the clear on this machine only, since the real credential goes there."""
+        """Use another upstream; unencrypted on this machine only, because the real credential is sent there."""
         found = _BASE.fullmatch(base)
         if found is None or ".." in base or "//" in (found[4] or ""):
             raise Misuse(
@@ -76,15 +76,15 @@ class Provider:
         return None
 
     def carried(self, name: str) -> bool:
-        """Tell whether a field of a request may leave."""
+        """Return whether a request header may be sent."""
         return name in _ASKS | self.asks or name.startswith(self.asks_begin or ("\0",))
 
     def told(self, name: str) -> bool:
-        """Tell whether a field of an answer may come in."""
+        """Return whether an answer header may be passed on."""
         return name in _TELLS | self.tells or name.startswith(self.tells_begin or ("\0",))
 
     def presented(self, kind: CredentialKind, secret: str) -> Mapping[str, str]:
-        """Give the one field that carries the real credential."""
+        """Return the one header that carries the real credential."""
         if kind == "none":
             return {}
         if kind == "oauth":
@@ -93,7 +93,7 @@ class Provider:
 
 
 CREDENTIALS: Final = ("x-api-key", "authorization", "x-goog-api-key", "api-key")
-"""Fields in which a program may present what it was given; none of them ever leaves as it came."""
+"""Headers in which a program may present its placeholder; none of them is ever sent unchanged."""
 KEY_QUERY: Final = "key"
 
 _ASKS: Final = frozenset({"accept", "content-type", "user-agent"})
@@ -132,7 +132,7 @@ OPENAI: Final = Provider(
     ),
     key_header="authorization",
     key_scheme="Bearer ",
-    # Neither openai-organization nor openai-project: whose bill it is, is not the agent's to say.
+    # Neither openai-organization nor openai-project: the agent may not choose who is billed.
     asks=frozenset({"openai-beta", "originator", "version", "session_id", "conversation_id", "idempotency-key"}),
     asks_begin=("x-stainless-", "x-codex-"),
     tells=frozenset({"openai-processing-ms", "openai-version", "openai-model"}),

@@ -18,13 +18,13 @@ from midwatch.gateway.metering.upstream import Upstream
 log = logging.getLogger(__name__)
 
 _LARGE: Final = 512 * 1024
-"""Bodies beyond this are read in a thread: others must not wait for them."""
+"""Larger bodies are parsed in a thread: other requests must not wait for them."""
 
 
 class ModelProxy:
     """Serves the listening sockets of one job epoch until it is closed.
 
-    A record that fails ends the serving: what cannot be written down must not happen.
+    A record that fails ends the serving: what cannot be recorded must not happen.
     """
 
     def __init__(
@@ -45,15 +45,15 @@ class ModelProxy:
         self._memory = BodyMemory(self._room)
 
     async def serve(self, listener: socket.socket) -> None:
-        """Serve a listening socket until close; the socket is ours from now on, and closed with us."""
+        """Serve a listening socket until close; the proxy owns the socket from now on and closes it."""
         await self._listener.serve(listener)
 
     async def close(self) -> None:
-        """Cut every request, book what each has used, and wait until nothing of this epoch moves."""
+        """Cut every request, book what each has used, and wait until all traffic of this epoch has ended."""
         await self._listener.close()
 
     async def _attend(self, caller: socket.socket) -> None:
-        """See one connection through, from its first byte to its end."""
+        """Handle one connection, from its first byte to its end."""
         wire: Wire | None = None
         try:
             wire = Wire.of(*await asyncio.open_connection(sock=caller, limit=64 * 1024))
@@ -80,7 +80,7 @@ class ModelProxy:
             await client.decline(RequestDeclined(500, "Internal error in Midwatch; see its log."))
 
     async def _speak(self, client: ClientConnection) -> None:
-        """Hear what the job wants, judge it, and have it carried."""
+        """Read the job's request, judge it, and have it sent."""
         heard = await client.head()
         way = target_of(self._grant.provider, self._grant.placeholder, heard)
         with self._memory.place() as place:

@@ -1,4 +1,4 @@
-"""Saying no in the provider's own words, so that each program understands us as it understands the provider."""
+"""Refusals in the provider's own format, so that each program understands them like the provider's errors."""
 
 import json
 from typing import Final
@@ -28,7 +28,7 @@ _OPENAI_CODES: Final = {401: "invalid_api_key", 402: "insufficient_quota", 404: 
 
 
 class RequestDeclined(Refused):
-    """A request that is not carried, or an answer that is not passed on."""
+    """A request that is not sent, or an answer that is not passed on."""
 
     def __init__(self, answer: int, why: str, hint: str = "") -> None:
         super().__init__(why, hint=hint or "Check the model's settings and the limits of the orders.")
@@ -36,7 +36,7 @@ class RequestDeclined(Refused):
 
 
 def error_body(shape: Shape, status: int, sentence: str) -> bytes:
-    """Write an error as this provider would."""
+    """Build an error as this provider would."""
     if shape == "anthropic":
         kind = _ANTHROPIC.get(status, "api_error")
         said: object = {"type": "error", "error": {"type": kind, "message": sentence}}

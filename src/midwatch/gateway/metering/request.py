@@ -1,4 +1,4 @@
-"""A request of a job to a model: checked, and rewritten for the provider."""
+"""A job's request to a model: checked, and rewritten for the provider."""
 
 import json
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _OUTPUTS: Final[dict[Api, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RequestTarget:
-    """Where a request goes: known from its head alone."""
+    """The destination of a request: known from its head alone."""
 
     shape: Shape
     endpoint: Endpoint
@@ -29,12 +29,12 @@ class RequestTarget:
     model: str
     """Named in the path, or empty."""
     fields: tuple[tuple[str, str], ...]
-    """What is carried of its fields; no credential among them."""
+    """The headers to send; no credential among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A request as it will leave, but for the credential."""
+    """A request as it will be sent, except for the credential."""
 
     way: RequestTarget
     model: str
@@ -44,12 +44,12 @@ class ModelRequest:
 
     @property
     def paid(self) -> bool:
-        """Tell whether a model answers it."""
+        """Return whether a model answers it."""
         return self.way.endpoint.api in PAID
 
 
 def target_of(provider: Provider, placeholder: str, heard: RequestHead) -> RequestTarget:
-    """Judge the head of a request: who asks, and for what."""
+    """Judge the head of a request: its credential and its path."""
     path, _, raw_query = heard.target.partition("?")
     found = provider.endpoint(heard.method, path)
     if found is None:
@@ -76,7 +76,7 @@ def target_of(provider: Provider, placeholder: str, heard: RequestHead) -> Reque
 
 
 def model_request(way: RequestTarget, placeholder: str, body: bytes) -> ModelRequest:
-    """Understand the body of a request: which model, how much, and whether it may be asked at all."""
+    """Parse the body of a request: which model, how much, and whether it is allowed at all."""
     body = masked(body, placeholder)
     try:
         said: Any = json.loads(body, object_pairs_hook=_once)
@@ -96,7 +96,7 @@ def model_request(way: RequestTarget, placeholder: str, body: bytes) -> ModelReq
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse what is named twice: we would judge the last of them, and the provider may take the first."""
+    """Refuse a field that is named twice: we would judge the last one, and the provider may use the first."""
     said = dict(pairs)
     if len(said) != len(pairs):
         raise RequestDeclined(400, "The body of the request names a field twice.")
@@ -104,7 +104,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _with_usage(said: dict[str, Any], body: bytes) -> bytes:
-    """Ask for the usage of a stream, which chat completions tell only then."""
+    """Ask for the usage of a stream, which chat completions report only on request."""
     options = said.get("stream_options")
     options = options if isinstance(options, dict) else {}
     if options.get("include_usage") is True:

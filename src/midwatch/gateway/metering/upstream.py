@@ -1,4 +1,4 @@
-"""The providers' side: httpx's bare transport, which follows no redirect, keeps no cookie and asks no proxy."""
+"""The providers' side: httpx's bare transport, which follows no redirect, keeps no cookie and uses no proxy."""
 
 import asyncio
 import ssl
@@ -20,24 +20,24 @@ _IDLE: Final = 30.0
 
 @dataclass(slots=True)
 class SendProgress:
-    """How far a request has come; whether it left decides whether it is paid for."""
+    """State of a request; whether it was sent decides whether it is paid for."""
 
     left: bool = False
     left_at: float = 0.0
-    """When, by the steady clock; it has no meaning before."""
+    """When, by the monotonic clock; it has no meaning before."""
     status: int = 0
     forsaken: bool = False
-    """Whether the provider hung up without an answer; then nothing is billed."""
+    """Whether the provider closed the connection without an answer; then nothing is billed."""
 
     async def trace(self, event: str, _facts: Any) -> None:
-        """Hear from the transport what it does."""
+        """Receive the transport's trace events."""
         if event.endswith("send_request_headers.started"):
             self.left, self.left_at = True, monotonic()
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRequest:
-    """A request with everything that leaves."""
+    """A request with everything that is sent."""
 
     method: str
     url: str
@@ -46,24 +46,24 @@ class OutgoingRequest:
 
 
 class Upstream:
-    """Connections to providers, shared by all jobs of a server and kept a moment for the next request."""
+    """Connections to providers, shared by all jobs of a server and kept for a moment for the next request."""
 
     def __init__(self, *, trust: ssl.SSLContext | None = None, most: int = 256) -> None:
-        """Take whose certificates are trusted; by default those of this machine."""
+        """Set which certificates are trusted; by default those of this machine."""
         self._trust = trust
         self._most = most
 
     @cached_property
     def _transport(self) -> "httpx.AsyncHTTPTransport":
-        """Open the way out with the first request: most houses are opened only to be looked at."""
-        import httpx  # noqa: PLC0415 - loaded with the first request: most houses ask no model
+        """Open the transport with the first request: most Midwatch processes never ask a model."""
+        import httpx  # noqa: PLC0415 - loaded with the first request: most processes ask no model
 
         trust = self._trust or ssl.create_default_context()
         limits = httpx.Limits(max_connections=self._most, max_keepalive_connections=32, keepalive_expiry=_IDLE)
         return httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=limits, retries=0)
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close the open connections."""
         if "_transport" in self.__dict__:
             await self._transport.aclose()
 
@@ -71,8 +71,8 @@ class Upstream:
     async def answer(
         self, leaving: OutgoingRequest, patience: ProxyTimeouts, progress: SendProgress
     ) -> AsyncIterator["httpx.Response"]:
-        """Send a request and give its answer, of which only the head has come; leaving the block cuts the rest off."""
-        import httpx  # noqa: PLC0415 - loaded with the first request: most houses ask no model
+        """Send a request and yield its answer, of which only the head has come; leaving the block cuts the rest off."""
+        import httpx  # noqa: PLC0415 - loaded with the first request: most processes ask no model
 
         waits = {"connect": patience.connect, "read": patience.first, "write": patience.send, "pool": patience.connect}
         request = httpx.Request(
@@ -83,7 +83,7 @@ class Upstream:
             extensions={"timeout": waits, "trace": progress.trace},
         )
         try:
-            # The transport's own time-outs bound each read; this bounds a head that drips.
+            # The transport's own time-outs limit each read; this limits a head that comes slowly.
             async with asyncio.timeout(patience.connect + patience.first):
                 response = await self._transport.handle_async_request(request)
         except (TimeoutError, httpx.TimeoutException):
@@ -94,7 +94,7 @@ class Upstream:
             progress.forsaken = True
             raise RequestDeclined(502, "The provider hung up without an answer.") from None
         progress.status = response.status_code
-        waits["read"] = patience.quiet  # the transport looks at it anew when it begins to read the body
+        waits["read"] = patience.quiet  # the transport checks it again when it begins to read the body
         try:
             yield response
         finally:
@@ -102,8 +102,8 @@ class Upstream:
 
 
 async def parts(response: "httpx.Response", quiet: float) -> AsyncGenerator[bytes, None]:
-    """Give the body as it comes, still packed; a far end that falls silent or hangs up early is a cut."""
-    import httpx  # noqa: PLC0415 - loaded with the first request: most houses ask no model
+    """Yield the body as it comes, still compressed; a provider that falls silent or closes early is a cut."""
+    import httpx  # noqa: PLC0415 - loaded with the first request: most processes ask no model
 
     stream = aiter(response.stream)  # type: ignore[arg-type]  # both kinds are declared, this transport's is async
     while True:

@@ -1,1 +1,1 @@
-"""Keeps secrets out of whatever is written, shown or sent."""
+"""Keeps secrets out of everything that is written, shown or sent."""

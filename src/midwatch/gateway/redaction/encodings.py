@@ -1,4 +1,4 @@
-"""The ways in which a program may print a value it was given."""
+"""The encodings in which a program may print a value it has."""
 
 import base64
 import html
@@ -8,27 +8,27 @@ from collections.abc import Iterator
 from urllib.parse import quote, quote_plus
 
 SHORTEST = 6
-"""Shorter strings stand in honest text by chance."""
+"""Shorter strings occur in normal text by chance."""
 PIECE = 96
-"""A longer value is looked for piece by piece, so that a part of it is found as well."""
+"""A longer value is searched piece by piece, so that a part of it is found as well."""
 
 
 def pieces(value: str) -> list[str]:
-    """Cut a value into the strings to look for: its lines, and long lines into pieces."""
+    """Split a value into the strings to search for: its lines, and long lines into pieces."""
     lines = [line.strip() for line in value.strip().splitlines()]
     if len(lines) > 1:
-        # The first and last line of a key are no secret, and stand in every other key too.
+        # The first and last line of a key are no secret, and are the same in every other key.
         lines = [line for line in lines if len(line) >= 12 and not line.startswith("-----")] or [value.strip()]
     return [piece for line in lines for piece in _evenly(line)]
 
 
 def variants(value: str) -> set[bytes]:
-    """Give a value in every encoding that is long enough to mean something."""
+    """Return a value in every encoding that is long enough to be distinctive."""
     raw = value.encode(errors="surrogatepass")
     written = {value, value[::-1], *_quoted(value), *_percent(value, raw), *_escaped(value, raw)}
     found = {text.encode(errors="surrogatepass") for text in written}
     found |= {raw.hex().encode(), raw.hex().upper().encode(), raw[::-1]}
-    # Plain letters in UTF-16 are found as they are, zero bytes being blanks; other letters are other bytes there.
+    # ASCII letters in UTF-16 are found as they are, because zero bytes count as blanks; other letters differ there.
     found |= {value.encode(f"utf-16-{order}", errors="surrogatepass") for order in ("le", "be") if not value.isascii()}
     found |= {*_base64(raw), *_base64(value.encode("utf-16-le", errors="surrogatepass"))}
     return {variant for variant in found if len(variant) >= SHORTEST}
@@ -71,7 +71,7 @@ def _escaped(value: str, raw: bytes) -> Iterator[str]:
 
 
 def _base64(raw: bytes) -> Iterator[bytes]:
-    """Encode at each of the three alignments, without the letters that depend on the neighbours."""
+    """Encode at each of the three alignments, without the characters that depend on the neighbours."""
     for before in range(3):
         encoded = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
         core = encoded[(0, 2, 3)[before] : -1 if (len(raw) + before) % 3 else None]

@@ -1,8 +1,8 @@
-"""Redacts what goes into the journal: known values everywhere, what only looks like a secret in free text alone.
+"""Redacts what goes into the journal: known values everywhere, what only looks like a secret only in free text.
 
-Our own ids, hashes and times must survive whatever a pattern takes them for: other records point at them.
-So the names of our own fields give nothing away (`token` holds an id), and what has the shape of an id is no free text.
-What others made, such as the arguments of a tool, is redacted to the last field.
+Midwatch's ids, hashes and times must survive, even if a pattern matches them: other records point at them.
+So the names of its own fields are no hint (`token` holds an id), and text in the form of an id is not free text.
+Untrusted content, such as the arguments of a tool, is redacted in every field.
 """
 
 import re
@@ -27,14 +27,14 @@ FIELD = re.compile(r"[a-z_]{1,40}")
 
 
 class EntryRedactor:
-    """What the journal asks before it writes."""
+    """The redaction that the journal calls before it writes."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
 
     def __call__(self, kind: str, value: JsonValue) -> JsonValue:
         """Redact the payload of an event, or with no kind the values beside it; the same object if it is clean."""
-        # One look at everything: entries with a secret are rare, and each look costs more than the few bytes it sees.
+        # One search over everything: entries with a secret are rare, and the cost of a search is mostly its start.
         if not self._redactor.spans("\n".join(_texts(value)).encode(errors="surrogatepass")):
             return value
         clean = self._payload(kind, value) if kind and isinstance(value, Mapping) else self._beside(value)
@@ -55,12 +55,12 @@ class EntryRedactor:
         return [self._own(inner) for inner in value] if isinstance(value, list) else value
 
     def _beside(self, value: JsonValue) -> JsonValue:
-        """Actors and keys are made of words and ids (`token:tok_01...`): there a name gives nothing away."""
+        """Actors and keys consist of words and ids (`token:tok_01...`): there a name is no hint."""
         return self._redactor.redact(value, up_to=PROVIDER) if isinstance(value, str) else value
 
 
 def _texts(value: JsonValue, name: str = "") -> Iterator[str]:
-    """Give every text with its name, as lines that give away no less than the fields do."""
+    """Yield every text with its name, as lines in which the redactor finds no less than in the fields."""
     if isinstance(value, str):
         yield f"{name}={value}" if name else value
     elif isinstance(value, int | float):
@@ -76,7 +76,7 @@ def _texts(value: JsonValue, name: str = "") -> Iterator[str]:
 
 @cache
 def _foreign(kind: str) -> frozenset[str]:
-    """Find the fields of an event that hold what others made."""
+    """Find the fields of an event that hold untrusted content."""
     fields = _kinds()[kind].model_fields if kind else {}
     return frozenset(name for name, field in fields.items() if _holds_json(field.annotation))
 

@@ -1,7 +1,7 @@
-"""Finds the values we know, in every encoding, even where a line was wrapped in the middle of one.
+"""Finds the known values, in every encoding, even where a line was wrapped in the middle of one.
 
-Blanks are taken out of a copy of the data, and that copy is searched: one pass says which values are there at all. Only
-for those is the place in the data itself looked up.
+Blanks are removed from a copy of the data, and that copy is searched: one pass shows which values occur at all. Only
+for those the position in the data itself is searched.
 """
 
 import re
@@ -14,20 +14,20 @@ from midwatch.gateway.redaction.literal_search import LiteralSearch
 from midwatch.gateway.redaction.spans import KNOWN, SecretSpan, label
 
 BLANKS = b" \t\r\n\v\f\0"
-"""Zero bytes are blanks as well: so plain letters in UTF-16 need no variants of their own."""
+"""Zero bytes are blanks as well: so plain letters in UTF-16 need no variants."""
 HEAD = 4
-"""So many bytes must stand together: were it one, every line might end in the beginning of a secret."""
+"""So many bytes must be adjacent: with one, every line might end in the beginning of a secret."""
 DROP = 3
 LONG_ENOUGH = 12
 BLANK = re.compile(rb"[ \t\r\n\v\f\0]|\\[nrt]")
 GAP = b"(?:" + BLANK.pattern + b"){0,24}+"
 LONGEST_GAP = 48
 FARTHEST = 32 * 1024
-"""How far back a value may have begun, however wrapped."""
+"""How far back a value may have begun, even if wrapped."""
 
 
 class KnownValues:
-    """The values to look for. Nothing of it shows in its representation."""
+    """The values to search for. Its representation shows nothing of them."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._owner: dict[bytes, str] = {}
@@ -60,10 +60,10 @@ class KnownValues:
                 yield SecretSpan(start, end, label(name), rank=KNOWN, joins=name in self._in_pieces)
 
     def begun(self, data: bytes) -> int:
-        """Tell where a value begins that the data may end in the middle of; the data's length when there is none."""
+        """Return where a value begins that the end of the data may cut; the data's length when there is none."""
         tail = data[-self._reach :] if self._reach else b""
         squeezed = _squeezed(tail)
-        first = len(squeezed)  # what is found first need not begin first
+        first = len(squeezed)  # the first match need not begin first
         for at, start in self._begun.found(squeezed):
             if at >= first or len(squeezed) - at >= self._longest:
                 continue
@@ -81,12 +81,12 @@ class KnownValues:
 
 
 def long_enough(value: str) -> bool:
-    """Tell whether a value can be looked for: shorter ones stand in honest text by chance."""
+    """Return whether a value can be searched for: shorter ones occur in normal text by chance."""
     return len(_squeezed(value.encode(errors="surrogatepass"))) >= SHORTEST
 
 
 def _needles(name: str, value: str) -> Iterator[tuple[bytes, int]]:
-    """Give what to look for, without blanks, and how many bytes of it must stand together."""
+    """Return what to search for, without blanks, and how many bytes of it must be adjacent."""
     if not long_enough(value):
         raise Misuse(
             f"The secret {name} is too short to be kept out of logs.",
@@ -96,7 +96,7 @@ def _needles(name: str, value: str) -> Iterator[tuple[bytes, int]]:
         for variant in variants(piece):
             needle = _squeezed(variant)
             if len(needle) >= SHORTEST:
-                # With blanks of its own near the beginning, a value could never have four bytes together.
+                # With blanks of its own near the beginning, a value could never have four adjacent bytes.
                 early = BLANK.search(variant, 0, HEAD + DROP + LONGEST_GAP)
                 yield needle, 1 if early else HEAD
 
@@ -106,20 +106,20 @@ def _rest(needle: bytes) -> bytes:
 
 
 def _squeezed(data: bytes) -> bytes:
-    """Take out blanks, and the line ends that JSON writes as two characters."""
+    """Remove blanks, and the line ends that JSON writes as two characters."""
     if b"\\" in data:
         data = data.replace(b"\\n", b"").replace(b"\\r", b"").replace(b"\\t", b"")
     return data.translate(None, BLANKS)
 
 
 def _inner(needle: bytes) -> bytes:
-    """Leave out what a backslash before, or a letter after, would make part of a written line end."""
+    """Skip what a backslash before, or a letter after, would make part of an escaped line end."""
     start = 1 if needle[:1] in {b"n", b"r", b"t"} else 0
     return needle[start : -1 if needle.endswith(b"\\") else None]
 
 
 def _in_one_piece(data: bytes, needle: bytes, count: int) -> list[tuple[int, int]]:
-    """Find the needle where nothing was wrapped; nothing unless that is all there is of it."""
+    """Find the needle where nothing was wrapped; nothing unless those are all its occurrences."""
     rest, spans, at = _rest(needle), [], 0
     drop = len(needle) - len(rest)
     while (at := data.find(rest, at)) >= 0:
@@ -135,7 +135,7 @@ def _expression(needle: bytes, head: int) -> bytes:
 
 
 def _raw_length(tail: bytes, count: int) -> int:
-    """Tell how much of the tail's end holds so many bytes that are no blanks."""
+    """Return the length of the tail's end that holds so many bytes other than blanks."""
     at = len(tail)
     while count and at:
         at -= 1

@@ -1,8 +1,8 @@
-"""Finds any of many literals in one pass, by one seldom seen byte of each and the three beside it.
+"""Finds any of many literals in one pass, by one rare byte of each and the three beside it.
 
-Python's `re` tries the branches of an alternation one after the other wherever the first byte fits. So each literal is
-looked for by a byte that is rare in logs, and as many literals as possible by the same few bytes: hardly any place
-fits, and most of those fail at once.
+Python's `re` tries the branches of an alternation one after the other where the first byte matches. So each literal is
+searched by a byte that is rare in logs, and as many literals as possible by the same few bytes: hardly any position
+matches, and most of those fail at once.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 Owner = TypeVar("Owner")
 
 WIDTH = 4
-# The bytes of agents' logs, commonest first; what is not named here is rarer still.
+# The bytes of agents' logs, most common first; a byte not named here is rarer still.
 COMMON = b" etaoinsrldcup0m./12\"_h:\nf=-g3y4b5,68w79v'k(){}x[]ETSAIN\\RCLODqjzPMUFBWGHK"
 COST = [1 / (COMMON.index(byte) + 3) if byte in COMMON else 0.005 for byte in range(256)]
 
@@ -51,7 +51,7 @@ class LiteralSearch(Generic[Owner]):
         self._expression = re.compile(b"|".join(branches), re.DOTALL) if owned else None
 
     def found(self, data: bytes) -> Iterator[tuple[int, Owner]]:
-        """Give the place and owner of every literal in the data, overlapping ones too."""
+        """Yield the position and owner of every literal in the data, overlapping ones too."""
         if self._expression is None:
             return
         for match in self._expression.finditer(data):
@@ -81,7 +81,7 @@ def _branch(rare: bytes, windows: Mapping[SearchWindow, Iterable[bytes]]) -> byt
 
 
 def _around(seen: set[bytes], window: SearchWindow) -> bytes:
-    """Look behind for any of the beginnings and ahead for any of the ends: what fits by chance is found out later."""
+    """Look behind for any of the beginnings and ahead for any of the ends: chance matches are rejected later."""
     middle = window.shift + 1
     behind = _any({one[:middle] for one in seen}) if window.shift else b""
     looks = (b"(?<=", behind), (b"(?=", _any({one[middle:] for one in seen})), (b"(?=", window.then)

@@ -12,12 +12,12 @@ from midwatch.gateway.redaction.literal_search import LiteralSearch
 from midwatch.gateway.redaction.spans import NAMED, PROVIDER, SecretSpan, label
 
 AFTER = 512
-"""How far behind its keyword a match may end that began before it."""
+"""How far after its keyword a match may end that began before it."""
 
 
 @dataclass(frozen=True)
 class SecretRule:
-    """One kind of secret: its keywords, its expression, and how disorderly the secret must be."""
+    """One kind of secret: its keywords, its expression, and the entropy the secret must have."""
 
     name: str
     keywords: tuple[str, ...]
@@ -26,14 +26,14 @@ class SecretRule:
     """How far before its keyword a match may begin; 0: it begins with the keyword."""
     entropy: float = 0.0
     mixed: bool = False
-    """Must have letters and digits, and not look like a name in a program."""
+    """Must have letters and digits, and not look like an identifier in a program."""
     then: str = ""
-    """What must follow within a keyword's line; keeps words that are common in logs from being looked at twice."""
+    """What must follow within a keyword's line; saves a second check of words that are common in logs."""
     finds: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
 
     def at(self, data: bytes, place: int) -> SecretSpan | None:
-        """Check for the secret around this place."""
+        """Search for the secret around this position."""
         if self.before:
             match = self.expression.search(data, max(0, place - self.before), place + AFTER)
             if match is not None and not match.start() <= place < match.end():
@@ -56,7 +56,7 @@ class SecretRule:
 
 
 MIXED = re.compile(rb"[A-Za-z].*[0-9]|[0-9].*[A-Za-z]")
-# What stands after `token =` without being one: names and paths, addresses, dates, versions, placeholders, references.
+# What follows `token =` without being one: names and paths, addresses, dates, versions, placeholders, references.
 ORDINARY = re.compile(
     rb"[A-Za-z_]+[0-9]?"
     rb"|(?:[A-Za-z_]{2,}[0-9]{0,2}[._:/-]+)+[A-Za-z]*[0-9]{0,5}[.:,]?"
@@ -80,7 +80,7 @@ class SecretPatterns:
         return self._words.search(data) is not None
 
     def spans(self, data: bytes) -> Iterator[SecretSpan]:
-        """Give every place where a rule is convinced."""
+        """Yield every position where a rule matches."""
         for place, rule in self._keywords.found(data):
             if span := rule.at(data, place):
                 yield span
@@ -88,13 +88,13 @@ class SecretPatterns:
 
 @cache
 def shipped() -> SecretPatterns:
-    """Read the rules that come with us."""
+    """Read the rules that Midwatch ships."""
     text = resources.files("midwatch.gateway.redaction").joinpath("rules.toml").read_text(encoding="utf-8")
     return SecretPatterns(_rule(fields) for fields in tomllib.loads(text)["rule"])
 
 
 def entropy(secret: bytes) -> float:
-    """Measure disorder in bits for each byte."""
+    """Measure entropy in bits per byte."""
     shares = [secret.count(byte) / len(secret) for byte in set(secret)]
     return -sum(share * math.log2(share) for share in shares)
 

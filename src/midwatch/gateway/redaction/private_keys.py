@@ -1,4 +1,4 @@
-"""Finds private keys by their armour: the one pattern that goes over many lines."""
+"""Finds private keys by their armour: the only pattern that spans many lines."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ MARK = b"-----BEGIN"
 BEGIN = re.compile(rb"-----BEGIN" + ARMOUR)
 END = re.compile(rb"-----END" + ARMOUR)
 LINE = re.compile(rb"[^\r\n]*(?:\r?\n|\r|\Z)")
-# A line of a key: a long run of its letters (whatever a log puts before it), a header, a short last line, or nothing.
+# A line of a key: a long run of its letters (after any log prefix), a header, a short last line, or nothing.
 BODY = re.compile(
     rb"[A-Za-z0-9+/=]{16}|\A[^A-Za-z]*[A-Z][A-Za-z]{2,12}(?:-[A-Za-z]+)?: |\A[^A-Za-z+/]*[A-Za-z0-9+/=]{0,64}\s*\Z"
 )
@@ -28,7 +28,7 @@ class KeyBlock(NamedTuple):
 
 
 def blocks(data: bytes) -> Iterator[KeyBlock]:
-    """Give every block that has begun, one after the other."""
+    """Yield every block that has begun, one after the other."""
     at = data.find(MARK)
     while at >= 0:
         block = _walk(data, begin) if (begin := BEGIN.match(data, at)) else None
@@ -38,7 +38,7 @@ def blocks(data: bytes) -> Iterator[KeyBlock]:
 
 
 def spans(data: bytes) -> Iterator[SecretSpan]:
-    """Give the blocks that hold a key; a mere mention of the marks is none."""
+    """Return the blocks that hold a key; a mere mention of the marks is none."""
     for block in blocks(data):
         if PROOF.search(data, block.start, block.end):
             yield SecretSpan(block.start, block.end, NAME, rank=KEY)

@@ -1,4 +1,4 @@
-"""The redactor: takes known values, private keys and what looks like a secret out of bytes, text and nested values."""
+"""The redactor: removes known values, private keys and what looks like a secret from bytes, text and nested values."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from midwatch.gateway.redaction.stream import RedactingStream
 
 
 class Redactor:
-    """Writes `[secret:name]` where a secret stood. One serves every stream; what it knows may grow."""
+    """Writes `[secret:name]` in place of a secret. One redactor serves every stream; it may learn more values."""
 
     def __init__(self, known: Mapping[str, str] | None = None, *, patterns: SecretPatterns | None = None) -> None:
         self._patterns = patterns or shipped()
@@ -28,7 +28,7 @@ class Redactor:
         raise TypeError("A redactor holds secrets and is never written anywhere.")
 
     def know(self, values: Mapping[str, str]) -> None:
-        """Look for these values too, from now on and in streams that have begun."""
+        """Search for these values too, from now on and in streams that have begun."""
         together = dict(self._values)
         for name, value in values.items():
             _add(together, name, value)
@@ -38,12 +38,12 @@ class Redactor:
         self._labels = re.compile(b"|".join(re.escape(one) for one in sorted({*labels, private_keys.NAME})))
 
     def spans(self, data: bytes, *, up_to: int = NAMED) -> list[SecretSpan]:
-        """Say where the secrets stand, in order and apart from each other."""
+        """Return the positions of the secrets, in order and without overlap."""
         spans = [*self.known.spans(data), *self._patterns.spans(data), *private_keys.spans(data)]
         if up_to < NAMED:
             spans = [span for span in spans if span.rank <= up_to]
         if spans and b"[secret:" in data:
-            # What we wrote ourselves stays as it is: redacting twice is redacting once.
+            # Our own labels stay unchanged: redacting twice gives the same as once.
             ours = [match.span() for match in self._labels.finditer(data)]
             spans = [span for span in spans if not _inside(ours, span)]
         return merged(data, spans)
@@ -57,17 +57,17 @@ class Redactor:
         return tuple(sorted({span.label.decode()[len("[secret:") : -1] for span in self.known.spans(data)}))
 
     def redact_bytes(self, data: bytes) -> bytes:
-        """Redact bytes that are here as a whole."""
+        """Redact complete bytes."""
         return replaced(data, self.spans(data))
 
     def redact(self, text: str, *, up_to: int = NAMED) -> str:
-        """Redact a text that is here as a whole, of what we are at least so sure of."""
+        """Redact a complete text, where the match is at least this certain."""
         data = text.encode(errors="surrogatepass")
         clean = replaced(data, self.spans(data, up_to=up_to))
         return clean.decode(errors="surrogatepass")
 
     def redact_json(self, value: object) -> object:
-        """Redact every text in a nested value, the names of fields too."""
+        """Redact every text in a nested value, including the names of fields."""
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, bytes):
@@ -94,17 +94,17 @@ class Redactor:
         return clean
 
     def _named(self, key: str, text: str) -> str:
-        """Let the name of a field give its value away, as it would in a line of text."""
+        """Redact a value by the name of its field, as in a line of text."""
         clean = self.redact(f"{key}={text}")
         return clean.removeprefix(f"{key}=") if clean.startswith(f"{key}=") else self.redact(text)
 
     def stream(self) -> RedactingStream:
-        """Begin to redact bytes that come in chunks."""
+        """Start to redact bytes that come in chunks."""
         return RedactingStream(self)
 
 
 def _add(values: dict[str, str], name: str, value: str) -> None:
-    """Keep what a changed secret was before: it may still be printed, and may still open something."""
+    """Keep the earlier value of a changed secret: it may still be printed, and may still be valid."""
     if values.get(name, value) != value:
         _add(values, f"{name}.old", values[name])
     values[name] = value
@@ -116,7 +116,7 @@ def _inside(places: list[tuple[int, int]], span: SecretSpan) -> bool:
 
 
 def replaced(data: bytes, spans: list[SecretSpan]) -> bytes:
-    """Write the labels where the spans were."""
+    """Write the labels in place of the spans."""
     if not spans:
         return data
     out, at = [], 0

@@ -1,19 +1,19 @@
-"""One place in the data that must not be shown, and what is written there instead."""
+"""One position in the data that must not be shown, and what is written there instead."""
 
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 NEIGHBOURS = 4
-"""Letters of an encoding that belong to two pieces of one value at once."""
+"""Characters of an encoding that belong to two pieces of one value at once."""
 
 
 KNOWN, KEY, PROVIDER, NAMED = range(4)
-"""How sure we are, surest first: a known value, a key in its armour, a provider's mark, a telling name."""
+"""How certain a match is, most certain first: a known value, a key in its armour, a provider's mark, a telling name."""
 
 
 class SecretSpan(NamedTuple):
-    """From where to where, and what it is called there; of two that overlap, the lower rank names both."""
+    """Start, end and name of a secret; of two that overlap, the lower rank names both."""
 
     start: int
     end: int
@@ -24,12 +24,12 @@ class SecretSpan(NamedTuple):
 
 
 def label(name: str) -> bytes:
-    """Name what was taken out."""
+    """Return the label for the removed secret."""
     return b"[secret:" + re.sub(r"[^A-Za-z0-9_.-]+", "-", name).encode() + b"]"
 
 
 def merged(data: bytes, spans: Iterable[SecretSpan]) -> list[SecretSpan]:
-    """Join spans that overlap, and pieces of the same value that all but touch on one line."""
+    """Join spans that overlap, and pieces of the same value that nearly touch on one line."""
     joined: list[SecretSpan] = []
     for span in sorted(spans):
         last = joined[-1] if joined else None
@@ -45,6 +45,6 @@ def merged(data: bytes, spans: Iterable[SecretSpan]) -> list[SecretSpan]:
 def _touch(data: bytes, one: SecretSpan, other: SecretSpan) -> bool:
     if not (one.joins and other.joins and one.label == other.label and other.start - one.end < NEIGHBOURS):
         return False
-    # Lines leave a stream one by one: what happens at their ends must not depend on when.
+    # Lines leave a stream one by one: the result at their ends must not depend on timing.
     between = data[one.end : other.start]
     return b"\n" not in between and b"\r" not in between

@@ -10,30 +10,30 @@ if TYPE_CHECKING:
     from midwatch.gateway.redaction.redactor import Redactor
 
 HOLD = 64 * 1024
-"""More is never held back; then an unfinished pattern may pass, a known value still does not."""
+"""The most that is held back; beyond it an unfinished pattern may pass, a known value still does not."""
 KEEP = 4 * 1024
-"""What stays of a line longer than that: no pattern but a private key is longer."""
+"""What stays of a longer line: no pattern but a private key is longer."""
 NAMED = 256
-"""So far before a secret may stand the word that gives it away."""
+"""How far before a secret the word may be that reveals it."""
 LONG_WORD = 12
-"""A word this long may be the first half of a secret that only its second half gives away."""
+"""A word this long may be the first half of a secret that only its second half reveals."""
 PATIENCE = 1.25
 
 
 class RedactingStream:
-    """One stream of bytes. Lines leave whole, so that how the bytes were cut up makes no difference."""
+    """One stream of bytes. Lines leave complete, so the size of the chunks makes no difference."""
 
     def __init__(self, redactor: "Redactor") -> None:
         self._redactor = redactor
         self._held = bytearray()
         self._given = 0
-        """So much of the beginning of what is held went out at a pause; it is kept to judge by what comes after it."""
+        """How much of the held bytes was sent at a pause; it is kept as context for what comes after it."""
         self._look_at = self._paused_at = 0
         self.found: Counter[str] = Counter()
-        """How often each kind of secret was taken out."""
+        """How often each kind of secret was removed."""
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take the next bytes, and give those that are safe."""
+        """Take the next bytes, and return those that are safe."""
         self._held += chunk
         ended = b"\n" in chunk or b"\r" in chunk
         if len(self._held) < HOLD and (not ended or len(self._held) < self._look_at):
@@ -41,19 +41,19 @@ class RedactingStream:
         data = bytes(self._held)
         spans = self._redactor.spans(data)
         cut = self._cut(data, spans)
-        # A long block is not looked through again for each of its lines.
+        # A long block is not searched again for each of its lines.
         self._look_at = int((len(data) - cut) * PATIENCE) if _line_end(data, len(data)) > cut else 0
         return self._give(data, spans, cut)
 
     def end(self) -> bytes:
-        """Give what is left: nothing more will come."""
+        """Return what is left: nothing more will come."""
         data = bytes(self._held)
         return self._give(data, self._redactor.spans(data), len(data))
 
     def pause(self) -> bytes:
-        """Give what is safe of a line that has no end yet, such as a prompt, when nothing has come for a while.
+        """Return what is safe of an unfinished line, such as a prompt, when nothing has come for a while.
 
-        Where a secret turns out to have begun before the pause, its rest is still taken out.
+        If a secret turns out to have begun before the pause, its rest is still removed.
         """
         if len(self._held) in {self._given, self._paused_at}:
             return b""
@@ -73,7 +73,7 @@ class RedactingStream:
         return given
 
     def _written(self, data: bytes, spans: list[SecretSpan], cut: int) -> bytes:
-        """Write what has not gone out before, up to the cut."""
+        """Write what was not sent before, up to the cut."""
         if cut <= self._given:
             return b""
         out, at = [], self._given
@@ -87,7 +87,7 @@ class RedactingStream:
         return b"".join([*out, data[at:cut]])
 
     def _pause_at(self, data: bytes, spans: list[SecretSpan]) -> int:
-        """Find the last place before which nothing is the beginning of a secret, as far as can be seen."""
+        """Find the last position before which nothing can be the beginning of a secret, as far as is known."""
         unfinished = next((block.start for block in private_keys.blocks(data) if block.open), len(data))
         cut = min(self._redactor.known.begun(data), unfinished)
         line = data[_line_end(data, len(data)) :]
@@ -95,12 +95,12 @@ class RedactingStream:
         if len(data) - word >= LONG_WORD or self._redactor.named(line[-NAMED:]):
             cut = min(cut, word)
         for span in reversed(spans):
-            if span.start < cut and (cut < span.end or span.end == len(data)):  # what ends here may go on
+            if span.start < cut and (cut < span.end or span.end == len(data)):  # what ends here may continue
                 cut = span.start
         return cut
 
     def _cut(self, data: bytes, spans: list[SecretSpan]) -> int:
-        """Find the last place before which all is decided."""
+        """Find the last position before which all is decided."""
         begun = self._redactor.known.begun(data)
         whole = _line_end(data, len(data))
         unfinished = next((block.start for block in private_keys.blocks(data[:whole]) if block.open), whole)
@@ -109,7 +109,7 @@ class RedactingStream:
 
 
 def _between_lines(data: bytes, spans: list[SecretSpan], cut: int) -> int:
-    """Move the cut back until it goes through no line and no secret."""
+    """Move the cut back until it splits no line and no secret."""
     cut = _line_end(data, cut)
     for span in reversed(spans):
         if span.start < cut < span.end:
@@ -118,7 +118,7 @@ def _between_lines(data: bytes, spans: list[SecretSpan], cut: int) -> int:
 
 
 def _anywhere(spans: list[SecretSpan], cut: int, latest: int) -> int:
-    """Move the cut on behind a secret that it goes through, or from whose name it would part it."""
+    """Move the cut behind a secret that it would split, or separate from its name."""
     for span in spans:
         if span.start - NAMED < cut < span.end:
             cut = min(span.end, latest)

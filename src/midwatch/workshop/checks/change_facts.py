@@ -18,7 +18,7 @@ _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 async def read_changes(
     mirrors: GitMirrors, project: str, commits: tuple[str, str], may_change: tuple[str, ...], commands: tuple[str, ...]
 ) -> tuple[FileFact, ...]:
-    """Read every changed file as it was and as it is, and what it is to the checks."""
+    """Read every changed file before and after the change, and its role in the checks."""
     base, head = commits
 
     async def read(commit: str, path: str) -> bytes:
@@ -45,11 +45,11 @@ async def _text(read: Read, commit: str, path: str) -> str:
     try:
         return (await read(commit, path))[: 4 * MOST_CHARACTERS].decode(errors="replace")[:MOST_CHARACTERS]
     except Unknown:
-        return ""  # a link or a module, not a file: it is there, and holds no text
+        return ""  # a link or a submodule, not a file: it exists, and holds no text
 
 
 async def look(mirrors: GitMirrors, project: str, commit: str, placed: tuple[str, ...]) -> Looked:
-    """Look at a commit for what it says about its own checks."""
+    """Report what a commit says about its own checks."""
     paths = await _paths(mirrors, project, commit)
     texts = {}
     for name in TELLING:
@@ -65,7 +65,7 @@ async def _paths(mirrors: GitMirrors, project: str, commit: str) -> tuple[str, .
 
 
 async def changed_lines(mirrors: GitMirrors, project: str, base: str, head: str) -> dict[str, frozenset[int]]:
-    """Name the lines a change wrote, by file, as they are numbered after it."""
+    """List the lines a change wrote, by file, numbered as after the change."""
     options = (
         "diff",
         "--unified=0",

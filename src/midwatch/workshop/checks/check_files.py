@@ -24,10 +24,10 @@ EXISTING_TESTS = (
     "*.test.*",
     "*.spec.*",
 )
-"""Put back as they were; new ones stay, they are the work."""
+"""Restored from the base; new ones stay, because they are part of the work."""
 
 SNAPSHOTS = ("__snapshots__/", "*.snap", "*.ambr", "*.snapshot", "*.approved.*", "*.golden")
-"""What tests compare with, as a tool recorded it: put back as it was."""
+"""What tests compare with, as a tool recorded it: restored from the base."""
 
 CONFIGURATION = (
     "conftest.py",
@@ -74,18 +74,18 @@ CONFIGURATION = (
     ".circleci/",
     ".pre-commit-config.yaml",
 )
-"""Put back as they were, and taken away where they are new: a new conftest.py can switch old tests off."""
+"""Restored from the base, and removed where they are new: a new conftest.py can switch old tests off."""
 
 PACKAGING = frozenset(
     {"poetry", "setuptools", "setuptools_scm", "hatch", "pdm", "uv", "flit", "maturin", "scikit-build"}
 )
-"""Tables of `[tool]` that describe a package; of hatch and pdm, the scripts do say how it is checked."""
+"""Tables of `[tool]` that describe a package; the scripts of hatch and pdm do say how it is checked."""
 
 SCRIPT_NAMES = re.compile(r"check|test|verify|lint|spec|(?:^|[^a-z])ci(?:[^a-z]|$)")
 INTERPRETERS = re.compile(r"(?:.*/)?(?:sh|bash|dash|zsh|python[\d.]*|node|ruby|perl|deno|bun)$")
 
 MOST_CHARACTERS = 200_000
-"""Read of one file; a test file or a setting that is longer is judged by its beginning."""
+"""Bytes read of one file; a longer test file or settings file is judged by its beginning."""
 
 Read = Callable[[str, str], Awaitable[bytes]]
 
@@ -93,7 +93,7 @@ Read = Callable[[str, str], Awaitable[bytes]]
 def scripts_of(commands: Iterable[str]) -> frozenset[str]:
     """Name the files in the tree that check commands call: a check is what its script says.
 
-    Only those that are called like one: `python3 app.py` runs what the work is about.
+    Only files whose names look like a check: `python3 app.py` runs what the work is about.
     """
     found = set()
     for command in commands:
@@ -107,7 +107,7 @@ def scripts_of(commands: Iterable[str]) -> frozenset[str]:
 
 
 async def kind_of(change: FileChange, read: Read, commits: tuple[str, str], scripts: frozenset[str]) -> FileKind:
-    """Tell what a changed file is to the checks."""
+    """Return what a changed file is to the checks."""
     name = change.path.rsplit("/", 1)[-1]
     if name in _PARTS:
         same = await _says_the_same(_PARTS[name], read, commits, change.path)
@@ -120,9 +120,9 @@ async def kind_of(change: FileChange, read: Read, commits: tuple[str, str], scri
 
 
 def to_restore(files: Iterable[FileFact]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split the changed check files into those to put back from base and those to take away.
+    """Split the changed check files into those to restore from the base and those to remove.
 
-    A test file that was only moved is where it belongs: put back, it would be there twice.
+    A test file that was only moved is where it belongs: restored, it would exist twice.
     """
     every = tuple(files)
     moved_to = {_content(file) for file in every if file.kind is FileKind.TEST and file.before is None}
@@ -146,7 +146,7 @@ def _content(file: FileFact) -> tuple[str, str]:
 
 
 async def _says_the_same(about_checks: Callable[[str], Any], read: Read, commits: tuple[str, str], path: str) -> bool:
-    """Whether both versions say the same about checks; one that cannot be read is taken to differ."""
+    """Whether both versions say the same about checks; one that cannot be read counts as different."""
     said = []
     for commit in commits:
         try:
@@ -193,4 +193,4 @@ _PARTS: dict[str, Callable[[str], Any]] = {
     "setup.cfg": _setup_cfg,
     "package.json": _package_json,
 }
-"""Files that speak of packages and of checks: they matter only where what they say of checks has changed."""
+"""Files about packages and checks: they matter only where what they say about checks has changed."""

@@ -1,4 +1,4 @@
-"""Which scripts of the base a check comes to in the end: a Makefile that calls a script is only as good as that one."""
+"""Which scripts of the base a check finally runs: a Makefile that calls a script is only as good as that script."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ _FOLDERS = frozenset({"scripts", "script", "tools", "tool", "ci", ".ci", "hack",
 
 
 async def called_scripts(read: Read, base: str, commands: Iterable[str], paths: frozenset[str]) -> frozenset[str]:
-    """Name the base's files that check commands call by way of its recipes, and those that these call themselves."""
+    """Name the base's files that check commands call through its recipes, and those that these files call."""
     asked, found, texts = tuple(commands), set[str](), list[str]()
     for name in (one for one in RECIPES if one in paths):
         parts = await _with_included(read, base, name, paths)
@@ -40,7 +40,7 @@ async def called_scripts(read: Read, base: str, commands: Iterable[str], paths: 
 
 
 async def _with_included(read: Read, base: str, name: str, paths: frozenset[str]) -> Mapping[str, str]:
-    """Read a recipe file and those that it includes, however deep; what is included steers checks as it does."""
+    """Read a recipe file and every file it includes, at any depth; an included file controls checks in the same way."""
     texts = {name: await _text(read, base, name)}
     if not _is_makefile(name):
         return texts
@@ -55,7 +55,7 @@ async def _with_included(read: Read, base: str, name: str, paths: frozenset[str]
 
 
 def said_of_checks(name: str, text: str, commands: Iterable[str]) -> str:
-    """Give what a recipe file says of checks: its targets or scripts that are called like one, and what they need."""
+    """Return what a recipe file says about checks: its targets or scripts named like a check, and what they need."""
     if name == "package.json":
         parts, always = _package_scripts(text), ""
     elif _is_makefile(name):
@@ -75,7 +75,7 @@ def said_of_checks(name: str, text: str, commands: Iterable[str]) -> str:
 
 
 def called_in(text: str) -> Iterator[str]:
-    """List the words that stand where a shell looks for a program, or where an interpreter looks for its script."""
+    """List the words at the places where a shell expects a program, or an interpreter its script."""
     for piece in _PIECES.split(_VARIABLE.sub("", text)):
         for word in _NOISE.sub(" ", _BEGINS.sub("", piece)).split():
             if "=" in word:
@@ -94,14 +94,14 @@ def _scripts(texts: Iterable[str], paths: frozenset[str]) -> frozenset[str]:
 
 
 def _is_script(path: str) -> bool:
-    """Whether a file is called as a script of the project's own; `python3 app.py` runs what the work is about."""
+    """Whether a file is called as a script of the project; `python3 app.py` runs what the work is about."""
     *folders, name = path.split("/")
     shell = name.endswith((".sh", ".bash", ".zsh")) or name in {"gradlew", "mvnw"}
     return shell or bool(SCRIPT_NAMES.search(name.lower())) or bool(_FOLDERS & set(folders))
 
 
 def _targets(text: str) -> tuple[dict[str, str], str]:
-    """Give each target with what it needs and does, and the lines outside of all of them."""
+    """Return each target with what it needs and does, and the lines outside all targets."""
     parts: dict[str, str] = {}
     always: list[str] = []
     here: list[str] = []

@@ -1,4 +1,4 @@
-"""Runs check commands in one tree, inside walls, and writes down how each ended."""
+"""Runs check commands in one tree, inside walls, and records how each ended."""
 
 import asyncio
 import shutil
@@ -30,7 +30,7 @@ class Checking:
 
     @property
     def stopped(self) -> bool:
-        """Whether somebody wants it to end."""
+        """Set when the checks should end."""
         return self.stop is not None and self.stop.is_set()
 
 
@@ -48,7 +48,7 @@ async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
     """Run one command in the tree."""
     command = check.command
     await asyncio.to_thread(_head_line, checking.log, command)
-    # A test suite may well be silent until its end: only the wall limit counts.
+    # A test suite may be silent until its end: only the wall limit counts.
     ended = await checking.enclosure.run(
         checking.walls, ["/bin/sh", "-c", command], log=checking.log, wall=checking.wall, stop=checking.stop
     )
@@ -65,7 +65,7 @@ async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
 
 
 def _advice(command: str, exit_code: int, checking: Checking) -> str:
-    """Say what to do where a tool is there for the person and not for the job."""
+    """Say what to do where the person has a tool and the job does not."""
     tool = shutil.which((command.split() or [""])[0])
     if exit_code != NOT_FOUND or tool is None or checking.enclosure.isolation is Isolation.NONE:
         return ""

@@ -1,4 +1,4 @@
-"""Proves delivered work on fresh checkouts: the base, the work, and the work with the base's own check files."""
+"""Verifies delivered work on fresh checkouts: the base, the work, and the work with the base's own check files."""
 
 import asyncio
 import re
@@ -30,11 +30,11 @@ from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 
 async def restore_check_files(tree: Path, mirrors: GitMirrors, base: str, files: tuple[FileFact, ...]) -> int:
-    """Give a fresh checkout of the work the base's check files back, and tell how many that were.
+    """Restore the base's check files in a fresh checkout of the work, and return how many there were.
 
-    Existing tests and everything that configures tests, linters, make or CI go back to base; such configuration that
-    is new goes away; new tests stay. `pyproject.toml`, `setup.cfg` and `package.json` only if what they say about
-    checks changed. Git does the writing, because it does not follow links the agent may have put in the way.
+    Existing tests and everything that configures tests, linters, make or CI are restored; configuration of that kind
+    that is new is removed; new tests stay. `pyproject.toml`, `setup.cfg` and `package.json` only if what they say about
+    checks changed. Git writes the files, because it does not follow links that the agent may have created.
     """
     back, away = to_restore(files)
     by_list = ("--pathspec-from-file=-", "--pathspec-file-nul")
@@ -49,7 +49,7 @@ async def restore_check_files(tree: Path, mirrors: GitMirrors, base: str, files:
 
 @dataclass(frozen=True)
 class Prover:
-    """Proves delivered work on fresh checkouts, inside walls."""
+    """Verifies delivered work on fresh checkouts, inside walls."""
 
     checkouts: Checkouts
     enclosure: Enclosure
@@ -60,7 +60,7 @@ class Prover:
     async def prove(self, asked: ProofRequest) -> Proof:
         """Run the checks on the base, on the work, and on the work with the base's check files; then judge.
 
-        What an earlier round saw of the base is not asked again.
+        Results of the base from an earlier round are reused.
         """
         court, earlier = _Court(self, asked), asked.earlier
         checks = await court.checks() if earlier is None else _as_before(earlier)
@@ -76,7 +76,7 @@ class Prover:
         delivered, coverage = await court.of_work(usable, before)
         before, delivered = await court.doubly(before, delivered)
         restored = await court.of_restored(usable, files, delivered)
-        # All of it is text that an agent wrote: reading it must not hold up the house.
+        # All of it is text that an agent wrote: reading it must not block Midwatch.
         tests = await asyncio.to_thread(new_tests, files)
         said = await court.of_new_tests(usable, tests, before) if tests else "none"
         doubts = await asyncio.to_thread(find_doubts, WorkFacts(files, before, delivered, restored, asked.claims))
@@ -98,13 +98,13 @@ def _as_before(proof: Proof) -> tuple[NamedCheck, ...]:
 
 @dataclass(frozen=True)
 class _Court:
-    """One hearing: every question is asked of a checkout made for it."""
+    """One verification: every question gets a checkout of its own."""
 
     prover: Prover
     asked: ProofRequest
 
     async def checks(self) -> tuple[NamedCheck, ...]:
-        """List what is to be run."""
+        """List the commands to run."""
         found: tuple[str, ...] = ()
         if self.asked.finds_checks:
             placed = self.prover.made.placed if self.prover.made else ()
@@ -114,7 +114,7 @@ class _Court:
         return join_checks(ordered, self.asked.project_checks, found)
 
     async def of_base(self, checks: Sequence[NamedCheck]) -> tuple[Results, tuple[str, ...]]:
-        """Ask the base; what we found ourselves and says nothing there is left out, with a note."""
+        """Run the checks on the base; a check we found ourselves that shows nothing there is left out, with a note."""
         if not checks:
             return (), ()
         async with self._at(self.asked.base, "before") as tree:
@@ -127,7 +127,7 @@ class _Court:
         return kept, notes
 
     async def of_work(self, checks: Sequence[NamedCheck], before: Results) -> tuple[Results, Coverage | None]:
-        """Ask the work as it was delivered."""
+        """Run the checks on the work as it was delivered."""
         if not checks:
             return (), None
         async with self._at(self.asked.head, "delivered") as tree:
@@ -139,7 +139,7 @@ class _Court:
             return results, await measured(tree, changed, [check.command for check in checks])
 
     async def doubly(self, before: Results, delivered: Results) -> tuple[Results, Results]:
-        """Ask the base once more where it matters whether it is flaky, and then the work too."""
+        """Run the base again where it matters whether it is flaky, and then the work too."""
         asked = to_rerun_on_base(before, delivered)
         if not asked or not self.asked.reruns:
             return before, delivered
@@ -154,14 +154,14 @@ class _Court:
     async def of_restored(
         self, checks: Sequence[NamedCheck], files: tuple[FileFact, ...], delivered: Results
     ) -> Results:
-        """Ask the work with the base's check files; where nothing was put back, it has been asked."""
+        """Run the work with the base's check files; where nothing was restored, the earlier result counts."""
         if not checks or not any(to_restore(files)):
             return delivered
         mirrors = self.prover.checkouts.mirrors
         async with self._at(self.asked.head, "restored") as tree:
             await restore_check_files(tree.walls.tree, mirrors, self.asked.base, files)
             results = await run_checks(tree, checks)
-            # It accuses somebody: once is not enough.
+            # The result accuses the agent: one run is not enough.
             return await self._again(tree, results, to_rerun(delivered, results))
 
     async def of_new_tests(
@@ -181,7 +181,7 @@ class _Court:
             return judge_whole(before, await run_checks(tree, checks))
 
     async def _again(self, tree: Checking, results: Results, commands: Sequence[str]) -> Results:
-        """Run some of the commands again on the same tree, until one ends differently or it was often enough."""
+        """Run some of the commands again on the same tree, until one ends differently or the limit is reached."""
         again: list[CheckResult] = []
         for one in results:
             result = one
@@ -200,9 +200,9 @@ class _Court:
 
     @asynccontextmanager
     async def _at(self, commit: str, label: str) -> AsyncIterator[Checking]:
-        """Have a fresh checkout with walls around it."""
+        """Make a fresh checkout with walls around it."""
         place, prover = self.asked.place, self.prover
-        # The attempt is in the label: a frozen one that wakes must not clear away what a newer one works in.
+        # The attempt is in the label: a frozen one that wakes must not remove what a newer one works in.
         async with prover.checkouts.passing(place.project, place.job, commit, f"{label}-{place.epoch}") as tree:
             home = tree.with_name("home")
             await asyncio.to_thread(home.mkdir)
@@ -224,19 +224,19 @@ class _Court:
 
 MOST_BYTES = 16 * 1024**2
 MOST_REPORT_BYTES = 2 * 1024**2
-"""A report is somebody else's text, read whole; a longer one is not read."""
+"""A report is untrusted text, read whole; a longer one is not read."""
 WALL = timedelta(minutes=1)
 _PYTHON = re.compile(r"(?:^|[\s;&|])(\S*python[\d.]*)\s")
 _CONVERT = (
     "p={python}; [ -x .venv/bin/python ] && p=.venv/bin/python; $p -m coverage json -q -o .midwatch-coverage.json"
 )
-"""A .coverage file is a database somebody else wrote: its own tool opens it, inside the walls."""
+"""A .coverage file is an untrusted database: its own tool opens it, inside the walls."""
 
 
 async def measured(
     checking: Checking, changed: Mapping[str, frozenset[int]], commands: Iterable[str]
 ) -> Coverage | None:
-    """Tell how many of the changed lines ran, where the project measures that; it never fails a job."""
+    """Count the changed lines that ran, where the project measures coverage; this never fails a job."""
     tree = checking.walls.tree
     if await asyncio.to_thread(safe_files.read, tree, ".coverage", most=MOST_BYTES):
         log = checking.log.with_name("coverage.log")

@@ -1,1 +1,1 @@
-"""Everything we do with git, on mirrors and clones."""
+"""All git commands on mirrors and clones."""

@@ -25,12 +25,12 @@ from midwatch.workshop.upkeep.kept_checkouts import Kept
 BUNDLE_WALL = timedelta(minutes=5)
 LOOK_WALL = timedelta(minutes=1)
 LONGEST_LOOK = 1_000_000
-"""Of a diff so far; whoever wants more waits for the whole."""
+"""Bytes of a diff while the agent works; the whole diff is shown at the end."""
 MOST_PACKED_REFS = 16 * 1024**2
 
 
 class Checkouts:
-    """The checkouts under one data folder: `<job>/<epoch>/tree` belongs to the agent, the rest to us."""
+    """The checkouts under one data folder: `<job>/<epoch>/tree` belongs to the agent, the rest to Midwatch."""
 
     def __init__(self, home: Path, mirrors: GitMirrors, *, enclosure: Enclosure | None = None) -> None:
         self._home = home
@@ -39,7 +39,7 @@ class Checkouts:
         self.mirrors = mirrors
 
     def tree(self, job: str, epoch: int) -> Path:
-        """Tell where an attempt's clone is, whether or not it exists."""
+        """Return the path of an attempt's clone, whether or not it exists."""
         return self._place(job, epoch) / "tree"
 
     async def private_clone(
@@ -61,7 +61,7 @@ class Checkouts:
         return tree
 
     async def fresh(self, project: str, job: str, commit: str, label: str, *, paths: tuple[str, ...] = ()) -> Path:
-        """Make a throw-away checkout that nobody has worked in; an earlier one of that label goes first."""
+        """Make a throw-away checkout in which nothing has run; an earlier one with that label is removed first."""
         place = self._folder / part(job) / f"fresh-{part(label)}"
         async with self._locked(job) as git:
             await asyncio.to_thread(_clear, place)
@@ -72,7 +72,7 @@ class Checkouts:
     async def passing(
         self, project: str, job: str, commit: str, label: str, *, paths: tuple[str, ...] = ()
     ) -> AsyncIterator[Path]:
-        """Have a fresh checkout for a while."""
+        """Provide a fresh checkout for the length of a block."""
         tree = await self.fresh(project, job, commit, label, paths=paths)
         try:
             yield tree
@@ -80,14 +80,14 @@ class Checkouts:
             await asyncio.to_thread(remove, tree.parent)
 
     async def standing(self, job: str) -> tuple[Kept, ...]:
-        """List a job's clones, and whether each holds work that is nowhere else."""
+        """List a job's clones, and whether each holds work that exists only there."""
         async with self._locked(job):
             return tuple([await self._judged(job, epoch) for epoch in await self._epochs(job)])
 
     async def collect(
         self, keep: Collection[str], older_than: timedelta | None, most_bytes: int | None, now: datetime
     ) -> tuple[Collected, ...]:
-        """Remove clones of other jobs by age and room, oldest first, and what dead attempts left; never unique work."""
+        """Remove clones of other jobs by age and size, oldest first, and leftovers of attempts; never unique work."""
         limits = garbage.GarbageLimits(older_than=older_than, most_bytes=most_bytes, now=now)
         return await garbage.collect(self._home, frozenset(keep), limits, self._judged)
 
@@ -106,27 +106,27 @@ class Checkouts:
             await asyncio.to_thread(remove, self._folder / part(job))
 
     async def hand_on(self, job: str, epoch: int, *, to: str, at: int) -> None:
-        """Give a job that is over's clone to the one that goes on with it; done already, it changes nothing."""
+        """Move the clone of a finished job to the job that continues it; repeating this changes nothing."""
         old, new = self._place(job, epoch), self._place(to, at)
         async with self._locked(job):
-            # What the agent remembers of its conversation lies in its home: each moves by itself, whatever was cut off.
+            # The home holds the agent's memory of its conversation. Each moves on its own, so this can be repeated.
             for left, taken in ((old.with_name("home"), new.with_name("home")), (old, new)):
                 if await asyncio.to_thread(left.is_dir) and not await asyncio.to_thread(taken.exists):
                     await asyncio.to_thread(taken.parent.mkdir, parents=True, exist_ok=True)
                     await asyncio.to_thread(left.rename, taken)
 
     async def head(self, job: str, epoch: int) -> str:
-        """Tell the commit an agent's clone is at, by reading files: git is never run where an agent may set traps."""
+        """Return the commit of an agent's clone, by reading files: git is never run where an agent may set traps."""
         return await asyncio.to_thread(read_head, self.tree(job, epoch))
 
     def bundle_of(self, job: str, epoch: int) -> Path:
-        """Tell where what an agent made is packed."""
+        """Return the path of the bundle with an agent's commits."""
         return self._place(job, epoch) / "delivery.bundle"
 
     async def bundle(self, job: str, epoch: int, base: str, head: str) -> Path:
         """Pack the commits from base to head into a file for the quarantine, inside the walls.
 
-        Our own repository with our own settings borrows the clone's objects, so that nothing the agent wrote into its
+        A repository with our own settings borrows the clone's objects, so that nothing the agent wrote into its
         git folder (hooks, filters, aliases) is read.
         """
         if sha(base) == sha(head):
@@ -137,12 +137,12 @@ class Checkouts:
         return bundle
 
     async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
-        """Commit what an agent that has ended left lying; tell whether there was anything."""
+        """Commit what an ended agent left uncommitted; return whether there was anything."""
         async with self._locked(job), self._desk(job, epoch) as inside:
             return await commit_leftovers(inside, message)
 
     async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
-        """Show what an agent at work has committed until now; like the bundle, made inside the walls."""
+        """Show what a running agent has committed so far; like the bundle, made inside the walls."""
         head = await self.head(job, epoch)
         if sha(base) == head:
             return ""
@@ -168,7 +168,7 @@ class Checkouts:
         return await asyncio.to_thread(kept_checkouts.epochs, self._folder / part(job))
 
     async def _judged(self, job: str, epoch: int) -> Kept:
-        """Look at one clone, inside the walls; whoever calls holds the job's lock."""
+        """Inspect one clone, inside the walls; the caller holds the job's lock."""
         place = self._place(job, epoch)
         try:
             project = await asyncio.to_thread(_project, place)
@@ -184,7 +184,7 @@ class Checkouts:
         self, git: Git, project: str, tree: Path, commit: str, *, branch: str = "", folders: tuple[str, ...] = ()
     ) -> None:
         settings = {"user.name": "Midwatch agent", "user.email": IDENTITY[1], "gc.auto": "0", "commit.gpgSign": "false"}
-        # Written by the clone itself: each call of git more delays every agent.
+        # The clone command writes this itself: each further call of git delays every agent.
         given = (f"--config={key}={value}" for key, value in settings.items())
         clone = ("clone", "--quiet", "--shared", "--no-checkout", "--template=", *given)
         upload = f"--upload-pack={git.far_side('upload-pack')}"
@@ -198,7 +198,7 @@ class Checkouts:
 
 
 def _leave_out(tree: Path) -> None:
-    """Keep what an agent tells us out of what it commits, wherever it writes it."""
+    """Keep the agent's signal files out of its commits, in every folder."""
     excluded = tree / ".git" / "info" / "exclude"
     excluded.parent.mkdir(exist_ok=True)
     excluded.write_text("".join(f"/{folder}/\n" for folder in IN_CHECKOUT))
@@ -210,7 +210,7 @@ def _clear(place: Path) -> None:
 
 
 def _project(place: Path) -> str:
-    """Tell which project an attempt belongs to, as we wrote it down beside its tree."""
+    """Return the project of an attempt, from our record beside its tree."""
     try:
         return part(json.loads(safe_files.text(place, "project")))
     except (ValueError, TypeError):
@@ -218,7 +218,7 @@ def _project(place: Path) -> str:
 
 
 def read_head(tree: Path) -> str:
-    """Follow a clone's HEAD by hand, through loose and packed refs."""
+    """Resolve a clone's HEAD by reading loose and packed refs."""
     name = safe_files.text(tree, ".git/HEAD")
     if name.startswith("ref: refs/heads/"):
         ref = name.removeprefix("ref: ")
@@ -242,9 +242,9 @@ _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def subjects_since(tree: Path, head: str, base: str) -> tuple[str, ...]:
-    """Give the subjects of the commits from base to head, oldest first; as many as are there to be read.
+    """Return the subjects of the commits from base to head, oldest first; as many as can be read.
 
-    Only first parents are followed. A commit that is packed, or too large to look at, ends the walk.
+    Only first parents are followed. A commit that is packed or too large to read ends the walk.
     """
     found: list[str] = []
     at = head
@@ -277,7 +277,7 @@ def _commit(tree: Path, sha: str) -> tuple[str, str] | None:
 
 
 def folders_named(patterns: Iterable[str]) -> tuple[str, ...]:
-    """List the folders if the patterns name nothing but whole folders from the top; else nothing, meaning all.
+    """List the folders if the patterns name only whole folders from the top; otherwise nothing, which means all.
 
     `api/` is such a folder; `api` may be a file.
     """

@@ -1,4 +1,4 @@
-"""The one way to run git: a clean environment, no hooks, no helpers, a deadline, and errors a person can act on."""
+"""The only way to run git: a clean environment, no hooks, no helpers, a deadline, and errors a person can act on."""
 
 import asyncio
 import contextlib
@@ -19,11 +19,11 @@ VARIABLES = ("MIDWATCH_GIT_NAME", "MIDWATCH_GIT_WORD")
 HELPER = (
     '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$MIDWATCH_GIT_NAME" "$MIDWATCH_GIT_WORD"; }; f'
 )
-"""Git asks this only where the host wants to know who we are, and only for the host it is bound to."""
+"""Git calls this only where the host requires authentication, and only for the host it is bound to."""
 
 
 async def shown_by(keys: GitCredentials | None, url: str) -> Way:
-    """Tell what lets git show a credential to this one host; ssh has the person's own keys."""
+    """Return what lets git show a credential to this one host; ssh uses the person's own keys."""
     parts = urlsplit(url)
     if keys is None or parts.scheme not in {"http", "https"}:
         return Way()
@@ -48,7 +48,7 @@ HARDENING: Mapping[str, str] = {
     "gc.auto": "0",
     "maintenance.auto": "false",
     "receive.autogc": "false",
-    # `updateInstead` in somebody's settings would let a push rewrite the files they look at.
+    # `updateInstead` in a person's settings would let a push rewrite their working files.
     "receive.denyCurrentBranch": "refuse",
     "fetch.recurseSubmodules": "false",
     "submodule.recurse": "false",
@@ -57,14 +57,14 @@ HARDENING: Mapping[str, str] = {
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",
     "push.gpgSign": "false",
-    # The person's folder may belong to another user; we only ever look at folders that were named to us.
+    # The person's folder may belong to another user; we only read folders that were named to us.
     "safe.directory": "*",
 }
 IDENTITY = ("Midwatch", "midwatch@localhost.invalid")
 
 
 def environment() -> dict[str, str]:
-    """Make the environment git gets: nothing of ours, nothing of the person's settings."""
+    """Make the environment for git: no variables from the server, and none of the person's settings."""
     name, address = IDENTITY
     return {
         "PATH": os.pathsep.join(os.get_exec_path()),
@@ -85,14 +85,14 @@ def environment() -> dict[str, str]:
 
 
 def hardened(more: Mapping[str, str] | None = None) -> list[str]:
-    """Make the start of every git command line; `more` settings win over the usual ones."""
+    """Build the start of every git command line; `more` settings override the defaults."""
     settings = {**HARDENING, **(more or {})}
     return ["git", *(part for key, value in settings.items() for part in ("-c", f"{key}={value}"))]
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much one git process may use on objects that somebody else made; sizes are in bytes."""
+    """How much one git process may use on untrusted objects; sizes are in bytes."""
 
     memory: int = 1 << 30
     file: int = 1 << 30
@@ -100,19 +100,19 @@ class Bounds:
     cpu_seconds: int = 120
 
     def around(self) -> tuple[str, ...]:
-        """Begin the command line: laid on a running process instead, the limits came too late for a fast one."""
+        """Build the start of the command line: limits set on a running process would come too late for a fast one."""
         limits = f"ulimit -d {self.memory >> 10} && ulimit -f {self.file >> 9} && ulimit -t {self.cpu_seconds}"
         return "/bin/sh", "-c", f'{limits} && exec "$@"', "sh"
 
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Runs git in a given repository. `hold` are open files each git process keeps open (our lock on a mirror)."""
+    """Runs git in a given repository. `hold` are open files that each git process keeps open (our lock on a mirror)."""
 
     limit: timedelta = timedelta(minutes=5)
     hold: tuple[int, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
-    """They win over the usual ones."""
+    """They override the defaults."""
     surroundings: tuple[tuple[str, str], ...] = ()
     bounds: Bounds | None = None
     keys: GitCredentials | None = field(default=None, repr=False)
@@ -120,21 +120,21 @@ class Git:
     """The URL it may show a credential to."""
 
     def holding(self, descriptor: int) -> "Git":
-        """Make a runner whose processes keep this file open, so that a lock outlives us if they do."""
+        """Make a runner whose processes keep this file open, so that a lock stays held if they outlive the server."""
         return replace(self, hold=(*self.hold, descriptor))
 
     def bounded(self, bounds: Bounds | None = None) -> "Git":
-        """Make a runner for objects that somebody hostile may have made."""
+        """Make a runner for objects that an attacker may have made."""
         # Files above the threshold are streamed, never held in memory whole.
         calm = (("core.bigFileThreshold", "8m"), ("pack.threads", "1"), ("pack.windowMemory", "64m"))
         return replace(self, bounds=bounds or Bounds(), settings=(*self.settings, *calm))
 
     def alone(self) -> "Git":
-        """Make a runner that reaches no other repository: a partial clone would fetch, and so be written to."""
+        """Make a runner that reaches no other repository: a partial clone would fetch, which writes to it."""
         return replace(self, settings=(*self.settings, ("protocol.file.allow", "never")))
 
     def toward(self, source: Path | str) -> "Git":
-        """Make a runner that can reach this one source, by its own transport and no other."""
+        """Make a runner that can reach this one source, by its own transport only."""
         means = way_to(source)
         return replace(
             self,
@@ -144,36 +144,36 @@ class Git:
         )
 
     def far_side(self, program: str) -> str:
-        """Name the program git starts at the other end of a fetch or push; settings given by -c do not reach it."""
+        """Name the program git starts at the other end of a fetch or push; settings from -c do not reach it."""
         return shlex.join([*hardened({"protocol.file.allow": "never"}), program])
 
     async def run(self, repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-        """Run git and return what it printed; any other ending than success is Broken."""
+        """Run git and return its output; every exit but success raises Broken."""
         code, out, complaint = await self.attempt(repository, *arguments, stdin=stdin)
         if code:
             verb = next((word for word in arguments if not word.startswith("-")), "git")
             if self.bounds is not None and (code < 0 or "memory" in complaint):
                 raise Refused(
-                    f"The work is too large to look at: git {verb} needed more than its share of time or memory.",
+                    f"The work is too large to check: git {verb} exceeded its limit of time or memory.",
                     hint="Ask for smaller steps, and keep large files out of commits.",
                 )
             raise Broken(
                 f"git {verb} failed in {repository}: {complaint or f'exit code {code}'}",
-                hint=f"Run `git -C {shlex.quote(str(repository))} status` to see what git thinks of that folder.",
+                hint=f"Run `git -C {shlex.quote(str(repository))} status` to see what git reports about that folder.",
             )
         return out
 
     async def text(self, repository: Path, *arguments: str, stdin: bytes = b"") -> str:
-        """Run git and return what it printed as text without the line end."""
+        """Run git and return its output as text without the line end."""
         return (await self.run(repository, *arguments, stdin=stdin)).decode(errors="replace").rstrip("\n")
 
     async def attempt(self, repository: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
-        """Run git and return its exit code, its output and the line of its complaint that says why."""
+        """Run git and return its exit code, its output and the line of stderr that gives the reason."""
         code, out, complaints = await self.converse(repository, *arguments, stdin=stdin)
         return code, out, telling_line(complaints)
 
     async def converse(self, repository: Path, *arguments: str, stdin: bytes | int = b"") -> tuple[int, bytes, str]:
-        """Run git and return its exit code, its output and all of its complaint; `stdin` may be an open file."""
+        """Run git and return its exit code, its output and all of stderr; `stdin` may be an open file."""
         process = await self._start(repository, arguments, stdin if isinstance(stdin, int) else None)
         words = None if isinstance(stdin, int) else stdin
         try:
@@ -243,14 +243,14 @@ async def _at_most(stream: asyncio.StreamReader, most: int, verb: str) -> bytes:
         heard += chunk
         if len(heard) > most:
             raise Refused(
-                f"git {verb} had more than {most >> 20} MiB to say about the work.",
-                hint="The work is far too large to look at; ask for smaller steps.",
+                f"git {verb} had more than {most >> 20} MiB of output about the work.",
+                hint="The work is far too large to check; ask for smaller steps.",
             )
     return bytes(heard)
 
 
 def telling_line(complaints: str) -> str:
-    """Pick the line that says why: the rejected ref or broken object where git names one, else the last."""
+    """Pick the line that gives the reason: the rejected ref or broken object where git names one, else the last."""
     lines = [line.strip() for line in complaints.splitlines() if line.strip()]
     telling = [line for line in lines if line.startswith(("! [", "error: object "))] or lines[-1:]
     return telling[0].removeprefix("fatal: ").removeprefix("error: ").removeprefix("! ") if telling else ""

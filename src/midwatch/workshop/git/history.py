@@ -1,4 +1,4 @@
-"""Reads commits and changed files out of a repository we own, as git paths and counted as text."""
+"""Reads commits and changed files from a repository that Midwatch owns, as git paths and counted as text."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ LONGEST_MESSAGE = 100_000
 
 
 def read_everything_as_text(repository: Path) -> None:
-    """Make a bare repository of ours count lines in every file: `--numstat` heeds no `--text`, only attributes.
+    """Make a bare repository count lines in every file: `--numstat` ignores `--text` and obeys only attributes.
 
-    The repository's own list wins over any `.gitattributes`, and beats the zero byte that makes git guess "binary".
+    The repository's own list overrides any `.gitattributes`, and the zero byte that makes git guess "binary".
     """
     (repository / "info").mkdir(exist_ok=True)
     (repository / "info" / "attributes").write_text("* diff\n")
@@ -29,7 +29,7 @@ def read_everything_as_text(repository: Path) -> None:
 
 @dataclass(frozen=True)
 class TreeEntry:
-    """One raw line of a tree diff, the path as git stores it."""
+    """One raw line of a tree diff, with the path as git stores it."""
 
     path: bytes
     status: str
@@ -43,7 +43,7 @@ class TreeEntry:
 async def entries_between(
     git: Git, repository: Path, old: str, new: str, *, counted: bool = True
 ) -> tuple[TreeEntry, ...]:
-    """Compare two trees by git paths, renames taken apart, lines counted unless that is not wanted."""
+    """Compare two trees by git paths; renames are split, and lines are counted unless the caller opts out."""
     form = ("--raw", "--numstat") if counted else ("--raw",)
     arguments = ("diff-tree", "-r", "-z", *form, "--no-abbrev", "--no-renames", *AS_TEXT)
     return parse_entries(await git.run(repository, *arguments, sha(old), sha(new)))
@@ -68,7 +68,7 @@ def parse_entries(output: bytes) -> tuple[TreeEntry, ...]:
 
 def _number(field: bytes | str) -> int:
     if not field.isdigit():
-        raise Corrupt("git left a file's lines uncounted.", hint="The repository lacks info/attributes; make it anew.")
+        raise Corrupt("git left a file's lines uncounted.", hint="The repository lacks info/attributes; restore it.")
     return int(field)
 
 
@@ -91,9 +91,9 @@ def listed(entries: Iterable[TreeEntry]) -> tuple[FileChange, ...]:
 
 
 async def commits_between(git: Git, repository: Path, old: str, new: str) -> tuple[Commit, ...]:
-    """List the commits that `new` has and `old` has not, oldest first."""
+    """List the commits that `new` has and `old` lacks, oldest first."""
     shape = ("--reverse", "--topo-order", "--no-renames", "--diff-merges=first-parent", "--numstat", *AS_TEXT)
-    # Zero bytes, because a subject may hold any other; paths are quoted, so no zero byte comes from them.
+    # Separated by zero bytes, because a subject may hold any other byte; paths are quoted, so they hold none.
     output = await git.text(
         repository, "log", *shape, "--format=%x00%H%x00%s%x00%B%x00", "--no-decorate", f"{sha(old)}..{sha(new)}"
     )
@@ -115,6 +115,6 @@ def _commit(name: str, subject: str, message: str, counts: str) -> Commit:
 
 
 def legible(text: str) -> str:
-    """Make a stranger's line safe to show: nothing that moves the cursor or turns the reading direction."""
+    """Make an untrusted line safe to show: without characters that move the cursor or turn the reading direction."""
     shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
     return shown if len(shown) <= LONGEST_SUBJECT else shown[: LONGEST_SUBJECT - 1] + "…"

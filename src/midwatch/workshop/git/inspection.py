@@ -1,4 +1,4 @@
-"""Looks at a person's repository and says what stands in the way, without changing anything."""
+"""Inspects a person's repository and reports what prevents its use, without changing anything."""
 
 import asyncio
 from pathlib import Path
@@ -13,8 +13,8 @@ MOST_DIRTY = 50
 
 
 async def inspect(git: Git, path: Path) -> RepositoryFacts:
-    """Tell a repository's top folder, branch, newest commit and uncommitted paths (at most 50); bare ones are fine."""
-    # A partial clone would fetch what we ask it for, and so be written to.
+    """Return a repository's top folder, branch, newest commit and uncommitted paths (at most 50); it may be bare."""
+    # A partial clone would fetch what we ask for, and the fetch would write to it.
     whole, git = git, git.alone()
     if not await asyncio.to_thread(path.is_dir):
         raise Misuse(f"{path} is not a folder.", hint="Give the path of a git repository on this machine.")
@@ -48,7 +48,7 @@ async def _branch(git: Git, top: Path) -> str:
 
 
 async def inspect_url(git: Git, url: str, look: Path) -> RepositoryFacts:
-    """Tell a far repository's branch and newest commit, from a passing copy of that one commit in `look`."""
+    """Return a remote repository's branch and newest commit, from a temporary copy of that one commit in `look`."""
     address, reaching = checked(url), git.toward(url)
     code, out, complaints = await reaching.converse(Path("/"), "ls-remote", "--quiet", "--symref", address, "HEAD")
     if code:
@@ -61,7 +61,7 @@ async def inspect_url(git: Git, url: str, look: Path) -> RepositoryFacts:
     await git.run(Path("/"), "init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(look))
     fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
     wanted = f"+refs/heads/{branch}:refs/heads/look"
-    # The oldest way of serving files knows no depth; then the whole history comes.
+    # The oldest protocol for serving files knows no depth; then the whole history comes.
     for depth in (("--depth=1",), ()):
         code, _, complaints = await reaching.converse(look, *fetch, *depth, address, wanted)
         if code == 0 or "shallow" not in complaints:
@@ -74,7 +74,7 @@ async def inspect_url(git: Git, url: str, look: Path) -> RepositoryFacts:
 
 async def _refuse_what_we_cannot_carry(git: Git, top: Path, head: str, *, called: str) -> None:
     code, listing, _ = await git.attempt(top, "ls-tree", "-r", "-z", head)
-    tree = [] if code else listing.split(b"\0")  # a clone without trees is looked at once its origin has filled it in
+    tree = [] if code else listing.split(b"\0")  # a clone without trees is checked once its origin has completed it
     modules = [line.split(b"\t", 1)[1].decode(errors="replace") for line in tree if line.startswith(b"160000 ")]
     if modules:
         raise Refused(

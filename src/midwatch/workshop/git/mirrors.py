@@ -1,4 +1,4 @@
-"""Our own bare mirror of each project: the person's repository is read once, and never leaned on afterwards."""
+"""One bare mirror per project: the person's repository is read once, and later work does not depend on it."""
 
 import asyncio
 import contextlib
@@ -18,18 +18,18 @@ from midwatch.workshop.upkeep.folders import locked, part, remove, sha
 
 
 class GitMirrors:
-    """The mirrors under one data folder. Whoever writes to one holds its lock."""
+    """The mirrors under one data folder. A writer holds the mirror's lock."""
 
     def __init__(self, home: Path, git: Git | None = None) -> None:
         self._folder = home / "mirrors"
         self.git = git or Git()
 
     def path(self, project: str) -> Path:
-        """Tell where a project's mirror is, whether or not it exists yet."""
+        """Return the path of a project's mirror, whether or not it exists yet."""
         return self._folder / f"{part(project)}.git"
 
     async def inspect(self, source: Path | str) -> RepositoryFacts:
-        """Look at a person's repository, a folder or a URL, without changing anything in it."""
+        """Inspect a person's repository, a folder or a URL, without changing anything in it."""
         if not is_url(source):
             return await inspect(self.git, Path(source))
         await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ class GitMirrors:
 
     @asynccontextmanager
     async def held(self, project: str) -> AsyncIterator[tuple[Path, Git]]:
-        """Hold a mirror for writing; git processes share the lock, so one we leave behind still has it."""
+        """Lock a mirror for writing; git processes share the lock, so one that outlives the server still holds it."""
         mirror = self.path(project)
         async with locked(self._folder / f"{part(project)}.lock") as descriptor:
             git = self.git.holding(descriptor)
@@ -51,9 +51,9 @@ class GitMirrors:
             yield mirror, git
 
     async def refresh(self, project: str, source: Path | str) -> None:
-        """Bring all heads and tags of the person's repository into the mirror, and drop those that are gone.
+        """Fetch all heads and tags of the person's repository into the mirror, and drop those that were deleted.
 
-        What a shallow or partial clone lacks comes from where it was cloned; nothing is written to it.
+        What a shallow or partial clone lacks is fetched from its origin; nothing is written to the clone.
         """
         async with self.held(project) as (mirror, git):
             origin = "" if is_url(source) else await unshallow.origin_of(git, Path(source))
@@ -64,12 +64,12 @@ class GitMirrors:
                 await unshallow.refuse_gaps(git, mirror, Path(source))
 
     async def update(self, project: str, source: Path | str, branch: str) -> str:
-        """Bring the mirror up to date and return the branch's commit."""
+        """Update the mirror and return the branch's commit."""
         await self.refresh(project, source)
         return await self.head_of(project, branch)
 
     async def last_subjects(self, project: str, commit: str, most: int) -> tuple[str, ...]:
-        """Give the subjects of the last commits up to one, newest first."""
+        """Return the subjects of the last commits up to one, newest first."""
         said = await self.git.run(self.path(project), "log", f"--max-count={most}", "--format=%s", sha(commit))
         return tuple(line[:200] for line in said.decode(errors="replace").splitlines() if line)
 
@@ -85,16 +85,16 @@ class GitMirrors:
         if code:
             raise Broken(
                 f"git fetch failed in {mirror}: {telling_line(complaints) or f'exit code {code}'}",
-                hint=f"Run `git -C {shlex.quote(str(source))} status` to see what git thinks of that folder.",
+                hint=f"Run `git -C {shlex.quote(str(source))} status` to see what git reports about that folder.",
             )
 
     async def pin(self, project: str, job: str, commit: str) -> None:
-        """Keep a commit for a job, whatever the person does to their branches meanwhile."""
+        """Keep a commit for a job, whatever the person does to their branches."""
         async with self.held(project) as (mirror, git):
             await git.run(mirror, "update-ref", f"refs/midwatch/keep/{part(job)}", sha(commit))
 
     async def head_of(self, project: str, branch: str) -> str:
-        """Tell the newest commit of a branch as the mirror knows it."""
+        """Return the newest commit of a branch in the mirror."""
         name = f"refs/heads/{branch}"
         code, out, _ = await self.git.attempt(
             self._existing(project), "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
@@ -115,7 +115,7 @@ class GitMirrors:
         return await history.file_changes(self.git, self._existing(project), base, head)
 
     async def log(self, project: str, base: str, head: str) -> tuple[Commit, ...]:
-        """List the commits from base (left out) to head, oldest first."""
+        """List the commits from base (excluded) to head, oldest first."""
         return await history.commits_between(self.git, self._existing(project), base, head)
 
     async def show_file(self, project: str, commit: str, path: str) -> bytes:
@@ -146,12 +146,12 @@ class GitMirrors:
 
 
 def _is_complete(mirror: Path) -> bool:
-    """A mirror gets its name only when it is whole; anything less was broken from outside."""
+    """A mirror gets its name only when it is complete; an incomplete one was broken from outside."""
     return (mirror / "HEAD").is_file() and (mirror / "config").is_file() and (mirror / "objects").is_dir()
 
 
 def _clear_stale_locks(mirror: Path) -> None:
-    """Remove what a killed git left; safe only under our lock, which every living writer shares."""
+    """Remove lock files of a killed git; safe only under our lock, which every living writer shares."""
     leftovers = [*mirror.glob("*.lock"), *mirror.glob("refs/**/*.lock")]
     leftovers += [*mirror.glob("objects/pack/tmp_*"), *mirror.glob("objects/pack/*.lock")]
     for leftover in leftovers:
@@ -165,13 +165,13 @@ UNRELATED = "(the two have no history in common)"
 
 
 class MirrorMerger:
-    """Joins commits of one mirror; what comes of it is kept only when a stack asks for it."""
+    """Merges commits of one mirror; the result is kept only when a stack asks for it."""
 
     def __init__(self, mirrors: GitMirrors) -> None:
         self._mirrors = mirrors
 
     async def join(self, project: str, onto: str, head: str, message: str) -> tuple[str, tuple[str, ...]]:
-        """Merge one commit upon another: the new commit, or nothing and the files in which they conflict."""
+        """Merge one commit onto another: the new commit, or nothing and the files that conflict."""
         async with self._mirrors.held(project) as (mirror, git):
             tree, files = await _merged(git.bounded(), mirror, sha(onto), sha(head))
             if not tree:
@@ -180,13 +180,13 @@ class MirrorMerger:
             return await git.text(mirror, "commit-tree", tree, *sides, stdin=message.encode()), ()
 
     async def holds(self, project: str, commit: str, within: str) -> bool:
-        """Tell whether one commit's history contains another."""
+        """Return whether one commit's history contains another."""
         mirror = self._mirrors.path(project)
         code, _, _ = await self._mirrors.git.attempt(mirror, "merge-base", "--is-ancestor", sha(commit), sha(within))
         return code == 0
 
     async def keep(self, project: str, stack: str, commit: str) -> None:
-        """Keep a stack's last commit, and so all of it, under a name of our own."""
+        """Keep a stack's last commit, and so all of it, under a ref of Midwatch."""
         async with self._mirrors.held(project) as (mirror, git):
             await git.run(mirror, "update-ref", f"refs/midwatch/stacks/{part(stack)}", sha(commit))
 

@@ -1,4 +1,4 @@
-"""Where a project comes from: a folder or a URL, which transports are let near git, and what their refusals mean."""
+"""Where a project comes from: a folder or a URL, which transports git may use, and what their refusals mean."""
 
 import ipaddress
 import os
@@ -14,9 +14,9 @@ from midwatch.terms.projects import is_url as looks_like_url
 
 SAFE = ("file", "https", "ssh")
 OPEN = ("http", "git")
-"""Anybody on the way can change what they carry, so they are for this machine only."""
+"""Anyone on the network path can change what they carry, so they are for this machine only."""
 
-# BatchMode asks nothing; strict checking refuses a host nobody has ever looked at.
+# BatchMode asks nothing; strict checking refuses a host whose key was never confirmed.
 SSH = (
     "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oConnectTimeout=20 -oClearAllForwardings=yes "
     "-oPermitLocalCommand=no -oForwardAgent=no"
@@ -25,19 +25,19 @@ SSH = (
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What git must be told to reach one source."""
+    """The settings git needs to reach one source."""
 
     settings: tuple[tuple[str, str], ...] = ()
     surroundings: tuple[tuple[str, str], ...] = ()
 
 
 def is_url(source: Path | str) -> bool:
-    """Tell a URL (or `user@host:path`) from a folder."""
+    """Distinguish a URL (or `user@host:path`) from a folder."""
     return isinstance(source, str) and looks_like_url(source)
 
 
 def checked(source: Path | str) -> str:
-    """Return what git may be given for this source, or raise Misuse."""
+    """Return what git may get for this source, or raise Misuse."""
     if not is_url(source):
         return str(source)
     text = str(source)
@@ -76,7 +76,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def way_to(source: Path | str) -> Way:
-    """Tell what lets git reach this source and nothing else."""
+    """Return the settings that let git reach this source and nothing else."""
     if not is_url(source):
         return Way()
     scheme, _ = _scheme(checked(source))
@@ -84,7 +84,7 @@ def way_to(source: Path | str) -> Way:
     surroundings: list[tuple[str, str]] = []
     if scheme == "ssh":
         settings.append(("core.sshCommand", SSH))
-        # The keys of the person who runs the server; nothing else of their environment comes along.
+        # The keys of the person who runs the server; nothing else of their environment is passed.
         surroundings += [("SSH_AUTH_SOCK", agent)] if (agent := os.environ.get("SSH_AUTH_SOCK", "")) else []
     if scheme in ("http", "https"):
         settings += [("http.lowSpeedLimit", "500"), ("http.lowSpeedTime", "60"), ("http.sslVerify", "true")]
@@ -132,9 +132,9 @@ _SIGNS: tuple[tuple[str, type[MidwatchError], str, str], ...] = (
 
 
 def failure(source: Path | str, complaints: str) -> MidwatchError:
-    """Turn git's words about a source into one sentence and what to do."""
+    """Turn git's message about a source into one sentence and what to do."""
     host = urlsplit(str(source)).hostname or str(source).partition(":")[0]
-    # A host may well be called ssl.example; only git's own words count.
+    # A host may be called ssl.example; only git's own words count.
     words = complaints.replace(str(source), "").replace(host or "\0", "")
     for signs, kind, what, hint in _SIGNS:
         if re.search(signs, words, re.IGNORECASE | re.MULTILINE):

@@ -1,4 +1,4 @@
-"""A desk inside the walls: git of ours, with our settings, on the objects of an agent's clone."""
+"""Runs git inside the walls, with our settings, on the objects of an agent's clone."""
 
 import asyncio
 import shlex
@@ -37,7 +37,7 @@ git update-ref refs/heads/delivery "$head"
 
 @dataclass(frozen=True, slots=True)
 class SandboxedGit:
-    """One attempt's clone, looked at from inside; `folder` is ours, and the agent never sees it."""
+    """One attempt's clone, read from inside the walls; the agent never sees `folder`."""
 
     enclosure: Enclosure
     walls: SandboxSpec
@@ -45,7 +45,7 @@ class SandboxedGit:
     log: Path
 
     async def run(self, script: str, facts: dict[str, str], *, wall: timedelta) -> int:
-        """Run a shell script of ours with these variables, and tell its exit code."""
+        """Run a shell script with these variables, and return its exit code."""
         tree = place_inside(self.walls, self.enclosure.isolation)
         given = {"desk": str(self.folder / "out"), "tree": str(tree), "mirror": str(self.walls.objects[0]), **facts}
         words = "".join(f"{name}={shlex.quote(value)}\n" for name, value in given.items())
@@ -59,18 +59,18 @@ class SandboxedGit:
         return ended.exit_code
 
     async def read(self, name: str, *, most: int) -> bytes:
-        """Read a file that a script left on the desk."""
+        """Read a file that a script left in the folder."""
         return await asyncio.to_thread(safe_files.read, self.folder, f"out/{name}", most=most) or b""
 
     async def put(self, name: str, lines: Sequence[str]) -> None:
-        """Lay a list on the desk for a script to read."""
+        """Write a list into the folder for a script to read."""
         text = "".join(f"{line}\n" for line in lines)
         await asyncio.to_thread((self.folder / "out" / name).write_text, text)
 
 
 @asynccontextmanager
 async def desk(enclosure: Enclosure, place: Path, objects: Path) -> AsyncIterator[SandboxedGit]:
-    """Set up a desk beside an attempt's tree, and clear it away."""
+    """Make the folder beside an attempt's tree, and remove it afterwards."""
     folder = place / "desk"
     await asyncio.to_thread(_set_up, folder)
     surroundings = {key: value for key, value in environment().items() if key not in ("PATH", "HOME")}
@@ -97,8 +97,8 @@ def _set_up(folder: Path) -> None:
 
 
 async def pack(desk: SandboxedGit, bundle: Path, *, base: str, head: str, wall: timedelta) -> None:
-    """Bundle the commits from base to head; no more than the cap is ever written."""
-    # A pipe cuts off a bundle that grows too large; what git said of it comes through a file.
+    """Bundle the commits from base to head; never write more than the cap."""
+    # A pipe cuts off a bundle that grows too large; git's message comes through a file.
     script = f"""{_AT_HEAD}
 {{ code=0; git bundle create --quiet --version=2 - "^$base" {DELIVERY_REF} || code=$?; echo $code > "$desk/code"; }} \\
   | head -c {MOST_BYTES + 1} > "$desk/bundle"
@@ -125,7 +125,7 @@ def _no_bundle(log: Path, head: str, *, unknown: bool) -> Refused:
 
 
 async def difference(desk: SandboxedGit, *, base: str, head: str, most: int, wall: timedelta) -> str:
-    """Show the patch from base to head, at most that many bytes of it."""
+    """Return the patch from base to head, at most that many bytes."""
     form = "--patch --text --no-textconv --no-ext-diff --no-color"
     script = f'{_AT_HEAD}\ngit diff {form} "$base" "$head" -- | head -c {most} > "$desk/patch"\n'
     code = await desk.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
@@ -138,8 +138,8 @@ JUNK = (
     *("node_modules/", ".venv/", ".tox/", ".nox/", "*.swp", "*~", ".DS_Store"),
     *(f"/{folder}/" for folder in IN_CHECKOUT),
 )
-"""What programs leave behind that nobody means to keep; what the project itself ignores is left out anyway."""
-# A lock of a git that was killed belongs to nobody: whoever could hold it has ended.
+"""What programs leave behind without purpose; what the project itself ignores is left out anyway."""
+# A lock of a killed git has no holder: every process that could hold it has ended.
 _COMMIT = """
 cd "$tree"
 rm -f .git/index.lock
@@ -149,7 +149,7 @@ git diff --cached --quiet || { git commit --quiet --no-verify --message "$messag
 
 
 async def commit_leftovers(desk: SandboxedGit, message: str) -> bool:
-    """Commit whatever is changed or new; tell whether there was anything, and leave it lying where git will not."""
+    """Commit what is changed or new, and return whether there was anything; leave it uncommitted where git refuses."""
     at_work = replace(desk, walls=replace(desk.walls, tree_read_only=False))
     await at_work.put("junk", JUNK)
     code = await at_work.run(_COMMIT, {"message": message}, wall=LEFTOVERS_WALL)

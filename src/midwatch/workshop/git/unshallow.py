@@ -1,4 +1,4 @@
-"""Completes what a shallow or partial clone lacks, from where it was cloned, and writes nothing to the clone itself."""
+"""Completes what a shallow or partial clone lacks, from its origin, and writes nothing to the clone itself."""
 
 import asyncio
 import re
@@ -15,18 +15,18 @@ _SHA = re.compile(r"[0-9a-f]{40}")
 
 
 async def is_shallow(git: Git, top: Path) -> bool:
-    """Tell whether a clone's history was cut off."""
+    """Return whether a clone's history was cut off."""
     return await git.text(top, "rev-parse", "--is-shallow-repository") == "true"
 
 
 async def is_partial(git: Git, top: Path) -> bool:
-    """Tell whether a clone left files to be fetched when they are needed."""
+    """Return whether a clone left files to be fetched on demand."""
     asked = ("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
     return (await git.attempt(top, *asked))[0] == 0
 
 
 async def origin_of(git: Git, top: Path) -> str:
-    """Tell where an incomplete clone came from; nothing if the clone is complete."""
+    """Return the origin of an incomplete clone; nothing if the clone is complete."""
     quiet = git.alone()
     shallow, partial = await is_shallow(quiet, top), await is_partial(quiet, top)
     if not shallow and not partial:
@@ -55,7 +55,7 @@ async def refuse_unreachable(git: Git, top: Path) -> None:
 
 
 async def bring_missing(git: Git, mirror: Path, top: Path, origin: str) -> None:
-    """Fetch everything the clone was cut from: first its origin's branches, then what only the clone remembers."""
+    """Fetch everything the clone lacks: first its origin's branches, then what only the clone names."""
     source: Path | str = origin if is_url(origin) else Path(origin)
     reaching = git.toward(source)
     fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", *_far(git, source), origin)
@@ -64,7 +64,7 @@ async def bring_missing(git: Git, mirror: Path, top: Path, origin: str) -> None:
     if code:
         raise incomplete(top, failure(origin, complaints).message)
     for name in await _not_there(git, mirror, await _roots(git, top)):
-        # A branch may have been rewritten since; most hosts still give a commit by its name. If not, we say so later.
+        # A branch may have been rewritten since; most hosts still serve a commit by its id. If not, we report it later.
         await reaching.attempt(mirror, *fetch, f"+{name}:refs/midwatch/origin/commits/{name}")
 
 
@@ -95,7 +95,7 @@ async def refuse_gaps(git: Git, mirror: Path, top: Path) -> None:
 
 
 def incomplete(top: Path, why: str) -> Refused:
-    """Say that a clone lacks something we cannot get, and how to complete it."""
+    """Report that a clone lacks something we cannot get, and how to complete it."""
     there = f"git -C {shlex.quote(str(top))}"
     return Refused(
         f"{top} is a shallow or partial clone, and the rest of it cannot be fetched: {why.rstrip('.')}.",

@@ -1,1 +1,1 @@
-"""The holder: one small process per job that outlives the server and never lets go of the agent's tree."""
+"""The holder: one small process per job that outlives the server and keeps control of the agent's process tree."""

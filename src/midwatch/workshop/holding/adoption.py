@@ -1,4 +1,4 @@
-"""Starts holders, finds them again after a restart, and names those that nobody claims."""
+"""Starts holders, finds them again after a restart, and lists those that no record claims."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ _PAUSE, _TRIES = 0.02, 1500
 
 @dataclass(frozen=True)
 class EndedProgram:
-    """The agent has ended, and its holder told how."""
+    """The agent has ended, and its holder recorded how."""
 
     place: Path
     state: records.State | None
@@ -31,7 +31,7 @@ class EndedProgram:
 
 @dataclass(frozen=True)
 class Lost:
-    """Nobody can tell how the agent ended; nothing of it runs, and this is what is known."""
+    """How the agent ended is unknown; none of its processes run, and this is what is known."""
 
     place: Path
     why: str
@@ -49,7 +49,7 @@ class Orphan:
 
 
 async def launch(spec: Spec) -> HeldProgram:
-    """Start a holder for this job and epoch, or give the one that was started first; older epochs are stopped."""
+    """Start a holder for this job and epoch, or return the one that was started first; older epochs are stopped."""
     _check(spec)
     for epoch in await asyncio.to_thread(records.epochs, spec.folder):
         if epoch > spec.epoch:
@@ -77,10 +77,10 @@ async def launch(spec: Spec) -> HeldProgram:
 async def adopt(
     folder: Path, nonce: str | None = None, *, epoch: int | None = None
 ) -> HeldProgram | EndedProgram | Lost:
-    """Find a job's newest holder again; with a nonce, only that one is taken for ours.
+    """Find a job's newest holder again; with a nonce, accept only that one.
 
-    With an epoch, the holder hears of it at once: whoever speaks for an older one is refused from now on, and so are
-    we, by Stale, if a newer one has spoken.
+    With an epoch, the holder learns it at once: it refuses requests for an older one from now on. If it already knows
+    a newer one, it refuses this one too, as Stale.
     """
     known = await asyncio.to_thread(records.epochs, folder)
     if not known:
@@ -88,7 +88,7 @@ async def adopt(
     found = await _adopt_epoch(records.epoch_folder(folder, known[-1]), nonce)
     if isinstance(found, HeldProgram) and epoch is not None:
         found.epoch = epoch
-        with contextlib.suppress(Unavailable):  # it ends just now, or is frozen; its next answer will tell
+        with contextlib.suppress(Unavailable):  # it is ending, or is frozen; its next answer will show which
             await found.beat()
     return found
 
@@ -113,7 +113,7 @@ async def _adopt_epoch(place: Path, nonce: str | None) -> HeldProgram | EndedPro
         held = HeldProgram(place, state, *pins)
         if pins[0] is not None and read_ending(place) is None:
             return held
-        ending = await held.wait()  # the guardian may still be at work
+        ending = await held.wait()  # the guardian may still be cleaning up
     else:
         if why:
             await _end_unreadable(place)
@@ -128,7 +128,7 @@ def _why_not_ours(state: records.State | None) -> str:
 
 
 async def _state_of(place: Path) -> records.State | None:
-    """Read the state, patiently while a holder is just beginning."""
+    """Read the state, with retries while a holder is just starting."""
     for _ in range(_TRIES):
         if (place / records.STATE).exists() or not await asyncio.to_thread(_is_locked, place):
             break
@@ -137,7 +137,7 @@ async def _state_of(place: Path) -> records.State | None:
 
 
 async def _end_unreadable(place: Path) -> None:
-    """End an agent whose holder cannot be asked; a holder that lives writes the verdict itself."""
+    """End an agent whose holder cannot be asked; a living holder writes the verdict itself."""
     await asyncio.to_thread(tree.kill_all, lambda: tree.marked(f"{records.MARK}={records.mark_of(place)}"))
     for _ in range(_TRIES):
         if not await asyncio.to_thread(_is_locked, place):
@@ -146,7 +146,7 @@ async def _end_unreadable(place: Path) -> None:
 
 
 def _pin(pid: int, start: int) -> int | None:
-    """Open first, look after: a pinned number cannot become another's between the two."""
+    """Open first, compare afterwards: a pinned process number cannot pass to another process between the two."""
     with tree.pinned(pid, start) as pidfd:
         return os.dup(pidfd) if pidfd is not None else None
 
@@ -166,7 +166,7 @@ def _is_locked(place: Path) -> bool:
 
 
 async def _begin(spec: Spec) -> tuple[str, str]:
-    # By path and isolated: the holder needs nothing of ours, and starts without reading the site's packages.
+    # By path and isolated: the holder imports nothing of Midwatch, and starts without reading the site's packages.
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-S", str(begin.__file__)),
         stdin=asyncio.subprocess.PIPE,
@@ -185,7 +185,10 @@ def _check(spec: Spec) -> None:
     if wrong := [number for number in spec.fds if not FIRST_FD <= number <= LAST_FD]:
         raise Misuse(f"File number {wrong[0]} cannot be passed.", hint=f"Use numbers from {FIRST_FD} to {LAST_FD}.")
     if spec.ports and spec.control is None:
-        raise Misuse("Ports were named, but no control socket to get them by.", hint="Give what the walls were given.")
+        raise Misuse(
+            "Ports were named, but no control socket to receive them.",
+            hint="Pass the control socket that the walls have.",
+        )
 
 
 def _overtaken(spec: Spec) -> Stale:

@@ -1,4 +1,4 @@
-"""Starts the agent below the holder, and buries what becomes the holder's child."""
+"""Starts the agent below the holder, and reaps every child of the holder."""
 
 import contextlib
 import ctypes
@@ -15,17 +15,17 @@ from typing import NoReturn
 from midwatch.workshop.holding.spec import Spec
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-_HIGH = 256  # own files wait above every number a command line is likely to name
+_HIGH = 256  # the holder's own files use numbers above every number a command line is likely to name
 
 
 def prctl(option: int, value: int) -> None:
-    """Ask something of the kernel for this process."""
+    """Set a kernel option for this process."""
     if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def set_window(terminal: int, rows: int, columns: int) -> None:
-    """Give a terminal its size; the kernel tells the programs on it."""
+    """Set a terminal's size; the kernel notifies the programs on it."""
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
@@ -45,14 +45,14 @@ def _memory_file(number: int, content: bytes) -> int:
 
 @dataclass
 class Ends:
-    """The descriptors of one agent: ours, and those it finds as 0, 1 and 2."""
+    """The descriptors of one agent: the holder's ends, and the agent's 0, 1 and 2."""
 
     ours: tuple[int | None, int, int | None]
     theirs: tuple[int, int, int]
 
 
 def make_ends(spec: Spec) -> Ends:
-    """Make the agent's streams; in the guardian, so that what lies in a pipe outlives a killed holder."""
+    """Make the agent's streams; in the guardian, so that bytes in a pipe outlive a killed holder."""
     ends = _make_ends(spec)
     for ours in ends.ours:
         if ours is not None:
@@ -91,7 +91,7 @@ class AgentProcess:
         self.status: int | None = None
 
     def bury(self) -> None:
-        """Reap every dead child by its own number, so that nobody's status is taken for the agent's."""
+        """Reap every dead child by its own number, so that no other status is mistaken for the agent's."""
         with contextlib.suppress(ChildProcessError):
             while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 _, status = os.waitpid(found.si_pid, 0)
@@ -103,7 +103,7 @@ def _become(
     spec: Spec, mark: str, streams: tuple[int, int, int], files: dict[int, int], tell: int, holder: int
 ) -> NoReturn:
     try:
-        signal.set_wakeup_fd(-1)  # its number may be one of the command's files in a moment
+        signal.set_wakeup_fd(-1)  # its number may soon be one of the command's files
         os.setsid()
         if spec.terminal is not None:
             fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)

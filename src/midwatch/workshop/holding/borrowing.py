@@ -1,4 +1,4 @@
-"""One request whose answer brings descriptors along."""
+"""One request whose answer carries descriptors."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ MOST_DOORS = 64
 
 
 async def borrow(place: Path, request: dict[str, Any]) -> tuple[dict[str, Any], list[socket.socket]]:
-    """Ask the holder for its doors; they are the caller's to close. Without anybody to ask the answer is empty."""
+    """Ask the holder for its doors; the caller closes them. Without a holder the answer is empty."""
     loop = asyncio.get_running_loop()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.setblocking(False)  # noqa: FBT003 - the socket's own signature

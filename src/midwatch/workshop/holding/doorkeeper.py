@@ -1,4 +1,4 @@
-"""The doors of a sandbox in the holder's hands: taken when its first process opens them, and kept for life.
+"""The holder's side of a sandbox's doors: it receives the listeners when they open, and keeps them for life.
 
 The server borrows duplicates. While no server serves them, connections wait in the kernel's backlog.
 """
@@ -18,7 +18,7 @@ NOT_YET: Final = "not yet"
 
 
 class Doorkeeper:
-    """Waits at the control socket, from before the sandbox begins until it has handed out what it listens with."""
+    """Waits at the control socket, from before the sandbox starts until the sandbox has handed out its listeners."""
 
     def __init__(self, control: Path | None, ports: tuple[int, ...], patience: float, board: selectors.BaseSelector):
         self._control, self._ports, self._selector = control, ports, board
@@ -31,21 +31,21 @@ class Doorkeeper:
 
     @property
     def pending(self) -> bool:
-        """Tell whether doors are wanted that are not open."""
+        """Return whether doors are wanted that are not open."""
         return len(self._kept) < len(self._ports)
 
     def failed(self) -> bool:
-        """Tell whether the doors will never open; `why` says why."""
+        """Return whether the doors will never open; `why` gives the reason."""
         if self.pending and not self.why and time.monotonic() >= self._deadline:
             self.why = "they were not open in time"
         return bool(self.why)
 
     def lend(self) -> list[int]:
-        """Name the descriptors of the doors, for whoever passes them on."""
+        """Return the descriptors of the doors, so that the caller can pass them on."""
         return [door.fileno() for door in self._kept]
 
     def close(self) -> None:
-        """Wait no longer, and shut what is open."""
+        """Stop waiting, and close what is open."""
         self._let_go()
         for door in self._kept:
             door.close()
@@ -85,7 +85,7 @@ class Doorkeeper:
         taken = _sockets(descriptors)
         if tuple(_port(door) for door in taken) == self._ports:
             self._kept = taken
-            with contextlib.suppress(OSError):  # it has ended meanwhile, which its exit code tells
+            with contextlib.suppress(OSError):  # it has ended; its exit code says so
                 inside.send(GO_ON)
         else:
             self.why = "it handed out something else" if word else "it ended first"

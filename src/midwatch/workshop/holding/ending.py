@@ -1,4 +1,4 @@
-"""How a held agent ended, in a form that lasts."""
+"""How a held agent ended, in a durable form."""
 
 import asyncio
 import contextlib
@@ -15,9 +15,9 @@ How = Literal["exited", "killed", "wall", "idle", "dead_man", "stopped", "unguar
 LAST_WORDS = 4000
 SENTENCES: dict[How, str] = {
     "exited": "The agent ended by itself with exit code {exit_code}.",
-    "killed": "The agent was killed by signal {signal}, which did not come from us.",
+    "killed": "The agent was killed by signal {signal}, which Midwatch did not send.",
     "wall": "The agent was stopped because its time was up.",
-    "idle": "The agent was stopped because it had said nothing for too long.",
+    "idle": "The agent was stopped because it printed nothing for too long.",
     "dead_man": "The agent was stopped because the night was over and the server had not been in touch.",
     "stopped": "The agent was stopped on request.",
     "unguarded": "The agent was stopped because the process that guards its holder was killed.",
@@ -27,15 +27,15 @@ SENTENCES: dict[How, str] = {
 }
 # A command that dies of a signal inside its walls ends them with 128 and the signal's number.
 WITHIN_WALLS = {
-    128 + 9: "The agent was killed inside its walls, most often for want of memory.",
-    128 + 24: "The agent was killed because it had used up its time on the processor.",
+    128 + 9: "The agent was killed inside its walls, most often because memory ran out.",
+    128 + 24: "The agent was killed because it had used up its CPU time.",
     128 + 25: "The agent was killed because a file it wrote grew larger than a job's file may be.",
 }
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How it ended, what it said last and what it used."""
+    """How it ended, its last output and what it used."""
 
     how: How
     why: str = ""
@@ -51,7 +51,7 @@ class Ending:
     max_rss: int = 0
     """Bytes, of the largest process."""
     swept: int = 0
-    """How many processes we had to end by force."""
+    """How many processes had to be killed."""
     clean: bool = True
     """Nothing of the agent's tree was left when this was written."""
 
@@ -63,12 +63,12 @@ class Ending:
 
 
 def wall_clock() -> float:
-    """Read the machine's clock: the holder lives in real time, whatever clock the house goes by."""
+    """Read the machine's clock: the holder uses real time, whatever clock Midwatch uses."""
     return time.clock_gettime(time.CLOCK_REALTIME)
 
 
 def write_ending(place: Path, ending: Ending, *, over: bool = True) -> None:
-    """Write the verdict, on a full disk into the room that was set aside for it; not `over` an earlier one."""
+    """Write the verdict, on a full disk into the space reserved for it; not `over` an earlier one."""
     with contextlib.suppress(OSError):
         (place / records.RESERVE).unlink()
     records.write_whole(place / records.EXIT, asdict(ending), over=over)
@@ -84,7 +84,7 @@ def read_ending(place: Path) -> Ending | None:
 
 
 def lost(place: Path, why: str, *, swept: int = 0, clean: bool = True) -> Ending:
-    """Make a verdict out of what a vanished holder left on the disk."""
+    """Make a verdict from what a vanished holder left on the disk."""
     return Ending(
         how="lost",
         why=why,
@@ -97,9 +97,9 @@ def lost(place: Path, why: str, *, swept: int = 0, clean: bool = True) -> Ending
 
 
 async def put_away(place: Path) -> None:
-    """Delete an epoch's output, and its last words from the verdict; who held it and how it ended stay.
+    """Delete an epoch's output, and its last words from the verdict; who held it and how it ended are kept.
 
-    Any number of times; what a crash left half deleted goes the next time.
+    Safe to repeat; what a crash left half deleted is deleted the next time.
     """
     await asyncio.to_thread(_put_away, place)
 

@@ -1,8 +1,8 @@
-"""The holder's own parent: it does nothing until the holder is gone, and then sees that no process of the agent stays.
+"""The holder's parent: it does nothing until the holder is gone, and then ensures that no process of the agent stays.
 
 Server -> begin (ends at once) -> guardian -> holder -> agent. Both guardian and holder are subreapers. A killed
-holder's orphans fall to the guardian, which ends them and writes the verdict; a killed guardian is noticed by the
-holder (its parent-death signal), which ends the agent and writes the verdict. If both are killed in one blow, the
+holder's orphans pass to the guardian, which ends them and writes the verdict; a killed guardian is noticed by the
+holder (its parent-death signal), which ends the agent and writes the verdict. If both are killed at once, the
 agent dies by its own parent-death signal (and with bwrap's pid namespace everything in it); what it had forked without
 one is found later by the mark in its environment. Each of these processes has one thread, which is what a parent-death
 signal is really tied to.
@@ -28,7 +28,7 @@ _LOCK_TRIES, _LOCK_PAUSE = 100, 0.02
 
 
 def detach(told: bytes) -> NoReturn:
-    """Leave the server's process tree and session, and answer it when the holder stands."""
+    """Leave the server's process tree and session, and answer the server when the holder is running."""
     spec, nonce = from_bytes(told)
     heard, tell = os.pipe()
     if os.fork():
@@ -48,7 +48,7 @@ def detach(told: bytes) -> NoReturn:
 
 
 def _guard(spec: Spec, nonce: str, tell: int) -> None:
-    os.umask(0o077)  # all that is written here is raw, and for nobody else
+    os.umask(0o077)  # every file written here is raw, and private to this user
     place = records.epoch_folder(spec.folder, spec.epoch)
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     refusal = _claim(spec, place)
@@ -67,7 +67,7 @@ def _guard(spec: Spec, nonce: str, tell: int) -> None:
             os._exit(1)
     _, out, err = ends.ours
     for descriptor in {tell, *ends.theirs, *ends.ours} - {out, err}:
-        if descriptor is not None:  # our copies; while one is open, the agent's input would never end
+        if descriptor is not None:  # our copies; the agent's input would not end while one is open
             os.close(descriptor)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
@@ -76,9 +76,9 @@ def _guard(spec: Spec, nonce: str, tell: int) -> None:
 
 
 def _claim(spec: Spec, place: Path) -> str:
-    """Take this epoch, for as long as guardian or holder lives; tell why not, if not."""
+    """Claim this epoch, for as long as guardian or holder lives; return the reason if that fails."""
     lock = os.open(place / records.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    for _ in range(_LOCK_TRIES):  # somebody who only looks holds it for a moment
+    for _ in range(_LOCK_TRIES):  # a reader holds it for a moment
         if (place / records.STATE).exists() or (place / records.EXIT).exists():
             return "taken"
         try:
@@ -116,8 +116,8 @@ def _clean_up(place: Path, code: int, streams: dict[str, int | None], caps: Caps
 
 
 def _keep_last_lines(log: LogWriter, source: int) -> None:
-    """Write down what the holder had not read yet."""
-    with contextlib.suppress(OSError):  # nothing more, or a terminal that everybody has left
+    """Save the output that the holder had not read yet."""
+    with contextlib.suppress(OSError):  # no more output, or a terminal that every program has closed
         while data := os.read(source, CHUNK):
             log.add(data)
     log.close()
@@ -125,7 +125,7 @@ def _keep_last_lines(log: LogWriter, source: int) -> None:
 
 def _bury() -> None:
     try:
-        while os.waitpid(-1, os.WNOHANG)[0]:  # the holder's status is read already; nobody else's is wanted
+        while os.waitpid(-1, os.WNOHANG)[0]:  # the holder's status is read already; no other is needed
             pass
     except ChildProcessError:
         return

@@ -1,4 +1,4 @@
-"""The server's side of one holder: follow it, speak to it, stop it, and learn how it ended."""
+"""The server's side of one holder: follow it, send to it, stop it, and learn how it ended."""
 
 import asyncio
 import base64
@@ -27,7 +27,7 @@ Stream = Literal["out", "err"]
 
 
 class HeldProgram:
-    """A holder that was found alive, pinned by pidfds so that no other process is ever taken for it."""
+    """A holder that was found alive, pinned by pidfds so that no other process is mistaken for it."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class HeldProgram:
         weakref.finalize(self, _close, self._pins)
 
     async def follow(self, after: int = 0, stream: Stream = "out") -> AsyncIterator[LogPiece]:
-        """Give the output from a place in the stream on, as it comes, until the agent has ended; cuts are named."""
+        """Yield the output from a position in the stream on, as it comes, until the agent ends; cuts are marked."""
         async with self._call({"do": "follow"}) as line:
             while True:
                 piece = await asyncio.to_thread(read_piece, self.place / stream, after)
@@ -61,41 +61,41 @@ class HeldProgram:
             after = piece.after
 
     async def say(self, data: bytes, *, ends: bool = False, once: str = "") -> None:
-        """Give the agent input; `ends` closes it afterwards (on a terminal, say Ctrl-D instead).
+        """Send the agent input; `ends` closes it afterwards (on a terminal, send Ctrl-D instead).
 
-        Under a name it is said `once`, whoever says it again: the holder remembers for as long as the agent lives.
+        With the name `once` it is sent only once, by any server: the holder remembers it while the agent lives.
         """
         if len(data) > INPUT_ROOM:
             raise Misuse(f"{len(data)} bytes are too much input at once.", hint=f"Send at most {INPUT_ROOM} at a time.")
         await self._ask({"do": "say", "data": base64.b64encode(data).decode(), "ends": ends, "once": once})
 
     async def said(self, once: str) -> bool:
-        """Whether something was said under this name."""
+        """Whether something was sent under this name."""
         return bool((await self._ask({"do": "said", "once": once})).get("said"))
 
     async def rest(self, seconds: float) -> None:
-        """Have the idle clock stand still for so long, or go on with 0; the wall clock never stands still."""
+        """Pause the idle clock for so long, or resume it with 0; the wall clock never pauses."""
         await self._ask({"do": "rest", "seconds": seconds})
 
     async def beat(self) -> None:
-        """Let the holder know that the server is there."""
+        """Report to the holder that the server is alive."""
         await self._ask({"do": "beat"})
 
     async def resize(self, rows: int, columns: int) -> None:
-        """Give an interactive job's terminal another size."""
+        """Resize an interactive job's terminal."""
         await self._ask({"do": "resize", "rows": rows, "columns": columns})
 
     async def doors(self) -> list[socket.socket]:
         """Lend the sandbox's listeners, once it has opened them; they do not block, and the caller closes them."""
         answer, doors = await self._borrow_doors()
-        while answer.get("why") == NOT_YET:  # its holder ends it before long, if they never open
+        while answer.get("why") == NOT_YET:  # if they never open, its holder ends it soon
             await asyncio.sleep(_PAUSE)
             answer, doors = await self._borrow_doors()
         _judge(answer)
         return doors
 
     async def stop(self, grace: float | None = None, *, epoch: int | None = None) -> Ending:
-        """End the agent's whole tree, by force after `grace` seconds, and tell how it ended.
+        """End the agent's whole tree, by force after `grace` seconds, and return how it ended.
 
         A holder that does not answer is ended itself, and its guardian ends the tree.
         """
@@ -143,7 +143,7 @@ class HeldProgram:
     async def _call(
         self, request: dict[str, Any], epoch: int | None = None
     ) -> AsyncIterator[asyncio.StreamReader | None]:
-        """Open one line to the holder and put the request; None when there is nobody to talk to."""
+        """Open one connection to the holder and send the request; None when no holder answers."""
         try:
             folder = os.open(self.place, os.O_RDONLY | os.O_DIRECTORY)
         except OSError:
@@ -181,33 +181,33 @@ def _judge(answer: dict[str, Any]) -> None:
 
 
 def settle(place: Path, why: str = "it and its guardian were killed") -> Ending:
-    """Read the verdict; where nobody was left to write one, end what still runs and write it."""
+    """Read the verdict; where no process was left to write one, end what still runs and write it."""
     ending = read_ending(place)
     if ending is None:
         mark = f"{records.MARK}={records.mark_of(place)}"
         group = records.group_of(records.read_state(place), boot_id())
         swept, clean = kill_all(lambda: marked(mark), group=group)
         ending = lost(place, why, swept=swept, clean=clean)
-        # Whoever settled it meanwhile was first; a verdict that cannot be read is none.
+        # The first verdict counts; one that cannot be read is treated as missing.
         torn = read_ending(place) is None and (place / records.EXIT).exists()
-        with contextlib.suppress(OSError):  # on a full disk the next to look settles it again
+        with contextlib.suppress(OSError):  # on a full disk the next reader settles it again
             write_ending(place, ending, over=torn)
     return read_ending(place) or ending
 
 
 async def _ticked(line: asyncio.StreamReader) -> bool:
-    """Wait for news from the holder; False when it has hung up."""
+    """Wait for news from the holder; False when it has closed the connection."""
     try:
         news = await line.read(1 << 16)
     except ConnectionError:
         return False
-    if news.startswith(b"{"):  # its answer to our request comes before all ticks
+    if news.startswith(b"{"):  # the answer to our request comes before all ticks
         _judge(json.loads(news.partition(b"\n")[0]))
     return bool(news)
 
 
 async def _gone(pin: int) -> None:
-    """Wait for the end of a pinned process; each waiter on a descriptor of its own."""
+    """Wait for the end of a pinned process; each waiter uses its own descriptor."""
     loop, over = asyncio.get_running_loop(), asyncio.Event()
     descriptor = os.dup(pin)
     loop.add_reader(descriptor, over.set)

@@ -19,11 +19,11 @@ from midwatch.workshop.holding.switchboard import FILES, Switchboard, decode
 from midwatch.workshop.sandbox.walls import groups
 
 READ_BYTES = 1 << 16
-LAST_READS = 1024  # a pipe holds far less; only an unkillable process could go on longer
+LAST_READS = 1024  # a pipe holds far less; only an unkillable process could continue longer
 
 
 class Holder:
-    """One agent in its holder's hands, from its start to its verdict."""
+    """One held agent, from its start to its verdict."""
 
     def __init__(self, spec: Spec, nonce: str, place: Path, guardian: int, ends: agents.Ends) -> None:
         self._spec, self._nonce, self._place, self._guardian, self._ends = spec, nonce, place, guardian, ends
@@ -36,16 +36,16 @@ class Holder:
         self._began = self._spoke = time.monotonic()
         self._touched = _uptime()
         self._still_until = 0.0
-        """Until then the agent waits for us, and its silence is not counted."""
+        """Until then the agent waits for the server, and its silence is not counted."""
         self._said: set[str] = set()
-        """Names of what it was told once; whoever asks again after a restart must not tell it twice."""
+        """Names of inputs that are sent only once; a restarted server that repeats one must not send it twice."""
         self._logs = {
             name: LogWriter(place / name, spec.caps.head, spec.caps.tail) for name in (records.OUT, records.ERR)
         }
         self._listen_to_signals()
 
     def run(self, tell: int) -> None:
-        """Start the agent, say so, hold it to its end and write the verdict."""
+        """Start the agent, report it, hold it to its end and write the verdict."""
         agents.prctl(agents.PR_SET_CHILD_SUBREAPER, 1)
         self._board = Switchboard(self._place, self._selector, self._answer)
         control, ports, patience = self._spec.control, self._spec.ports, self._spec.limits.doors
@@ -131,7 +131,7 @@ class Holder:
     def _turn(self, patience: float) -> None:
         """Wait once for anything to happen, and serve it."""
         for key, _ in self._selector.select(patience):
-            if key.fileobj in self._selector.get_map():  # an earlier one of this turn may have ended it
+            if key.fileobj in self._selector.get_map():  # an earlier event of this turn may have ended it
                 key.data()
         self._agent.bury()
         self._board.tick(b"%d %d\n" % (self._logs[records.OUT].size, self._logs[records.ERR].size))
@@ -141,12 +141,12 @@ class Holder:
         self._selector.register(source, selectors.EVENT_READ, lambda: self._read(source, log))
 
     def _read(self, source: int, log: LogWriter) -> bool:
-        """Take some output; False when there is none now or never will be."""
+        """Read some output; False when there is none now or never will be."""
         try:
             data = os.read(source, READ_BYTES)
         except BlockingIOError:
             return False
-        except OSError:  # a terminal that everybody has left
+        except OSError:  # a terminal that every program has closed
             data = b""
         if not data:
             self._selector.unregister(source)
@@ -161,7 +161,7 @@ class Holder:
             return {"ok": False, "why": "this is another holder"}
         if int(request["epoch"]) < self._epoch:
             return {"ok": False, "why": "stale"}
-        self._epoch = int(request["epoch"])  # whoever speaks for an older one has been replaced
+        self._epoch = int(request["epoch"])  # a server with an older epoch has been replaced
         self._touched = _uptime()
         served = {
             "stop": self._asked_to_stop,
@@ -170,7 +170,7 @@ class Holder:
             "rest": self._rest,
             "doors": lambda _: self._lend_doors(),
             "resize": self._resize,
-        }.get(request["do"])  # beat and follow: being in touch is all
+        }.get(request["do"])  # beat and follow: the contact itself is all that counts
         return {"ok": True, **((served(request) if served else None) or {})}
 
     def _asked_to_stop(self, request: dict[str, Any]) -> None:
@@ -209,7 +209,7 @@ class Holder:
         return tree.descendants(os.getpid())
 
     def _take_down(self) -> None:
-        """Ask all that is left of the tree to end, then end it."""
+        """Ask the rest of the tree to end, then kill it."""
         asked = [process for process in self._living() if not _is_bwrap(process.pid)]
         tree.send(asked, signal.SIGTERM)
         tree.send(asked, signal.SIGCONT)
@@ -219,7 +219,7 @@ class Holder:
         self._swept, self._clean = tree.kill_all(self._living, self._turn, self._group)
 
     def _drain(self) -> None:
-        """Keep the last words: what still sits in the pipes."""
+        """Save the last output that is still in the pipes."""
         self._agent.bury()
         for source, name in ((self._agent.out, records.OUT), (self._agent.err, records.ERR)):
             for _ in range(LAST_READS):
@@ -261,7 +261,7 @@ def _uptime() -> float:
 
 
 def _is_bwrap(pid: int) -> bool:
-    # It ends with its child anyway; ended first, it would take the child along before the grace is over.
+    # It ends with its child anyway; ended first, it would end the child before the grace is over.
     try:
         return Path("/proc", str(pid), "comm").read_text().strip() == "bwrap"
     except OSError:

@@ -1,4 +1,4 @@
-"""The agent's input on its way: taken at once, handed on as the agent reads, and never more than there is room for."""
+"""The agent's input: accepted at once, passed on as the agent reads, and bounded in size."""
 
 import os
 import selectors
@@ -16,7 +16,7 @@ class Intake:
         self._ends = stdin is None
 
     def take(self, data: bytes, *, ends: bool) -> str:
-        """Take some input, the last if `ends`; tell why not, if not."""
+        """Accept some input, the last if `ends`; return the reason if that fails."""
         if self._stdin is None or self._ends:
             return "its input is at its end"
         if len(self._waiting) + len(data) > INPUT_ROOM:

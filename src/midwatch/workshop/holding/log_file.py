@@ -1,7 +1,7 @@
-"""One stream of output on disk: the head and the tail are kept, and what is cut between them is named.
+"""One stream of output on disk: the head and the tail are kept, and the cut between them is marked.
 
-A stream is a folder of segments, each named for the place in the stream where it begins. Every byte is on its way to
-the disk before anybody hears of it, so a killed holder loses none; a hole between segments is a cut, whether the cap
+A stream is a folder of segments, each named for its position in the stream. Every byte is written to
+the disk before it is reported, so a killed holder loses none; a gap between segments is a cut, whether the cap
 made it or a full disk.
 """
 
@@ -16,16 +16,16 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class LogPiece:
-    """Some bytes of a stream, and where to go on after them."""
+    """Some bytes of a stream, and the position after them."""
 
     data: bytes
     after: int
     cut: int = 0
-    """How many bytes are missing here; `data` is then our own line that says so."""
+    """How many bytes are missing here; `data` is then the line that says so."""
 
 
 class LogWriter:
-    """Writes one stream and lets go of its middle."""
+    """Writes one stream and drops its middle."""
 
     def __init__(self, folder: Path, head: int, tail: int) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -34,18 +34,18 @@ class LogWriter:
         self._segment = max(SMALLEST_SEGMENT, min(LARGEST_SEGMENT, tail // 4, head or tail))
         self._file = -1
         self._room = 0
-        self._kept: list[tuple[int, int]] = []  # begin and end of each tail segment that may go one day
-        self.size = _end(folder)  # the guardian goes on where a killed holder stopped
+        self._kept: list[tuple[int, int]] = []  # begin and end of each tail segment that may be dropped later
+        self.size = _end(folder)  # the guardian continues where a killed holder stopped
 
     def add(self, data: bytes) -> None:
-        """Take the next piece of output; a full disk costs lines, never the agent."""
+        """Write the next piece of output; a full disk costs lines, never the agent."""
         while data:
             taken = self._write(data[: self._room] if self._room else data[: self._open_next()])
             data = data[taken:]
         self._forget()
 
     def close(self) -> None:
-        """See what was written safely to the disk."""
+        """Flush what was written safely to the disk."""
         if self._file >= 0:
             with contextlib.suppress(OSError):
                 os.fsync(self._file)
@@ -67,13 +67,13 @@ class LogWriter:
         return self._room
 
     def _write(self, data: bytes) -> int:
-        """Write what the disk takes, and count all of it: places in the stream are places in the agent's output."""
+        """Write what the disk accepts, and count all of it: stream positions are positions in the agent's output."""
         written = 0
         with contextlib.suppress(OSError):
             written = os.write(self._file, data)
         self._room -= len(data)
         if written < len(data):
-            self._room = 0  # the rest is lost, so the next segment begins after the hole
+            self._room = 0  # the rest is lost, so the next segment begins after the gap
         self.size += len(data)
         return len(data)
 
@@ -85,7 +85,7 @@ class LogWriter:
 
 
 def read_piece(folder: Path, after: int) -> LogPiece | None:
-    """Read on from a place in the stream: bytes, the line that names a cut, or None when there is no more yet."""
+    """Read on from a position in the stream: bytes, the line that marks a cut, or None when there is no more yet."""
     while True:
         begins = _segments(folder)
         here = [begin for begin in begins if begin <= after]
@@ -93,7 +93,7 @@ def read_piece(folder: Path, after: int) -> LogPiece | None:
         try:
             data = _read(folder / f"{here[-1]:016d}", after - here[-1]) if here else b""
         except FileNotFoundError:
-            continue  # it was let go between looking and opening
+            continue  # it was dropped between listing and opening
         if data:
             return LogPiece(data, after + len(data))
         if not later:

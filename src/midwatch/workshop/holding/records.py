@@ -1,4 +1,4 @@
-"""What lies in an epoch's folder, written so that a reader finds all of it or nothing."""
+"""The records in an epoch's folder, written so that a reader finds all of a record or nothing."""
 
 import contextlib
 import hashlib
@@ -13,12 +13,12 @@ OUT, ERR = "out", "err"
 RESERVE = "reserve"
 RESERVE_BYTES = 1 << 16
 MARK = "MIDWATCH_HELD"
-"""In the environment of everything held: what a double fault leaves behind is found by it."""
+"""In the environment of every held process: processes left by a double fault are found by it."""
 
 
 @dataclass(frozen=True)
 class State:
-    """Who holds what: enough to know the very same processes again."""
+    """Who holds what: enough to identify the same processes again."""
 
     nonce: str
     epoch: int
@@ -46,17 +46,17 @@ def epochs(folder: Path) -> list[int]:
 
 
 def argv_hash(argv: tuple[str, ...]) -> str:
-    """Hash a command line; the words themselves may hold what nobody should read."""
+    """Hash a command line; its words may hold secrets."""
     return hashlib.sha256("\0".join(argv).encode(errors="surrogateescape")).hexdigest()
 
 
 def mark_of(place: Path) -> str:
-    """Name the mark of an epoch by its path, so that it is known even when the state cannot be read."""
+    """Derive the mark of an epoch from its path, so that it is known even when the state cannot be read."""
     return hashlib.sha256(os.fsencode(place.resolve())).hexdigest()[:32]
 
 
 def write_whole(path: Path, content: dict[str, Any], *, over: bool = True) -> None:
-    """Write a record beside its place, make it durable, and move it in; not `over` one that already exists."""
+    """Write a record beside its place, make it durable, and rename it; not `over` one that already exists."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:
         draft.touch(mode=0o600)
@@ -78,14 +78,14 @@ def write_whole(path: Path, content: dict[str, Any], *, over: bool = True) -> No
 
 
 def write_state(place: Path, state: State) -> None:
-    """Record who holds what, and set room aside for the verdict: a full disk must not silence it."""
+    """Record who holds what, and reserve space for the verdict, which must be written even on a full disk."""
     write_whole(place / STATE, asdict(state))
     with contextlib.suppress(OSError), (place / RESERVE).open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
 
 
 def read_record(path: Path) -> dict[str, Any] | None:
-    """Read a record; None when it is absent or not whole."""
+    """Read a record; None when it is absent or incomplete."""
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -94,12 +94,12 @@ def read_record(path: Path) -> dict[str, Any] | None:
 
 
 def group_of(state: State | None, boot: str) -> Path | None:
-    """Find the agent's cgroup, if it was made since this boot; its name is nobody else's while the machine is up."""
+    """Find the agent's cgroup, if it was made since this boot; no other group gets its name while the machine is up."""
     return Path(state.group) if state is not None and state.group and state.boot == boot else None
 
 
 def read_state(place: Path) -> State | None:
-    """Read who holds what; None when there is nothing or nothing whole."""
+    """Read who holds what; None when it is absent or incomplete."""
     content = read_record(place / STATE)
     try:
         return State(**content) if content else None

@@ -1,4 +1,4 @@
-"""What a holder is told at its birth: one command, its surroundings and its limits."""
+"""What a holder gets at its start: one command, its environment and its limits."""
 
 import base64
 import json
@@ -12,23 +12,23 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True)
 class HolderLimits:
-    """When to end an agent that does not end by itself; seconds of the machine's own clocks."""
+    """When to end an agent that does not end by itself; seconds of the machine's clocks."""
 
     wall: float = 7200.0
     idle: float = 600.0
     grace: float = 5.0
-    """How long TERM is given before STOP and KILL."""
+    """Time between TERM and STOP with KILL."""
     night_ends: float | None = None
-    """Unix time of the night's end; until then a silent server is only a server that is being restarted."""
+    """Unix time of the night's end; until then a silent server is assumed to be restarting."""
     dead_man: float = 900.0
-    """After the night's end, how long nobody from the server may be in touch."""
+    """After the night's end, how long the server may be silent."""
     doors: float = 30.0
     """How long a sandbox may take to open its doors."""
 
 
 @dataclass(frozen=True)
 class Caps:
-    """How many bytes of each stream the disk keeps: the first and the last."""
+    """How many bytes of each stream are kept on disk: the first and the last."""
 
     head: int = 8 * MEBIBYTE
     tail: int = 8 * MEBIBYTE
@@ -44,24 +44,24 @@ class Spec:
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str] = field(default_factory=dict)
-    """The agent's whole environment, apart from the mark by which its lost processes are found."""
+    """The agent's whole environment, except for the mark by which its lost processes are found."""
     fds: Mapping[int, bytes] = field(default_factory=dict)
-    """Files the command finds open under these numbers (a seccomp filter, bwrap's --args), made anew by the holder."""
+    """Files the command finds open under these numbers (a seccomp filter, bwrap's --args), recreated by the holder."""
     takes_input: bool = False
-    """Keep stdin open for `say`; otherwise it is at its end from the start."""
+    """Keep stdin open for `say`; otherwise it is closed from the start."""
     joined: bool = False
-    """Errors go into the same stream as the output, in the order they were written; `err` stays empty."""
+    """Errors go into the same stream as the output, in the order of writing; `err` stays empty."""
     terminal: tuple[int, int] | None = None
     """Rows and columns, for an interactive job: one PTY instead of three pipes."""
     control: Path | None = None
-    """The control socket that the bubblewrap walls of this command were given; the holder waits there for `ports`."""
+    """The control socket of this command's bubblewrap walls; the holder waits there for `ports`."""
     ports: tuple[int, ...] = ()
-    """The ports those walls were given; the holder keeps their listeners, and `Held.doors` lends them."""
+    """The ports of those walls; the holder keeps their listeners, and `Held.doors` lends them."""
     limits: HolderLimits = field(default_factory=HolderLimits)
     caps: Caps = field(default_factory=Caps)
 
     def to_bytes(self, nonce: str) -> bytes:
-        """Write the spec down for the holder, which reads it from a pipe: it never lies on the disk."""
+        """Serialize the spec for the holder, which reads it from a pipe: it is never on the disk."""
         plain: dict[str, Any] = asdict(self)
         plain["folder"], plain["cwd"] = str(self.folder), str(self.cwd)
         plain["control"] = str(self.control) if self.control else None

@@ -1,4 +1,4 @@
-"""The holder's side of its socket: short requests, each checked for nonce and epoch, and ticks for those who follow."""
+"""The holder's side of its socket: short requests, each checked for nonce and epoch, and ticks for followers."""
 
 import base64
 import json
@@ -15,12 +15,12 @@ LONGEST_REQUEST = 2 << 20
 MOST_CALLERS = 64
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
-"""What to say to a request; descriptors under FILES go along with it."""
+"""The answer to a request; descriptors under FILES are sent with it."""
 FILES = "files"
 
 
 class HolderCaller:
-    """One connection: a request being read, or a follower being told how far the streams have come."""
+    """One connection: a request being read, or a follower that gets the size of the streams."""
 
     def __init__(self, line: socket.socket) -> None:
         self.line = line
@@ -31,7 +31,7 @@ class HolderCaller:
 
 
 class Switchboard:
-    """Listens in the epoch's folder and lets the holder answer."""
+    """Listens in the epoch's folder and passes requests to the holder."""
 
     def __init__(self, place: Path, selector: selectors.BaseSelector, answer: Answer) -> None:
         self._answer = answer
@@ -41,14 +41,14 @@ class Switchboard:
         selector.register(self._listener, selectors.EVENT_READ, self._welcome)
 
     def tick(self, progress: bytes) -> None:
-        """Tell every follower how far the streams have come; one who does not listen is told the newest later."""
+        """Send every follower the size of the streams; a slow one gets only the newest later."""
         for caller in list(self._callers.values()):
             if caller.follows and not caller.unsent and caller.told != progress:
                 caller.told = progress
                 self._send(caller, progress)
 
     def close(self) -> None:
-        """Hang up on everybody."""
+        """Close every connection."""
         for caller in list(self._callers.values()):
             self._drop(caller)
         self._selector.unregister(self._listener)
@@ -85,7 +85,7 @@ class Switchboard:
             request = json.loads(caller.heard)
             reply = self._answer(request)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            request, reply = {}, {"ok": False, "why": f"this request makes no sense: {error!r}"}
+            request, reply = {}, {"ok": False, "why": f"this request is invalid: {error!r}"}
         caller.heard.clear()
         caller.follows = bool(reply["ok"]) and request.get("do") == "follow"
         files = reply.pop(FILES, [])
@@ -98,7 +98,7 @@ class Switchboard:
     def _pass_on(self, caller: HolderCaller, words: bytes, files: list[int]) -> None:
         try:
             socket.send_fds(caller.line, [words], files)
-        except OSError:  # whoever has not read earlier answers does not get these
+        except OSError:  # a client that has not read earlier answers does not get these
             self._drop(caller)
 
     def _send(self, caller: HolderCaller, data: bytes) -> None:

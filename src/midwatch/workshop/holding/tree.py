@@ -1,4 +1,4 @@
-"""Finds every process of a tree by /proc and ends all of it, however it forks, hides or refuses."""
+"""Finds every process of a tree through /proc and ends all of it, however it forks, hides or refuses."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ _PAUSE = 0.005
 
 
 class FoundProcess(NamedTuple):
-    """A living process, known by its start as well: in a fork storm numbers come round again in seconds."""
+    """A living process, identified by its start too: in a fork storm numbers are reused within seconds."""
 
     pid: int
     start: int
@@ -35,13 +35,13 @@ def _lives(fields: list[bytes]) -> bool:
 
 
 def start_time(pid: int) -> int | None:
-    """Tell when a living process began, in ticks since the machine's start; None for the dead."""
+    """Return when a living process started, in ticks since boot; None for a dead one."""
     fields = _stat(pid)
     return int(fields[19]) if fields and _lives(fields) else None
 
 
 def boot_id() -> str:
-    """Name this run of the machine."""
+    """Return the id of this boot."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -52,7 +52,7 @@ def _numbers() -> Iterator[int]:
 
 
 def everyone() -> list[FoundProcess]:
-    """List every living process that can be seen."""
+    """List every living process that is visible."""
     started = [(pid, start_time(pid)) for pid in _numbers()]
     return [FoundProcess(pid, start) for pid, start in started if start is not None]
 
@@ -71,7 +71,7 @@ def descendants(root: int) -> list[FoundProcess]:
 
 
 def marked(mark: str) -> list[FoundProcess]:
-    """List every living process we may look into that carries this entry in its environment."""
+    """List every living process we may inspect that carries this entry in its environment."""
     wanted, found = mark.encode(), []
     for pid in _numbers():
         with contextlib.suppress(OSError):
@@ -83,7 +83,7 @@ def marked(mark: str) -> list[FoundProcess]:
 
 @contextlib.contextmanager
 def pinned(pid: int, start: int) -> Iterator[int | None]:
-    """Hold on to a process so that its number cannot become another's; None when it is not that process any more."""
+    """Pin a process so that its number cannot pass to another; None when it is not that process any more."""
     try:
         pidfd = os.pidfd_open(pid)
     except OSError:
@@ -96,7 +96,7 @@ def pinned(pid: int, start: int) -> Iterator[int | None]:
 
 
 def send(processes: Iterable[FoundProcess], number: signal.Signals) -> None:
-    """Signal each process; one that is gone or not ours to signal is passed over."""
+    """Signal each process; one that is gone, or that we may not signal, is skipped."""
     for pid, start in processes:
         with pinned(pid, start) as pidfd, contextlib.suppress(ProcessLookupError, PermissionError):
             if pidfd is not None:
@@ -112,24 +112,24 @@ def members(group: Path | None) -> list[FoundProcess]:
 def kill_all(
     find: Callable[[], list[FoundProcess]], pause: Callable[[float], None] = time.sleep, group: Path | None = None
 ) -> tuple[int, bool]:
-    """Freeze and kill what `find` finds and the group holds until nothing is left; tell how many, and whether so.
+    """Freeze and kill what `find` finds and the group holds until nothing is left; return how many, and whether so.
 
-    Only a group ends a chain whose every link forks the next and dies: no list of processes is true of it long enough.
+    Only a group ends a chain whose every link forks the next and dies: a list of processes is out of date too soon.
     """
     deadline = time.monotonic() + KILL_SECONDS
-    hit = set(members(group))  # before it is shut: where the kernel ends all of it in one step, we would count none
+    hit = set(members(group))  # before it is closed: where the kernel ends all of it in one step, we would count none
 
     def everybody() -> set[FoundProcess]:
         if group:
-            groups.shut(group)  # each time, because the first of them may be about to make it
+            groups.shut(group)  # each time, because the first process may be about to make it
         return {*find(), *members(group)}
 
     frozen: set[FoundProcess] = set()
-    # Twice, because a process whose parent dies during the scan is seen under nobody.
+    # Twice, because a process whose parent dies during the scan is seen under no parent.
     while living := everybody() or everybody():
         if time.monotonic() > deadline:
             return len(hit), False
-        send(living - frozen, signal.SIGSTOP)  # the frozen cannot fork away
+        send(living - frozen, signal.SIGSTOP)  # frozen processes cannot fork
         send(living, signal.SIGKILL)
         frozen |= living
         hit |= living

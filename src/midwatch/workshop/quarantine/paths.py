@@ -1,4 +1,4 @@
-"""What makes a path in a delivery suspicious: its name, where a link leads, and whose machine it steers."""
+"""What makes a path in a delivery suspicious: its name, where a link leads, and which machines it controls."""
 
 import unicodedata
 
@@ -82,16 +82,16 @@ SENSITIVE = (
     "go.sum",
     "npm-shrinkwrap.json",
 )
-"""What runs on, or steers, somebody else's machine: CI, hooks, agent settings, lockfiles. Matched ignoring case."""
+"""What runs on, or controls, other machines: CI, hooks, agent settings, lockfiles. Matched ignoring case."""
 
 
 MOST_PATH_BYTES, MOST_PART_BYTES = 1024, 255
 
 
 def flaw(path: bytes) -> str:
-    """Say what is wrong with a git path in itself, or nothing."""
+    """Return what is wrong with a git path in itself, or nothing."""
     if len(path) > MOST_PATH_BYTES or max(map(len, path.split(b"/"))) > MOST_PART_BYTES:
-        return "its name is longer than file systems can bear"
+        return "its name is longer than file systems allow"
     try:
         name = path.decode()
     except UnicodeDecodeError:
@@ -102,13 +102,13 @@ def flaw(path: bytes) -> str:
     if any(_is_git_folder(piece) for piece in parts):
         return "it reaches into a git folder"
     if any(letter == "\\" or unicodedata.category(letter) in ("Cc", "Cf") for letter in name):
-        return "its name holds a backslash or characters that cannot be seen"
+        return "its name holds a backslash or invisible characters"
     return ""
 
 
 def _is_git_folder(piece: str) -> bool:
     # Some file systems fold case and drop trailing dots and spaces, and git~1 is the short name of .git there.
-    # Letters that cannot be seen do not count on others.
+    # Other file systems ignore invisible letters.
     seen = "".join(letter for letter in piece if unicodedata.category(letter) != "Cf")
     name = seen.casefold().split(":")[0].rstrip(". ")
     return name == ".git" or (name.startswith("git~") and name[4:].isdigit())
@@ -123,5 +123,5 @@ def points_outside(path: str, target: str) -> bool:
     while climbs < len(steps) and steps[climbs] in ("..", "."):
         climbs += 1
     ups = steps[:climbs].count("..")
-    # `..` after a name climbs out of wherever that name leads, which only the file system knows.
+    # `..` after a name leaves the folder that the name leads to, which only the file system knows.
     return ups > path.count("/") or ".." in steps[climbs:] or any(_is_git_folder(step) for step in steps)

@@ -1,4 +1,4 @@
-"""The quarantine: what an agent made is unpacked apart, looked at by us, and only then let into the mirror."""
+"""The quarantine: an agent's work is unpacked separately, inspected, and only then admitted into the mirror."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ __all__ = ["PackedWork", "admit"]
 
 MOST_COMMITS = 200
 MOST_PATHS = 100_000
-"""Of all commits together; a few nested folders can name a file ten thousand million times."""
+"""Of all commits together; a few nested folders can name a file ten billion times."""
 MOST_LINKS = 1_000
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 SYMLINK, SUBMODULE = "120000", "160000"
@@ -38,7 +38,7 @@ def reveals_nothing(_: bytes) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Inspection:
-    """One delivery in its own repository, and the rules it is looked at by."""
+    """One delivery in its own repository, and the rules that apply to it."""
 
     git: Git
     place: Path
@@ -57,9 +57,9 @@ async def admit(
     do_not_touch: tuple[str, ...],
     reveals: Reveals = reveals_nothing,
 ) -> Change:
-    """Check a delivery by its objects and let it into the mirror as `refs/midwatch/jobs/<job>/<epoch>`, or refuse.
+    """Check a delivery by its objects and admit it into the mirror as `refs/midwatch/jobs/<job>/<epoch>`, or refuse.
 
-    `reveals` is shown each commit and its patch, and names the secrets it finds there.
+    `reveals` gets each commit and its patch, and returns the names of the secrets it finds there.
     """
     place = home / "quarantine" / f"{part(delivery.job)}-{delivery.epoch}.git"
     async with locked(place.with_suffix(".lock")) as descriptor:
@@ -89,14 +89,14 @@ async def _look(seen: _Inspection, reveals: Reveals) -> tuple[Change, list[str]]
     steps = await _steps(git, place, base, head)
     violations = dict.fromkeys(await odd_modes(git, place, seen.contents))
     met, links = 0, 0
-    # Every commit against every parent: a forbidden file that comes and goes would still be in the history.
+    # Every commit against every parent: a forbidden file that is added and removed would still be in the history.
     for parent, commit in steps:
         entries = await history.entries_between(git, place, parent, commit, counted=False)
         met, links = met + len(entries), links + sum(entry.mode == SYMLINK for entry in entries)
         _refuse_many(met, links)
         for entry in entries:
             violations |= dict.fromkeys(await _objections(seen, entry))
-    if violations:  # nothing of it is worth counting, and counting is the dear part
+    if violations:  # nothing of it is worth counting, and counting is the expensive part
         return Change(base=base, head=head), list(violations)
     binary = await binaries(git, place, base, head)
     await asyncio.to_thread(history.read_everything_as_text, place)
@@ -120,7 +120,7 @@ def _refuse_many(met: int, links: int) -> None:
 
 
 async def _steps(git: Git, place: Path, base: str, head: str) -> list[tuple[str, str]]:
-    """List each new commit beside each of its parents."""
+    """List each new commit with each of its parents."""
     lines = (await git.text(place, "rev-list", "--parents", "--topo-order", f"{base}..{head}")).splitlines()
     if len(lines) > MOST_COMMITS:
         raise Refused(f"The work has {len(lines)} commits, more than {MOST_COMMITS}.", hint="Ask for smaller steps.")
@@ -139,7 +139,7 @@ async def _objections(seen: _Inspection, entry: history.TreeEntry) -> list[str]:
     if named := [glob for glob in seen.do_not_touch if touches(path, (glob,))]:
         found.append(f"{shown} is not to be touched ({named[0]})")
     if _is_signal(path) and entry.status != "D":
-        found.append(f"{shown} is a signal to Midwatch and no part of the work")
+        found.append(f"{shown} is a signal to Midwatch and not part of the work")
     if entry.mode == SUBMODULE:
         found.append(f"{shown} is a submodule")
     if entry.mode == SYMLINK:
@@ -156,12 +156,12 @@ def _is_signal(path: str) -> bool:
 
 async def _target(seen: _Inspection, entry: history.TreeEntry) -> str:
     if seen.contents.sizes.get(entry.blob, 0) > paths.MOST_PATH_BYTES:
-        return ""  # no file system takes such a link, and an empty target counts as leaving
+        return ""  # no file system accepts such a link, and an empty target counts as leaving
     return (await seen.git.run(seen.place, "cat-file", "blob", entry.blob)).decode(errors="replace")
 
 
 async def _revealed(git: Git, place: Path, steps: list[tuple[str, str]], reveals: Reveals) -> list[str]:
-    """Show each commit, its author and its patch to whoever knows the secrets."""
+    """Pass each commit, its author and its patch to the secret search."""
     if reveals is reveals_nothing:
         return []
     found: dict[str, None] = {}
@@ -173,7 +173,7 @@ async def _revealed(git: Git, place: Path, steps: list[tuple[str, str]], reveals
 
 
 async def _doubles(git: Git, place: Path, head: str, entries: Iterable[history.TreeEntry]) -> list[str]:
-    """Name new paths that are one file with another where case does not count."""
+    """Name new paths that are the same file as another where case does not count."""
     added = [entry.path.decode(errors="replace") for entry in entries if entry.status == "A"]
     if not added:
         return []
@@ -212,7 +212,7 @@ def _too_much(change: Change, scope: ToolScope) -> list[str]:
 async def _let_in(mirrors: GitMirrors, delivery: PackedWork, place: Path) -> None:
     ref = f"refs/midwatch/jobs/{delivery.job}/{delivery.epoch}"
     async with mirrors.held(delivery.project) as (mirror, git):
-        # The quarantine is ours, so its objects may be read as any local repository's.
+        # The quarantine belongs to Midwatch, so its objects may be read as any local repository's.
         upload = f"--upload-pack={git.far_side('upload-pack')}"
         fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", upload)
         await git.run(mirror, *fetch, str(place), f"+{TIP}:{ref}")
@@ -224,14 +224,14 @@ GONE = "000000"
 
 
 async def binaries(git: Git, repository: Path, old: str, new: str) -> frozenset[bytes]:
-    """List changed files that are not text, by their content; call it before lines are counted as text."""
+    """List changed files that are not text, by their content; call this before lines are counted as text."""
     form = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-textconv", "--no-ext-diff")
     lines = (await git.run(repository, *form, old, new)).split(b"\0")
     return frozenset(line.split(b"\t", 2)[2] for line in lines if line.startswith(b"-\t-\t"))
 
 
 def flagged(entries: Iterable[TreeEntry], binary: frozenset[bytes], sizes: Mapping[str, int]) -> tuple[str, ...]:
-    """List what steers other machines, is not text, is large, is a link, or becomes (or ceases to be) executable."""
+    """List what controls other machines, is not text, is large, is a link, or becomes (or ceases to be) executable."""
     return tuple(
         entry.path.decode(errors="replace")
         for entry in entries

@@ -1,4 +1,4 @@
-"""Opens a bundle in a repository of its own: weighed before it is unpacked, and unpacked within bounds."""
+"""Opens a bundle in a repository of its own: measured before it is unpacked, and unpacked within limits."""
 
 import asyncio
 import os
@@ -28,13 +28,13 @@ PLAIN = {
     "hasDotdot": "it holds a file or folder called ..",
     "fullPathname": "it holds a name with a slash in it",
 }
-"""What git's checker means, for people."""
+"""Messages of git's checker in plain words."""
 MODES = frozenset({b"40000", b"100644", b"100755", b"100664", b"120000", b"160000"})
 
 
 @dataclass(frozen=True)
 class PackedWork:
-    """What an agent hands over: commits from base to head in a bundle, for one attempt at one job."""
+    """What an agent delivers: commits from base to head in a bundle, for one attempt at one job."""
 
     project: str
     job: str
@@ -57,12 +57,12 @@ class Contents:
 
 
 def unreadable(why: str) -> Refused:
-    """Say why a delivery cannot be opened."""
+    """Report why a delivery cannot be opened."""
     return Refused(f"The work cannot be accepted: {why}.", hint="Start the job again.", because=(why,))
 
 
 async def unpack(git: Git, mirrors: GitMirrors, delivery: PackedWork, place: Path) -> Contents:
-    """Index the bundle's pack with fsck's strict checker, borrowing from the mirror.
+    """Index the bundle's pack with fsck's strict checker, with the mirror's objects as alternates.
 
     A fetch from a bundle skips that checker, and `git fsck` would also judge every object the person ever committed.
     """
@@ -90,7 +90,7 @@ async def unpack(git: Git, mirrors: GitMirrors, delivery: PackedWork, place: Pat
 
 def _why(code: int, complaints: str) -> str:
     if code < 0 or "memory" in complaints or "malloc" in complaints:
-        return "unpacking it needs far more time or memory than honest work does"
+        return "unpacking it needs far more time or memory than normal work does"
     line = telling_line(complaints)
     plain = (f"{words} (git says {name})" for name, words in PLAIN.items() if f" {name}:" in line)
     return next(plain, line) or f"git index-pack ended with {code}"
@@ -98,7 +98,7 @@ def _why(code: int, complaints: str) -> str:
 
 @contextmanager
 def _opened(delivery: PackedWork) -> Iterator[tuple[int, list[str]]]:
-    """Open a version 2 bundle that holds exactly the promised commit, at the place where its pack begins."""
+    """Open a version 2 bundle that holds exactly the promised commit, and seek to the start of its pack."""
     try:
         file = os.open(delivery.bundle, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -144,7 +144,7 @@ async def _refuse_unknown(git: Git, place: Path, needed: list[str]) -> None:
 
 
 async def _weigh(git: Git, place: Path) -> Contents:
-    """Ask how large everything is before anything of it is unpacked: much can come out of little."""
+    """Check the size of everything before unpacking: a small pack can become very large."""
     names: list[str] = []
     for index in await asyncio.to_thread(lambda: list((place / "objects" / "pack").glob("*.idx"))):
         file = await asyncio.to_thread(os.open, index, os.O_RDONLY | os.O_CLOEXEC)
@@ -179,7 +179,7 @@ def _heavy(what: str) -> Refused:
 
 
 async def odd_modes(git: Git, place: Path, contents: Contents) -> list[str]:
-    """Name entries with modes no honest git writes; git itself shows them as if they were plain ones."""
+    """Name entries with modes that git never writes; git itself shows them as if they were plain ones."""
     trees = contents.of("tree")
     asked = "".join(f"{name}\n" for name in trees).encode()
     out = await git.run(place, "cat-file", "--batch=%(objectsize)", stdin=asked)

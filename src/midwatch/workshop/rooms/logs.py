@@ -1,4 +1,4 @@
-"""Logs people read: secrets taken out on the way, the head and the tail kept when there is too much."""
+"""Logs for people: secrets are redacted on writing, and only the head and the tail of a long log are kept."""
 
 from pathlib import Path
 
@@ -9,29 +9,29 @@ TAIL_BYTES = 8_000
 
 
 class Untouched:
-    """Takes nothing out: for a house that knows no secrets, and for tests about other things."""
+    """Redacts nothing: for a Midwatch without secrets, and for tests about other things."""
 
     def feed(self, chunk: bytes) -> bytes:
-        """Give the bytes back."""
+        """Return the bytes unchanged."""
         return chunk
 
     def end(self) -> bytes:
-        """Give nothing more."""
+        """Return nothing more."""
         return b""
 
 
 class CappedLog:
-    """Writes the head as it comes and keeps the newest rest in memory once half the limit is used."""
+    """Writes the head as it comes and keeps the newest output in memory once half the limit is used."""
 
     def __init__(
         self, path: Path, *, scrub: NewScrub = Untouched, limit: int = LOG_LIMIT, again_from: int | None = None
     ) -> None:
-        """Open a log to append to; `again_from` is where words begin that a killed server may have written in part."""
+        """Open a log to append to; `again_from` is where output begins that a killed server may have half written."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         size = path.stat().st_size if path.exists() else 0
         self._begins = size if again_from is None else min(again_from, size)
-        # The same words are cleaned the same way, so what is there already is passed over and readers see no seam.
+        # The same output is redacted the same way, so what is already written is skipped and readers see no seam.
         self._passed_over = size - self._begins
         self._file = path.open("ab", buffering=0)
         self._scrub = scrub()
@@ -42,11 +42,11 @@ class CappedLog:
         self._left_out = 0
 
     def add(self, data: bytes) -> None:
-        """Take the next piece of output."""
+        """Write the next piece of output."""
         head = data[: self._head_room]
         self._head_room -= len(head)
         self._write(self._scrub.feed(head))
-        # The middle is dropped as it came: what nobody will read needs no cleaning.
+        # The middle is dropped as it came: what is not kept needs no redaction.
         self._tail += data[len(head) :]
         over = len(self._tail) - self._tail_room
         if over > 0:
@@ -66,11 +66,11 @@ class CappedLog:
         self._file.close()
 
     def leave(self) -> None:
-        """Stop in the middle: the next server writes on from what is there, so nothing half-decided is added now."""
+        """Stop in the middle: the next server continues from here, so nothing half-decided is added now."""
         self._file.close()
 
     def tail(self) -> str:
-        """Read the last words that this log was given."""
+        """Read the end of this log."""
         with self._path.open("rb") as file:
             end = file.seek(0, 2)
             file.seek(max(self._begins, end - TAIL_BYTES))

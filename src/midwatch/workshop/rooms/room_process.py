@@ -1,4 +1,4 @@
-"""One agent at work in a room: started or found again, its words written down, its doors served, its end told."""
+"""One agent in a room: starts or finds it, writes its output to the log, serves its doors and reports its end."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ LONGEST_LINE = 32 * 1024**2
 
 @dataclass(frozen=True, slots=True)
 class RoomCommand:
-    """What is to be run in a room, and how its words are kept."""
+    """What to run in a room, and how its output is kept."""
 
     argv: tuple[str, ...]
     log: Path
@@ -44,13 +44,13 @@ class RoomCommand:
     idle: timedelta
     grace: timedelta = timedelta(seconds=10)
     night_ends: float | None = None
-    """In Unix time; from then on a holder that hears nothing from the server ends its agent."""
+    """In Unix time; from then on a holder without contact to the server ends its agent."""
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     takes_input: bool = False
     terminal: bool = False
-    """A person types into it: one PTY in place of pipes; whoever looks on tells how large it is."""
+    """A person types into it: one PTY instead of pipes; the viewer sets its size."""
     joined: bool = True
-    """Errors in the same log as the rest; agents that speak a protocol keep them apart."""
+    """Errors in the same log as the rest; agents with a protocol keep them apart."""
 
 
 @contextlib.asynccontextmanager
@@ -63,7 +63,7 @@ async def occupied(
     scrub: NewScrub = Untouched,
     watch: disk.Watch | None = None,
 ) -> AsyncIterator["RoomTalk"]:
-    """Have an agent at work for a while, started or found again; leave by waiting for its end, or it works on."""
+    """Run an agent for a while, started or found again; wait for its end before leaving, or it continues."""
     held, begins = await _held(room, errand, network)
     talk = RoomTalk(room, held, errand, stop)
     async with contextlib.AsyncExitStack() as stack:
@@ -77,7 +77,7 @@ async def occupied(
 
 
 class RoomTalk:
-    """A program in its room: it outlives us, so what it said before a restart is said to us again."""
+    """A program in its room: it outlives the server, so its output from before a restart is read again."""
 
     def __init__(
         self, room: RoomFolder, held: HeldProgram | EndedProgram, errand: RoomCommand, stop: asyncio.Event
@@ -94,39 +94,39 @@ class RoomTalk:
         self.full: list[str] = []
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Give each line of its stdout, from the first, until it has ended."""
+        """Yield each line of its stdout, from the first, until it has ended."""
         rest = b""
         async for piece in _pieces(self._held):
             *whole, rest = (b"" if piece.cut else rest + piece.data).split(b"\n")
             for line in whole:
                 yield line
             if len(rest) > LONGEST_LINE:
-                rest = b""  # no protocol has such a line; who waits for its end waits for ever
+                rest = b""  # no protocol has such a line; a reader waiting for its end would wait for ever
         if rest:
             yield rest
 
     async def say(self, data: bytes) -> None:
-        """Write to its stdin; to one that has ended, nothing more is said."""
+        """Write to its stdin; nothing is sent to one that has ended."""
         await self.answer("", data)
 
     async def answered(self, question: str) -> bool:
-        """Whether this question was answered before a restart; one that has ended waits for no answer."""
+        """Whether this question was answered before a restart; an ended agent waits for no answer."""
         try:
             return not isinstance(self._held, HeldProgram) or await self._held.said(question)
         except Unavailable:
             return True
 
     async def answer(self, question: str, data: bytes) -> None:
-        """Answer a question once: the holder that writes it also remembers it, so no crash comes between the two."""
+        """Answer a question once: the holder writes it and remembers it, so no crash can separate the two."""
         if isinstance(self._held, HeldProgram):
-            with contextlib.suppress(Unavailable, Refused):  # what one that has gone does not hear, its end explains
+            with contextlib.suppress(Unavailable, Refused):  # what an ended agent does not receive, its end explains
                 await self._held.say(data, once=question)
 
     @contextlib.asynccontextmanager
     async def waiting(self, span: timedelta) -> AsyncIterator[None]:
-        """Keep the idle clock still while the agent waits for us, at most so long; the wall clock goes on.
+        """Pause the idle clock while the agent waits for Midwatch, at most so long; the wall clock continues.
 
-        Whoever is cut off leaves it still, because a server that goes comes back and waits on.
+        On cancellation it stays paused, because a server that stops is started again and continues to wait.
         """
         until = time.monotonic() + span.total_seconds()
         self._waits.append(until)
@@ -141,23 +141,23 @@ class RoomTalk:
                 await self._held.rest(max(0.0, max(self._waits, default=0.0) - time.monotonic()))
 
     async def stop(self) -> None:
-        """Ask it to end, with the usual grace, then by force."""
+        """Ask it to end, with the usual grace, then kill it."""
         if isinstance(self._held, HeldProgram):
             await self._held.stop(self._errand.grace.total_seconds())
 
     async def left(self) -> ProgramEnd:
-        """Wait for its end and tell how it was."""
+        """Wait for its end and return how it ended."""
         await self._written.wait()
         if not self._errand.joined:
             await self._complained.wait()
         ending = await self._held.wait() if isinstance(self._held, HeldProgram) else self._held.ending
         if self.full:
             raise Exhausted(self.full[0], hint="Free some disk space, then resume the job; its work is kept.")
-        # What a program of a protocol complained about says more to a person than the protocol's last line.
+        # For a program with a protocol, its stderr says more to a person than the protocol's last line.
         return _left(ending, self._complaint or self._tail, asked=self._stop.is_set())
 
     def writing(self, begins: int, scrub: NewScrub) -> tuple[Coroutine[Any, Any, None], ...]:
-        """Write down what it says, and its complaints beside it where they are kept apart."""
+        """Write its output to the log, and its errors beside it where they are kept apart."""
         apart = () if self._errand.joined else (self._write_errors(scrub),)
         return self._write(begins, scrub), *apart
 
@@ -192,7 +192,7 @@ async def _serving(network: RoomNetwork, held: HeldProgram) -> AsyncIterator[Non
     try:
         listeners = await held.doors()
     except (Unavailable, Broken):
-        yield  # it has ended meanwhile, and its ending says how
+        yield  # it has ended; its ending says how
         return
     async with meanwhile(network.serve(listeners)):
         yield
@@ -201,7 +201,7 @@ async def _serving(network: RoomNetwork, held: HeldProgram) -> AsyncIterator[Non
 async def _held(
     room: RoomFolder, errand: RoomCommand, network: RoomNetwork | None
 ) -> tuple[HeldProgram | EndedProgram, int]:
-    """Find whoever works here, or start the agent; tell where in the log its words begin."""
+    """Find the agent that works here, or start it; return where in the log its output begins."""
     if room.occupant is not None:
         return room.occupant, int(str(errand_of(room.place).get("log_begins", 0)))
     begins = errand.log.stat().st_size if errand.log.exists() else 0
@@ -244,7 +244,7 @@ def _spec(room: RoomFolder, errand: RoomCommand, entering: list[str], walls: San
 
 
 def _log(path: Path, begins: int, scrub: NewScrub) -> CappedLog:
-    """Open the log where this agent's words begin; what an earlier server wrote of them is written again, the same."""
+    """Open the log where this agent's output begins; what an earlier server wrote is written again, identically."""
     # The holder's own caps are smaller, so that nothing of what it kept is left out here.
     return CappedLog(path, scrub=scrub, limit=AGENT_LOG, again_from=begins)
 
@@ -290,5 +290,5 @@ def _left(ending: Ending, tail: str, *, asked: bool) -> ProgramEnd:
 
 
 def unix_time_in(seconds: float) -> float:
-    """Tell the machine's own time that many seconds from now: a holder lives in real time."""
+    """Return the machine's time that many seconds from now: a holder uses real time."""
     return time.clock_gettime(time.CLOCK_REALTIME) + seconds

@@ -1,4 +1,4 @@
-"""Rooms for agents: a private clone and a home inside walls, found again after a restart with whoever works in it."""
+"""Rooms for agents: a private clone and a home inside walls, found again after a restart with the agent in them."""
 
 import asyncio
 import json
@@ -27,50 +27,50 @@ LARGEST_ANSWER = 16 * 1024**2
 
 @dataclass(frozen=True, slots=True)
 class RoomFolder:
-    """One attempt's place on disk, and who works there already."""
+    """One attempt's place on disk, and the agent that already works there."""
 
     job: str
     epoch: int
-    """Whose attempt made it; older than the asking one if somebody was found at work."""
+    """The attempt that made it; older than the asking one if an agent was found running."""
     tree: Path
     home: Path
     folder: Path
-    """Where the holder keeps its records, one folder an epoch; out of the agent's reach."""
+    """Where the holder keeps its records, one folder an epoch; the agent cannot reach it."""
     walls: SandboxSpec
     enclosure: Enclosure
     purpose: str
     speaks_as: int
-    """The epoch that may speak to the holder from now on."""
+    """The epoch that may send requests to the holder from now on."""
     occupant: HeldProgram | EndedProgram | None = None
 
     @property
     def inside(self) -> Path:
-        """Tell what the tree is called by whoever is in the room."""
+        """Return the path of the tree as seen inside the room."""
         return place_inside(self.walls, self.enclosure.isolation)
 
     @property
     def home_inside(self) -> Path:
-        """Tell what the home is called by whoever is in the room."""
+        """Return the path of the home as seen inside the room."""
         return HOME_INSIDE if self.enclosure.isolation is Isolation.BUBBLEWRAP else self.home
 
     @property
     def has_doors(self) -> bool:
-        """Whether the room has a network of its own, out of which only doors lead."""
+        """Whether the room has its own network, with doors as the only way out."""
         return self.enclosure.isolation is Isolation.BUBBLEWRAP
 
     @property
     def place(self) -> Path:
-        """Tell where this attempt's records lie."""
+        """Return the folder of this attempt's records."""
         return records.epoch_folder(self.folder, self.epoch)
 
     def put(self, name: str, content: str) -> Path:
-        """Lay a file into the home before anybody enters, and tell what it is called inside."""
-        if self.occupant is None:  # whoever is at work has it already, and may have written over it
+        """Write a file into the home before the agent starts, and return its path inside."""
+        if self.occupant is None:  # a running agent has it already, and may have written over it
             safe_files.write(self.home, name, content.encode(errors="replace"))
         return self.home_inside / name
 
     def take(self, name: str) -> bytes:
-        """Read a file that was left in the home; it was the agent's to write, so nothing about it is believed."""
+        """Read a file from the home; the agent wrote it, so nothing about it is trusted."""
         content = safe_files.read(self.home, part(name), most=LARGEST_ANSWER)
         if content is None:
             raise Unknown(f"The agent left no {name} that can be read.", hint="Look at the job's log for why.")
@@ -86,15 +86,15 @@ class RoomFolders:
         self.enclosure = enclosure
 
     def held(self, job: str) -> Path:
-        """Tell where a job's holders keep their records."""
+        """Return the folder of the records of a job's holders."""
         return self._held / part(job)
 
     def newest(self, job: str) -> int:
-        """Tell the newest attempt that was begun for a job; 0 where there was none."""
+        """Return the newest attempt that was begun for a job; 0 where there was none."""
         return next(reversed(records.epochs(self.held(job))), 0)
 
     async def enter(self, request: RoomRequest, paths: tuple[str, ...], made: Made | None) -> RoomFolder:
-        """Give the room where this very task is at work or has ended, else a new one with a fresh clone.
+        """Return the room where this very task is running or has ended, else a new one with a fresh clone.
 
         `paths` narrow the clone; `made` is what the project's setup made.
         """
@@ -108,7 +108,7 @@ class RoomFolders:
         else:
             tree = self._checkouts.tree(job, whose)
         await asyncio.to_thread(tree.with_name(PURPOSE).write_text, request.purpose)
-        # One for all attempts: what an agent remembers of a conversation lies in its home.
+        # One for all attempts: an agent's memory of a conversation is in its home.
         home = tree.parent.with_name("home")
         await asyncio.to_thread(home.mkdir, exist_ok=True)
         walls = SandboxSpec(
@@ -134,7 +134,7 @@ class RoomFolders:
         )
 
     async def _hand_on(self, former: str, job: str, epoch: int, purpose: str) -> None:
-        """Give an attempt the checkout it goes on in; one that was cut off right here finds it among its own."""
+        """Return the checkout in which an attempt continues; one that was interrupted here finds it among its own."""
         for whose in dict.fromkeys((job, former)):
             left = await asyncio.to_thread(self._last, whose, purpose)
             if left:
@@ -142,7 +142,7 @@ class RoomFolders:
                 return
 
     def _last(self, job: str, purpose: str) -> int:
-        """Tell the newest checkout of the same work; 0 where there is none."""
+        """Return the newest checkout of the same work; 0 where there is none."""
         for epoch in reversed(kept_checkouts.epochs(self._checkouts.tree(job, 0).parents[1])):
             written = self._checkouts.tree(job, epoch).with_name(PURPOSE)
             if written.is_file() and same_work(written.read_text(), purpose):
@@ -165,12 +165,12 @@ def same_work(one: str, other: str) -> bool:
 
 
 def purpose_of(place: Path) -> str:
-    """Tell what an attempt was begun for; nothing, where nobody wrote it down."""
+    """Return what an attempt was begun for; nothing, where that was not recorded."""
     return str(errand_of(place).get("purpose", ""))
 
 
 def errand_of(place: Path) -> dict[str, object]:
-    """Read what was written down about an attempt before it began."""
+    """Read the record of an attempt, written before it began."""
     try:
         told = json.loads((place / NOTE).read_bytes())
     except (OSError, ValueError):
@@ -179,7 +179,7 @@ def errand_of(place: Path) -> dict[str, object]:
 
 
 def write_errand(place: Path, about: Mapping[str, object]) -> None:
-    """Write down what an attempt is for, before it begins: after a crash there is nobody else to ask."""
+    """Record what an attempt is for, before it begins: after a crash this is the only source."""
     if records.read_state(place) is not None:
         raise Refused("This attempt has begun already.", hint="Look at the job; a newer attempt may be under way.")
     place.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A project's setup: one command that makes a checkout ready, run once per set of lockfiles and lent to every job."""
+"""A project's setup: one command that prepares a checkout, run once per set of lockfiles and lent to every job."""
 
 import asyncio
 import hashlib
@@ -22,7 +22,7 @@ DEPENDS_ON = (
     *("requirements*.txt", "requirements*.in", "constraints*.txt", "pyproject.toml", "setup.py", "setup.cfg"),
     *("Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle*", ".tool-versions", ".python-version"),
 )
-"""A change of any of these files makes setup run again."""
+"""A change to any of these files makes setup run again."""
 
 OUTSIDE, INSIDE, LISTING = "made", "tree", "placed"
 VARIABLE = "MIDWATCH_CACHE"
@@ -35,16 +35,16 @@ class Made:
     fingerprint: str
     folder: Path
     placed: tuple[str, ...] = ()
-    """Paths in the tree, such as `node_modules`, that lie below `folder`."""
+    """Paths in the tree, such as `node_modules`, that are stored below `folder`."""
 
     @property
     def environment(self) -> dict[str, str]:
-        """Tell a command where the setup's own folder is."""
+        """Return the variable that names the setup's own folder."""
         return {VARIABLE: str(self.folder / OUTSIDE)}
 
 
 class Setups:
-    """What setups made, under one data folder: `setup/<project>/<fingerprint>`."""
+    """The results of setups, under one data folder: `setup/<project>/<fingerprint>`."""
 
     def __init__(self, home: Path, checkouts: Checkouts, enclosure: Enclosure) -> None:
         self._folder = home / "setup"
@@ -59,10 +59,10 @@ class Setups:
         return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:24]
 
     def made(self, project: str, fingerprint: str) -> Made | None:
-        """Find what a setup made earlier."""
+        """Find the result of an earlier setup."""
         place = self._folder / part(project) / part(fingerprint) if fingerprint else None
         if place is None or not (place / LISTING).is_file():
-            return None  # the list is written last: without it a setup was cut off
+            return None  # the list is written last: without it a setup was interrupted
         return Made(fingerprint, place, tuple((place / LISTING).read_text().splitlines()))
 
     async def make(  # noqa: PLR0913 - each is one plain fact about one setup
@@ -77,14 +77,14 @@ class Setups:
         network: RoomNetwork | None = None,
         stop: asyncio.Event | None = None,
     ) -> tuple[Made, bool, float]:
-        """Run the setup unless its result is there; tell what was made, whether it was there, and the seconds."""
+        """Run the setup unless its result exists; return what was made, whether it existed, and the seconds."""
         begun = time.monotonic()
         named = await self.fingerprint(project, commit, command)
         place = self._folder / part(project) / named
         async with locked(place.with_name(f"{named}.lock")):
             if found := await asyncio.to_thread(self.made, project, named):
                 return found, True, 0.0
-            # Not elsewhere and renamed: much of what is made remembers the path it was made at.
+            # Not made elsewhere and renamed: many tools record the path they were installed at.
             await asyncio.to_thread(_begin, place)
             async with self._checkouts.passing(project, job, commit, "setup") as tree:
                 await self._run(tree, place, command, log=log, wall=wall, network=network, stop=stop)
@@ -150,7 +150,7 @@ def _gather(tree: Path, place: Path, committed: frozenset[str]) -> None:
 
 
 def lend(made: Made, walls: SandboxSpec, enclosure: Enclosure) -> SandboxSpec:
-    """Add what a setup made to walls that are about to be built: mounted where walls can mount, else copied."""
+    """Add a setup's result to walls that are about to be built: mounted where walls can mount, else copied."""
     kept = made.folder / INSIDE
     environment = {**walls.environment, **made.environment}
     walls = replace(walls, environment=environment, read_only=(*walls.read_only, made.folder / OUTSIDE))
@@ -173,6 +173,6 @@ def _copy(made: Path, place: Path) -> None:
 
 
 def _make_room_for(place: Path, *, folder: bool) -> None:
-    """Something to mount over: in a tree that is shown read-only nobody can make it later."""
+    """A mount point: in a tree that is shown read-only it cannot be made later."""
     if not os.path.lexists(place):
         place.mkdir() if folder else place.touch()

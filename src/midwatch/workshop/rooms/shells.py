@@ -26,13 +26,13 @@ WALL, IDLE = timedelta(hours=8), timedelta(hours=1)
 GRACE: Final = 5.0
 PLAIN: Final = "/bin/sh"
 SYSTEM: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/")
-"""Where a shell may be that exists inside as well."""
+"""Folders where a shell may be that also exist inside."""
 SHOWN_AGAIN: Final = 4096
-"""So much of what was said before somebody looks is shown to them: enough for the prompt and what led to it."""
+"""How much earlier output a new viewer sees: enough for the prompt and what led to it."""
 
 
 class Visit(Term):
-    """Which kept checkout somebody enters, to do what, on how large a screen."""
+    """Which kept checkout a person enters, for what, and on how large a screen."""
 
     job: str
     project: str
@@ -43,7 +43,7 @@ class Visit(Term):
 
 
 def folder(home: Path, job: str) -> Path:
-    """Tell where a job's shells keep their records."""
+    """Return the folder of the records of a job's shells."""
     return home / FOLDER / part(job)
 
 
@@ -63,7 +63,7 @@ async def living(home: Path, job: str) -> HeldProgram | None:
 
 
 async def seated(home: Path, job: str, epoch: int) -> HeldProgram | None:
-    """Find the program a person types into in a job that is done by hand; whoever comes speaks for its newest epoch."""
+    """Find the program a person types into in an interactive job; every viewer uses its newest epoch."""
     place = home / "held" / part(job)
     if not await asyncio.to_thread(_begun, place):
         return None
@@ -72,13 +72,13 @@ async def seated(home: Path, job: str, epoch: int) -> HeldProgram | None:
 
 
 def _begun(place: Path) -> bool:
-    """Whether the newest holder has said that it is there: whoever looks for one that is just being born buries it."""
+    """Whether the newest holder has started: a lookup during its start would settle it as lost."""
     known = records.epochs(place) if place.is_dir() else []
     return bool(known) and records.read_state(records.epoch_folder(place, known[-1])) is not None
 
 
 async def refuse_while_entered(home: Path, job: str, number: int) -> None:
-    """Keep a checkout as it is while somebody is in it."""
+    """Keep a checkout unchanged while a person is in it."""
     if await living(home, job) is not None:
         raise Refused(
             f"A shell is open in the checkout of job {number}.",
@@ -87,7 +87,7 @@ async def refuse_while_entered(home: Path, job: str, number: int) -> None:
 
 
 async def enter(home: Path, workshop: Workshop, visit: Visit) -> HeldProgram:
-    """Give the job's living shell, or start one in its newest checkout."""
+    """Return the job's living shell, or start one in its newest checkout."""
     found = await living(home, visit.job)
     if found is not None:
         return found
@@ -138,7 +138,7 @@ def newest(workshop: Workshop, job: str) -> Path | None:
 
 
 def branch_of(tree: Path) -> str:
-    """Name the branch a checkout is on, by reading a file: git is never run where an agent may set traps."""
+    """Return the branch of a checkout, by reading a file: git is never run where an agent may set traps."""
     try:
         name = safe_files.text(tree, ".git/HEAD")
     except MidwatchError:
@@ -147,7 +147,7 @@ def branch_of(tree: Path) -> str:
 
 
 def since(held: HeldProgram) -> int:
-    """Tell from which place in its output on a shell is shown to somebody who comes now."""
+    """Return the position in its output from which a shell is shown to a new viewer."""
     said = held.place / records.OUT
     segments = sorted(int(one.name) for one in said.glob("*") if one.name.isdigit()) if said.is_dir() else []
     if not segments:

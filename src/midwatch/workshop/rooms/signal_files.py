@@ -1,7 +1,7 @@
-"""Signal files of an agent: taken out of its folders into the job's own before they are read, and answered beside.
+"""Signal files of an agent: moved from its folders into the job's own before they are read, and answered beside them.
 
-An agent writes what it likes there: a link, a pipe, a folder, a gigabyte. Whatever lies under one of three names is
-moved, not opened; then it is ours, and read once, bounded. So a restart finds what was taken and not yet handled.
+An agent may write anything there: a link, a pipe, a folder, a gigabyte. An entry under one of three names is
+moved, not opened; then it is out of reach, and read once, bounded. So a restart finds what was not yet handled.
 """
 
 import contextlib
@@ -24,19 +24,19 @@ class Letterbox:
     """Where one attempt's agent leaves signals and finds answers."""
 
     def __init__(self, home: Path, tree: Path, kept: Path) -> None:
-        """`kept` is the job's own folder, out of the agent's reach and on the same disk."""
+        """`kept` is the job's own folder, which the agent cannot reach, on the same disk."""
         self._roots = {_HOME: (home, SIGNALS), **{name: (tree, name) for name in IN_CHECKOUT}}
         self._kept = kept
         self._seen: dict[tuple[str, SignalKind], tuple[int, int, int]] = {}
 
     def open(self) -> None:
-        """Make the folder in the agent's home; a link or a file in its place goes."""
+        """Make the folder in the agent's home; a link or a file in its place is removed."""
         root, folder = self._roots[_HOME]
-        with contextlib.suppress(OSError, Refused):  # what an agent put in the way is its own loss
+        with contextlib.suppress(OSError, Refused):  # an agent that blocks its own folder only harms itself
             safe_files.write(root, f"{folder}/.here", b"")
 
     def claim(self, *, at_once: bool = False) -> tuple[Claimed, ...]:
-        """Take what is there; unless at once, only what has not changed since the last look, so that it is whole."""
+        """Take the signals; unless at once, only those unchanged since the last look, so that they are complete."""
         self._kept.mkdir(mode=0o700, parents=True, exist_ok=True)
         for where, (root, folder) in self._roots.items():
             for kind in SignalKind:
@@ -61,20 +61,20 @@ class Letterbox:
             safe_files.take_away(root, f"{folder}/{kind.file}", self._kept / f"{number:04}.{kind.value}@{where}{TAKEN}")
 
     def archive(self, number: int) -> None:
-        """Keep a handled signal as a plain file of ours: the taken one is an inode the agent may still write to."""
+        """Keep a handled signal as a new plain file: the taken one is an inode the agent may still write to."""
         for path in self._kept.glob(f"{number:04}.*{TAKEN}"):
             taken = _read(path)
             (self._kept / f"{path.name.removesuffix(TAKEN)}{KEPT}").write_bytes(taken.raw)
             _gone(path)
 
     def answer(self, number: int, content: dict[str, str]) -> None:
-        """Lay an answer beside where the signal lay; one that the agent has not taken yet is written over."""
+        """Write an answer beside the signal's place; one that the agent has not read yet is overwritten."""
         root, folder = self._place(number)
         with contextlib.suppress(OSError, Refused):
             safe_files.write(root, f"{folder}/{ANSWER_FILE}", json.dumps(content, indent=1).encode())
 
     def unread(self, number: int) -> bool:
-        """Tell whether the answer still lies there: whoever reads it is told to remove it."""
+        """Return whether the answer is still there: the agent is instructed to remove it after reading."""
         root, folder = self._place(number)
         return safe_files.standing(root, f"{folder}/{ANSWER_FILE}") is not None
 
@@ -86,18 +86,18 @@ class Letterbox:
             _gone(aside)
 
     def warn(self, words: str) -> None:
-        """Lay a warning into the agent's home, where it is told to look; whatever lies there by that name goes."""
+        """Write a warning into the agent's home, where it is instructed to look; an entry of that name is replaced."""
         root, folder = self._roots[_HOME]
         with contextlib.suppress(OSError, Refused):
             safe_files.write(root, f"{folder}/{WARNING_FILE}", json.dumps({"warning": words}, indent=1).encode())
 
     def warning_unread(self) -> bool:
-        """Tell whether the warning still lies there."""
+        """Return whether the warning is still there."""
         root, folder = self._roots[_HOME]
         return safe_files.standing(root, f"{folder}/{WARNING_FILE}") is not None
 
     def take_warning_back(self) -> bool:
-        """Remove a warning that is not true any more, or reaches it in another way; tell whether it was there."""
+        """Remove a warning that no longer applies, or reaches the agent in another way; return whether it was there."""
         root, folder = self._roots[_HOME]
         self._kept.mkdir(mode=0o700, parents=True, exist_ok=True)
         aside = self._kept / "0000.warning"
@@ -115,7 +115,7 @@ class Letterbox:
 
 
 def _read(path: Path) -> Claimed:
-    """Read what was taken; what is no plain small file is named for what it is."""
+    """Read what was taken; anything but a small plain file is reported as what it is."""
     number, _, rest = path.name.partition(".")
     kind = SignalKind(rest.partition("@")[0])
     facts = path.lstat()

@@ -1,4 +1,4 @@
-"""An agent's workplace: a room with its terms, where a program is started and the only way it is."""
+"""An agent's workplace: a room with its terms, and the only way to start a program."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -19,7 +19,7 @@ SITTING_IDLE = timedelta(hours=1)
 
 
 class Workplace:
-    """A room with its terms: where an agent is started, and the only way it is."""
+    """A room with its terms: the only way to start an agent."""
 
     def __init__(self, room: RoomFolder, request: RoomRequest, log: Path) -> None:
         self._room = room
@@ -35,7 +35,7 @@ class Workplace:
         self.begun = asyncio.Event()
 
     def put(self, name: str, content: str) -> Path:
-        """Lay a file into the agent's home, and tell what it is called inside."""
+        """Write a file into the agent's home, and return its path inside."""
         return self._room.put(name, content)
 
     def take(self, name: str) -> bytes:
@@ -43,22 +43,22 @@ class Workplace:
         return self._room.take(name)
 
     async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> ProgramEnd:
-        """See a command through to its end; after a restart, the one that was begun before."""
+        """Run a command to its end; after a restart, continue the one that was begun before."""
         async with self._occupied(argv, environment or {}, talks=False) as talk:
             return await talk.left()
 
     def talk(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> AbstractAsyncContextManager[RoomTalk]:
-        """Have a program at work that is spoken with over its pipes; wait for its end before leaving."""
+        """Run a program that is controlled over its pipes; wait for its end before leaving."""
         return self._occupied(argv, environment, talks=True)
 
     async def sit(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> ProgramEnd:
-        """Have a person type into a program on a terminal of its own, until it ends."""
+        """Let a person type into a program on a terminal of its own, until it ends."""
         async with self._occupied(argv, environment, talks=False, terminal=True) as talk:
             return await talk.left()
 
     @asynccontextmanager
     async def waiting(self, span: timedelta) -> AsyncIterator[None]:
-        """Have whoever is at work here wait for us: at most for so long, its silence is not counted."""
+        """Pause the idle clock while the agent waits for Midwatch, at most for so long."""
         if self._talk is None:
             yield
             return

@@ -1,4 +1,4 @@
-"""Work that goes on beside a block of code and never outlives it."""
+"""Work that runs beside a block of code and never outlives it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -8,7 +8,7 @@ from typing import Any
 
 @asynccontextmanager
 async def meanwhile(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Have some work done beside the block; at the block's end it is cut off, and an error in it ends the block."""
+    """Run some work beside the block; at the block's end it is cancelled, and an error in it ends the block."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(work) for work in works]
@@ -16,5 +16,5 @@ async def meanwhile(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
             for task in tasks:
                 task.cancel()
     except BaseExceptionGroup as several:
-        # Whoever waits is told by the first error itself, not by the group around it.
+        # The caller gets the first error itself, not the group around it.
         raise several.exceptions[0] from None

@@ -1,4 +1,4 @@
-"""Keeps an eye on the disk while an agent writes: walls bound what it may see, not how much it may fill."""
+"""Watches the disk while an agent writes: walls limit what it may see, not how much it may fill."""
 
 import asyncio
 import shutil
@@ -15,7 +15,7 @@ MIB = 1024**2
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """How full the disk may become, and how much one room may grow."""
+    """How full the disk may become, and how large one room may grow."""
 
     folder: Path
     floor: int
@@ -24,7 +24,7 @@ class Watch:
     """Bytes the folder may hold."""
 
     async def until_too_much(self) -> str:
-        """Wait until there is too little room, or the folder has grown too much; say which."""
+        """Wait until there is too little space, or the folder has grown too much; return which."""
         free_at_first = shutil.disk_usage(self.folder).free
         loop = asyncio.get_running_loop()
         due = loop.time()
@@ -34,7 +34,7 @@ class Watch:
             if free < self.floor:
                 return f"The disk has only {free // MIB} MiB left, so the job was stopped."
             # Counting a large tree takes a while: done at once where the disk as a whole lost that much, else in a
-            # small share of the time, because what others delete meanwhile hides what the job writes.
+            # small share of the time, because what others delete hides what the job writes.
             if free_at_first - free > self.most or loop.time() >= due:
                 began = loop.time()
                 size, _ = await asyncio.to_thread(weigh, self.folder)

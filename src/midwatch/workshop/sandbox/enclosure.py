@@ -1,4 +1,4 @@
-"""Runs short commands inside walls: checks, setup, bundles and diffs, each gone when we are."""
+"""Runs short commands inside walls: checks, setup, bundles and diffs; none of them outlives the server."""
 
 import asyncio
 import contextlib
@@ -22,26 +22,26 @@ from midwatch.workshop.sandbox.walls.spec import SandboxLimits, SandboxSpec
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """The walls of this machine: how strong they are, and what every job is lent."""
+    """The walls of this machine: how strong they are, and what every job may use."""
 
     isolation: Isolation = Isolation.NONE
     toolchains: tuple[Path, ...] = ()
     """Read-only, at their own paths."""
     path: str = field(default_factory=lambda: os.pathsep.join(os.get_exec_path()))
-    """Where commands are looked for; folders that are not lent simply are not there."""
+    """Where commands are searched; folders that are not lent do not exist inside."""
     limits: SandboxLimits = field(default_factory=SandboxLimits)
     copies_setup: bool = False
     """Whether each job gets its own copy of what a setup made, instead of all reading the same."""
     scrub: NewScrub = Untouched
-    """Takes secrets out of whatever is written down."""
+    """Redacts secrets from everything that is logged."""
 
     @property
     def mounts_setup(self) -> bool:
-        """Whether what a setup left in a checkout is shown to jobs by a mount."""
+        """Whether jobs see a setup's files in a checkout by a mount."""
         return self.isolation is Isolation.BUBBLEWRAP and not self.copies_setup
 
     def furnished(self, walls: SandboxSpec) -> SandboxSpec:
-        """Add what every job is lent."""
+        """Add what every job may use."""
         lent = tuple(path for path in self.toolchains if path.exists() and path not in walls.read_only)
         surroundings: Mapping[str, str] = {"PATH": self.path, **walls.environment}
         return replace(walls, read_only=(*walls.read_only, *lent), environment=surroundings)

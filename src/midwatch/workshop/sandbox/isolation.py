@@ -1,4 +1,4 @@
-"""How this machine keeps jobs apart: what was found by trying, what the person wants, and what every job is lent."""
+"""How this machine isolates jobs: what a test found, what the person wants, and what every job may use."""
 
 import functools
 import os
@@ -19,12 +19,12 @@ STRENGTH = (Isolation.NONE, Isolation.LANDLOCK, Isolation.SEATBELT, Isolation.BU
 
 @functools.cache
 def found() -> IsolationFound:
-    """Try once which walls can be built here; a kernel does not change its mind while we run."""
+    """Test once which walls can be built here; a kernel does not change while we run."""
     return probe()
 
 
 def stand(wanted: str) -> IsolationFound:
-    """Take the strongest walls, or weaker ones by the person's wish; stronger ones than there are cannot be had."""
+    """Choose the strongest walls, or weaker ones if the person wants them; stronger ones than exist are refused."""
     here = found()
     if wanted == "strongest":
         return here
@@ -45,15 +45,15 @@ def enclosure(
     copies_setup: bool = False,
     scrub: NewScrub = Untouched,
 ) -> Enclosure:
-    """Fit the walls out: our own Python, because the housekeeper is ours, and the folders the person named."""
+    """Equip the walls: our own Python, because the housekeeper runs in it, and the folders the person named."""
     named = tuple(Path(folder).expanduser() for folder in toolchains)
     for folder in named:
         if not folder.is_dir():
             raise Misuse(
-                f"The toolchain {folder} is no folder.", hint="Correct it: midwatch settings sandbox.toolchains"
+                f"The toolchain {folder} is not a folder.", hint="Correct it: midwatch settings sandbox.toolchains"
             )
         if home.resolve().is_relative_to(folder.resolve()):
-            raise Misuse(f"The toolchain {folder} holds Midwatch's own data.", hint="Name a folder inside of it.")
+            raise Misuse(f"The toolchain {folder} holds Midwatch's own data.", hint="Name a folder inside it.")
     return Enclosure(
         isolation=isolation,
         toolchains=(*_own_ground(), *named),
@@ -75,6 +75,6 @@ def _own_ground() -> tuple[Path, ...]:
 
 
 def _path(toolchains: tuple[Path, ...]) -> str:
-    """Look in the named folders first, then where the person's own shell would look."""
+    """Search the named folders first, then where the person's own shell would search."""
     folders = [folder for place in toolchains for folder in (place / "bin", place) if folder.is_dir()]
     return os.pathsep.join([*map(str, folders), *os.get_exec_path()])

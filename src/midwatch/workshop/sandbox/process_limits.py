@@ -1,8 +1,8 @@
-"""A leash: runs one command and takes its whole process tree down when time, talk or its starter ends.
+"""Runs one command and ends its whole process tree at a time limit, after long silence, or when its starter ends.
 
-`python leash.py --wall S --idle S -- argv...`, standard library only. Exit code: the
-command's (128 + n for signal n), 124 wall limit, 125 idle limit, 143 stopped (SIGTERM, or stdin at its end: whoever
-started this is gone), 127 when the command cannot be started.
+`python process_limits.py --wall S --idle S -- argv...`, standard library only. Exit code: the
+command's (128 + n for signal n), 124 wall limit, 125 idle limit, 143 stopped (SIGTERM, or end of stdin: the process
+that started this is gone), 127 when the command cannot be started.
 """
 
 import argparse
@@ -79,7 +79,7 @@ class Leash:
         self._wall_at = self._spoke_at + wall
 
     def run(self) -> int:
-        """Hold the leash until nothing of the command is left, and tell how it ended."""
+        """Run until nothing of the command is left, and return how it ended."""
         while self._verdict is None and self._child.poll() is None:
             self._turn(self._patience())
             self._watch_the_time()
@@ -113,7 +113,7 @@ class Leash:
     def _watch_the_time(self) -> None:
         now = time.monotonic()
         if self._held_back():
-            self._spoke_at = now  # our reader is slow; the command is not to blame
+            self._spoke_at = now  # our reader is slow, not the command
         if self._child.poll() is not None:
             return
         if now >= self._wall_at:
@@ -155,7 +155,7 @@ class Leash:
             del self._echo[:sent]
 
     def _reap(self) -> None:
-        """Bury adopted orphans, but never the command itself: Popen would then believe that it ended well."""
+        """Reap adopted orphans, but never the command itself: Popen would then report that it succeeded."""
         with contextlib.suppress(ChildProcessError):
             while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 if found.si_pid == self._child.pid:
@@ -165,11 +165,11 @@ class Leash:
 
     def _living(self) -> list[int]:
         self._reap()
-        # Twice, because a process whose parent dies during the scan is seen under nobody.
+        # Twice, because a process whose parent dies during the scan is seen under no parent.
         return _descendants(os.getpid()) or _descendants(os.getpid())
 
     def _take_down(self) -> None:
-        """Ask all descendants to end, then freeze and kill whatever is left until there is nothing."""
+        """Ask all descendants to end, then freeze and kill the rest until nothing is left."""
         living = self._living()
         _signal(living, signal.SIGTERM)
         _signal(living, signal.SIGCONT)
@@ -178,13 +178,13 @@ class Leash:
             self._turn(0.02)
         deadline = time.monotonic() + KILL_SECONDS
         while (living := self._living()) and time.monotonic() < deadline:
-            _signal(living, signal.SIGSTOP)  # what is frozen cannot fork away from the kill
+            _signal(living, signal.SIGSTOP)  # a frozen process cannot fork to escape the kill
             _signal(living, signal.SIGKILL)
             self._turn(0.01)
         self._child.poll()
 
     def _drain(self) -> None:
-        """Keep the last words: what still sits in the pipes, then what our reader has not taken yet."""
+        """Save the last output: what is still in the pipes, then what our reader has not taken yet."""
         self._sources -= {0, self._wake}
         for source in self._sources:
             os.set_blocking(source, False)
@@ -198,7 +198,7 @@ def _die_with_the_leash() -> None:
 
 
 def main() -> int:
-    """Read the command line and hold the leash."""
+    """Read the command line and run the command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wall", type=float, required=True)
     parser.add_argument("--idle", type=float, required=True)
@@ -208,7 +208,7 @@ def main() -> int:
     try:
         leash = Leash(given.argv, wall=given.wall, idle=given.idle)
     except OSError as error:
-        sys.stdout.write(f"leash: cannot start {given.argv[0]}: {error.strerror}\n")
+        sys.stdout.write(f"midwatch: cannot start {given.argv[0]}: {error.strerror}\n")
         return NO_COMMAND
     return leash.run()
 

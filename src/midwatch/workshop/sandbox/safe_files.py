@@ -1,4 +1,4 @@
-"""Reads and writes where an agent may have put something in our way: no links, no pipes, no surprises in size."""
+"""Reads and writes where an agent may have set a trap: no links, no pipes, and bounded sizes."""
 
 import contextlib
 import os
@@ -9,12 +9,12 @@ from pathlib import Path
 from midwatch.errors import Misuse, Refused
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# A pipe in place of a file would hold us for ever.
+# A pipe in place of a file would block us for ever.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def read(root: Path, name: str, *, most: int) -> bytes | None:
-    """Read a plain file below a folder of ours, following no link on the way; None where there is no such file."""
+    """Read a plain file below a folder of Midwatch, following no link on the way; None where there is no such file."""
     *folders, last = [piece for piece in name.split("/") if piece not in ("", ".")]
     if ".." in (*folders, last):
         return None
@@ -34,7 +34,7 @@ def read(root: Path, name: str, *, most: int) -> bytes | None:
 
 
 def write(root: Path, name: str, content: bytes) -> None:
-    """Write a file below a folder of ours; whatever stands in its way goes, and no link is followed."""
+    """Write a file below a folder of Midwatch; an entry in its way is removed, and no link is followed."""
     *folders, last = [piece for piece in name.split("/") if piece not in ("", ".")]
     if ".." in (*folders, last):
         raise Misuse(f"{name} leads out of the folder it belongs in.", hint="Name it from that folder.")
@@ -58,7 +58,7 @@ def write(root: Path, name: str, content: bytes) -> None:
 
 
 def standing(root: Path, name: str) -> os.stat_result | None:
-    """Tell what lies under a name below a folder of ours, a link as a link; None where there is nothing."""
+    """Return the type of an entry below a folder of Midwatch, a link as a link; None where there is nothing."""
     with _inside(root, name) as (place, last):
         if place is not None:
             with contextlib.suppress(OSError):
@@ -67,7 +67,7 @@ def standing(root: Path, name: str) -> os.stat_result | None:
 
 
 def take_away(root: Path, name: str, to: Path) -> bool:
-    """Move whatever lies under a name below a folder of ours to a place out of reach; tell whether it is there now.
+    """Move an entry below a folder of Midwatch to a place out of reach; return whether it is there now.
 
     Nothing is opened, so that it does not matter what it is: a link, a pipe and a folder are moved as such.
     """
@@ -81,7 +81,7 @@ def take_away(root: Path, name: str, to: Path) -> bool:
 
 @contextlib.contextmanager
 def _inside(root: Path, name: str) -> Iterator[tuple[int | None, str]]:
-    """Open the folder a name lies in, following no link on the way; None where there is no such folder."""
+    """Open the folder that holds a name, following no link on the way; None where there is no such folder."""
     *folders, last = [piece for piece in name.split("/") if piece not in ("", ".")]
     place = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -99,19 +99,19 @@ def _inside(root: Path, name: str) -> Iterator[tuple[int | None, str]]:
 
 
 def _folder_in(place: int, name: str) -> int:
-    """Open a folder, made if need be; a link or a file under that name is no folder of ours."""
+    """Open a folder, and make it if needed; a link or a file under that name is not accepted."""
     for _ in range(2):
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, 0o700, dir_fd=place)
         try:
             return os.open(name, _FOLDER, dir_fd=place)
-        except NotADirectoryError:  # also what a link is, once it is not followed
+        except NotADirectoryError:  # also raised for a link that is not followed
             os.unlink(name, dir_fd=place)
     return os.open(name, _FOLDER, dir_fd=place)
 
 
 def _content(descriptor: int, most: int) -> bytes | None:
-    # Not `os.fdopen` on whatever it is: on a folder it raises, and leaves the descriptor open.
+    # Not `os.fdopen` on an unknown entry: on a folder it raises, and leaves the descriptor open.
     try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > most:
@@ -123,7 +123,7 @@ def _content(descriptor: int, most: int) -> bytes | None:
 
 
 def text(root: Path, name: str, *, most: int = 4096) -> str:
-    """Read a small text file the careful way; nothing where there is none."""
+    """Read a small text file safely; empty where there is none."""
     return (read(root, name, most=most) or b"").decode(errors="replace").strip()
 
 
@@ -143,7 +143,7 @@ def names_below(root: Path, folder: str, *, most: int) -> Iterator[str]:
 
 
 def plain(file: Path, *, most: int) -> int:
-    """Tell a file's size if it is a plain file of at most that many bytes, else raise Refused."""
+    """Return a file's size if it is a plain file of at most that many bytes, else raise Refused."""
     try:
         facts = file.lstat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Runs one short command on the leash and writes its log."""
+"""Runs one short command under `process_limits.py` and writes its log."""
 
 import asyncio
 import sys
@@ -14,12 +14,12 @@ from midwatch.workshop.sandbox import process_limits
 
 
 class CommandEnd(Term):
-    """How a command ended: the leash's exit code, how long it took, and its last words."""
+    """How a command ended: the exit code, how long it took, and its last output."""
 
     exit_code: int
     seconds: float
     stopped: bool
-    """We stopped it on request; limits have their own exit codes (124 wall, 125 idle)."""
+    """Midwatch stopped it on request; limits have their own exit codes (124 wall, 125 idle)."""
     tail: str
 
 
@@ -34,7 +34,7 @@ async def run_leashed(  # noqa: PLR0913 - each is one plain fact about one proce
     stop: asyncio.Event | None = None,
     scrub: NewScrub = Untouched,
 ) -> CommandEnd:
-    """Run a command until it ends, a limit passes, `stop` is set or we are cancelled; nothing of it stays behind."""
+    """Run a command until it ends, a limit passes, `stop` is set or we are cancelled; none of its processes stays."""
     begun_at = time.monotonic()
     written = await asyncio.to_thread(CappedLog, log, scrub=scrub)
     process = await asyncio.create_subprocess_exec(
@@ -63,7 +63,7 @@ async def run_leashed(  # noqa: PLR0913 - each is one plain fact about one proce
 
 
 def _leash_command(argv: Sequence[str], wall: timedelta, idle: timedelta) -> list[str]:
-    # By path and isolated: the leash needs nothing of ours, and starts without reading the site's packages.
+    # By path and isolated: the program imports nothing of Midwatch, and starts without reading the site's packages.
     limits = ["--wall", str(wall.total_seconds()), "--idle", str(idle.total_seconds())]
     return [sys.executable, "-I", "-S", str(process_limits.__file__), *limits, "--", *argv]
 
@@ -79,7 +79,7 @@ async def _follow(process: asyncio.subprocess.Process, stop: asyncio.Event | Non
 async def _take_down_words(process: asyncio.subprocess.Process, log: CappedLog) -> None:
     assert process.stdout is not None  # noqa: S101 - for the type checker
     while chunk := await process.stdout.read(1 << 16):
-        await asyncio.to_thread(log.add, chunk)  # looking for secrets takes a while, and the house goes on
+        await asyncio.to_thread(log.add, chunk)  # searching for secrets takes a while, and other work continues
 
 
 async def _let_go_when(stop: asyncio.Event | None, process: asyncio.subprocess.Process) -> None:
@@ -89,7 +89,7 @@ async def _let_go_when(stop: asyncio.Event | None, process: asyncio.subprocess.P
 
 
 def _let_go(process: asyncio.subprocess.Process) -> None:
-    """Close the leash's stdin, which tells it to take everything down."""
+    """Close the process's stdin, which makes it end everything."""
     if process.stdin is not None:
         process.stdin.close()
 
@@ -100,7 +100,7 @@ async def _end(process: asyncio.subprocess.Process, log: CappedLog) -> None:
 
 
 async def _see_out(process: asyncio.subprocess.Process, log: CappedLog) -> None:
-    """Wait until the leash has cleared up, even while being cancelled again: asyncio would kill it half-way."""
+    """Wait until the process has cleaned up, even while being cancelled again: asyncio would kill it half-way."""
     if process.returncode is not None:
         return
     _let_go(process)

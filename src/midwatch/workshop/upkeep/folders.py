@@ -1,4 +1,4 @@
-"""Names that become folders, locks that survive kill -9, and folders that must really go."""
+"""Names that become folders, locks that survive kill -9, and folders that must be removed completely."""
 
 import asyncio
 import fcntl
@@ -23,7 +23,7 @@ def part(name: str) -> str:
 
 
 def sha(name: str) -> str:
-    """Return the commit id if it is one written out in full, else raise Misuse: an option must not pass for one."""
+    """Return the commit id if it is written in full, else raise Misuse: an option must not pass for one."""
     if not _SHA.fullmatch(name):
         raise Misuse(f"{name!r} is not a full commit id.", hint="Give all 40 hexadecimal digits.")
     return name
@@ -31,9 +31,9 @@ def sha(name: str) -> str:
 
 @asynccontextmanager
 async def locked(path: Path, *, patience_seconds: float = 600) -> AsyncIterator[int]:
-    """Hold an exclusive lock on a file and give its descriptor; the kernel lets go when every holder is dead.
+    """Hold an exclusive lock on a file and yield its descriptor; the kernel releases it when every holder is dead.
 
-    A holder that was frozen is as good as dead: its lease has run out, and when it wakes it leaves.
+    A frozen holder counts as dead: its lease has run out, and when it wakes it stops.
     """
     descriptor = await asyncio.to_thread(_open, path)
     try:
@@ -61,7 +61,7 @@ def _open(path: Path) -> int:
 
 
 def _is_still(path: Path, descriptor: int) -> bool:
-    """Whether the file we locked is the one that has the name; somebody may have put it out of the way."""
+    """Whether the locked file is the one that has the name; another process may have moved it away."""
     try:
         return path.stat().st_ino == os.fstat(descriptor).st_ino
     except FileNotFoundError:
@@ -69,7 +69,7 @@ def _is_still(path: Path, descriptor: int) -> bool:
 
 
 def _held_by_the_frozen(path: Path, descriptor: int) -> bool:
-    """Put a lock out of the way whose holder is stopped; True where there is another file to try for."""
+    """Move a lock away whose holder is stopped; True where there is another file to try."""
     if not _is_still(path, descriptor):
         return True
     holder = os.pread(descriptor, 20, 0).strip().decode(errors="replace")
@@ -92,7 +92,7 @@ def _taken(descriptor: int) -> bool:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder with everything in it, also where an agent took our write permission away."""
+    """Remove a folder with everything in it, even where an agent removed our write permission."""
     if folder.is_symlink() or folder.is_file():
         folder.unlink()
     elif folder.exists():

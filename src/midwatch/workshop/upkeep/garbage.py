@@ -1,4 +1,4 @@
-"""Collects checkouts by age and room, and sweeps up what dead attempts left; never work that is nowhere else."""
+"""Collects checkouts by age and size, and removes leftovers of dead attempts; never work that exists only there."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -12,13 +12,13 @@ from midwatch.workshop.upkeep.folders import locked, remove
 from midwatch.workshop.upkeep.kept_checkouts import Kept, epochs, weigh
 
 PATIENCE_SECONDS = 0.5
-"""Whoever holds a job's lock is at work there; it will be collected another time."""
+"""A held lock means that the job is being worked on; it will be collected another time."""
 
 Judge = Callable[[str, int], Awaitable[Kept]]
 
 
 class Collected(Term):
-    """What became of one checkout that was due to go."""
+    """The result for one checkout that was due for removal."""
 
     job: str
     epoch: int
@@ -30,7 +30,7 @@ class Collected(Term):
 
 @dataclass(frozen=True, slots=True)
 class GarbageLimits:
-    """How old checkouts may get and how much room they may take."""
+    """How old checkouts may get and how much disk space they may take."""
 
     older_than: timedelta | None
     most_bytes: int | None
@@ -49,7 +49,7 @@ class _Weighed:
 
 
 async def collect(home: Path, keep: frozenset[str], limits: GarbageLimits, judge: Judge) -> tuple[Collected, ...]:
-    """Sweep, weigh, and remove what is due, oldest first."""
+    """Clean up, measure, and remove what is due, oldest first."""
     await _sweep_quarantine(home / "quarantine", keep)
     await _sweep_leftovers(home / "checkouts", keep)
     standing = await asyncio.to_thread(_weigh_all, home / "checkouts")
@@ -68,7 +68,7 @@ def _due(one: _Weighed, total: int, limits: GarbageLimits) -> str:
     if limits.older_than is not None and age > limits.older_than:
         return f"nothing changed in it for {age.days} days" if age.days else "it is older than the limit"
     if limits.most_bytes is not None and total > limits.most_bytes:
-        return "checkouts take more room than they may"
+        return "checkouts take more disk space than allowed"
     return ""
 
 
@@ -83,13 +83,13 @@ async def _remove(folder: Path, one: _Weighed, why: str, judge: Judge) -> Collec
             kept = await judge(one.job, epoch)
             if kept.unique:
                 return told(f"it holds work that is nowhere else: {kept.unique[0]}")
-            # Out of the way first: a removal cut short must not leave half a clone under a clone's name.
+            # Moved away first: an interrupted removal must not leave half a clone under a clone's name.
             going = one.place.with_name(f"{epoch}.making")
             await asyncio.to_thread(remove, going)
             await asyncio.to_thread(one.place.rename, going)
             await asyncio.to_thread(remove, going)
             if not await asyncio.to_thread(epochs, going.parent):
-                await asyncio.to_thread(remove, going.with_name("home"))  # nobody is left to go on with it
+                await asyncio.to_thread(remove, going.with_name("home"))  # no process is left to continue it
     except Unavailable:
         return told("it is in use")
     return told(why, removed=True)
@@ -121,7 +121,7 @@ async def _sweep_quarantine(folder: Path, keep: frozenset[str]) -> None:
 
 
 async def _sweep(lock: Path, leftovers: Iterable[Path]) -> None:
-    """Remove leftovers under the lock of whoever would still need them."""
+    """Remove leftovers under the lock of the job that might still need them."""
     places = list(leftovers)
     if not places:
         return

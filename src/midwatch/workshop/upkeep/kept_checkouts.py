@@ -1,4 +1,4 @@
-"""What an agent's clone still holds: its size, its age, and work that is nowhere else."""
+"""What an agent's clone still holds: its size, its age, and work that exists only there."""
 
 import os
 import re
@@ -20,8 +20,8 @@ CANNOT_TELL = "it cannot be read, so this is unknown"
 _SHA = re.compile(r"\b[0-9a-f]{40}\b")
 
 # Our own git folder and the agent's index, as data: its settings, hooks and excludes are never read.
-# The index keeps its time, by which git knows that a file changed in the same moment is not to be trusted.
-# A nested repository is not entered: git would run there with that one's own settings.
+# The index keeps its time, from which git knows that a file changed in the same moment cannot be trusted.
+# A nested repository is not entered: git would run there with that repository's own settings.
 _LOOK = """
 git cat-file --batch-check='%(objectname) %(objecttype)' < "$desk/names" > "$desk/there"
 git update-ref --no-deref HEAD "$head"
@@ -32,7 +32,7 @@ git --git-dir="$desk/borrower.git" --work-tree="$tree" -c core.bare=false status
 
 
 class Kept(Term):
-    """One attempt's clone as it stands on disk."""
+    """One attempt's clone on disk."""
 
     job: str
     epoch: int
@@ -41,7 +41,7 @@ class Kept(Term):
     changed_at: datetime
     head: str = ""
     unique: tuple[str, ...] = ()
-    """Work that is nowhere else, in words; nothing where all of it is in the mirror."""
+    """Work that exists only there, in words; nothing where all of it is in the mirror."""
 
 
 def epochs(folder: Path) -> list[int]:
@@ -52,7 +52,7 @@ def epochs(folder: Path) -> list[int]:
 
 
 def measured(place: Path, who: tuple[str, int, str], unique: tuple[str, ...]) -> Kept:
-    """Weigh a clone. Its age is the newest change of any file's record, which no agent can set back."""
+    """Measure a clone. Its age is the newest change of any file's record, which no agent can set back."""
     job, epoch, head = who
     size, newest = weigh(place)
     changed_at = datetime.fromtimestamp(newest, UTC)
@@ -60,7 +60,7 @@ def measured(place: Path, who: tuple[str, int, str], unique: tuple[str, ...]) ->
 
 
 def unjudged(place: Path, job: str, epoch: int) -> Kept:
-    """Describe a clone we cannot look into; an empty one holds nothing."""
+    """Describe a clone that cannot be read; an empty one holds nothing."""
     empty = not (place / "tree").is_dir() or not any((place / "tree").iterdir())
     return measured(place, (job, epoch, ""), () if empty else (CANNOT_TELL,))
 
@@ -84,7 +84,7 @@ def weigh(place: Path) -> tuple[int, float]:
 
 
 async def unique_work(desk: SandboxedGit, git: Git, mirror: Path, head: str) -> tuple[str, ...]:
-    """Say what a clone holds that is not in the mirror: commits, stashes, and changes nobody committed."""
+    """List what a clone holds that is not in the mirror: commits, stashes, and uncommitted changes."""
     try:
         named = _named(desk.walls.tree)
         await desk.put("names", sorted({head, *named}))
@@ -117,7 +117,7 @@ def _present(there: str) -> list[str]:
 
 
 async def _missing(git: Git, mirror: Path, names: list[str]) -> list[str]:
-    """List those the mirror lacks; it never collects, so an object that is there stays, with all it needs."""
+    """List the objects the mirror lacks; it never collects, so an object in it stays, with all it needs."""
     asked = "".join(f"{name}\n" for name in names).encode()
     answer = await git.text(mirror, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked)
     return [line.split(" ")[0] for line in answer.splitlines() if line.endswith(" missing")]

@@ -1,4 +1,4 @@
-"""Facts about the machine: what is free, since when it runs, and whether it will sleep tonight."""
+"""Facts about the machine: what is free, how long it has been up, and whether it will sleep tonight."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -28,33 +28,33 @@ class SleepRisk:
 
 
 def free_memory() -> int:
-    """Tell how many bytes a new process can have without swapping."""
+    """Return how many bytes a new process can have without swapping."""
     return int(psutil.virtual_memory().available)
 
 
 def free_disk(path: Path) -> int:
-    """Tell how many bytes we can still write where this path is, or will be."""
+    """Return how many bytes can still be written where this path is, or will be."""
     there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
     return int(psutil.disk_usage(str(there)).free)
 
 
 def boot_id(root: Path = Path("/")) -> str:
-    """Name this run of the machine; another name after a crash means that it was restarted."""
+    """Return the id of this boot; another one after a crash means that the machine was restarted."""
     return _text(root / "proc/sys/kernel/random/boot_id") or f"booted-{psutil.boot_time():.0f}"
 
 
 def uptime_seconds(root: Path = Path("/")) -> float:
-    """Tell how long the machine has been up, time asleep included."""
+    """Return how long the machine has been up, time asleep included."""
     return float((_text(root / "proc/uptime") or f"{time.monotonic()}").split()[0])
 
 
 def sleep_risk(root: Path = Path("/")) -> SleepRisk:
-    """Tell whether this machine will sleep tonight; `root` is where its /sys, /proc and /etc are."""
+    """Return whether this machine will sleep tonight; `root` is where its /sys, /proc and /etc are."""
     return _not_ours_to_say(root) or _cannot_sleep(root) or _set_to_sleep(root)
 
 
 def _not_ours_to_say(root: Path) -> SleepRisk | None:
-    """Where somebody else's system decides, we can only say whom to ask."""
+    """Where another system decides, we can only say what to change there."""
     if "microsoft" in _text(root / "proc/sys/kernel/osrelease").lower():
         awake = "In a Windows terminal: `powercfg /change standby-timeout-ac 0` (and standby-timeout-dc on battery)."
         keep = "Keep a WSL terminal open: without one Windows may end WSL."
@@ -87,7 +87,7 @@ def _set_to_sleep(root: Path) -> SleepRisk:
 
 
 def _logind(root: Path) -> Iterator[SleepRisk]:
-    """What systemd does when nobody is there, or when somebody closes the lid."""
+    """What systemd does on an idle machine, or when the lid is closed."""
     options = _options(root)
     if (idle := options.get("IdleAction", "ignore")) in SLEEPING:
         yield SleepRisk("likely", (f"systemd-logind is set to {idle} an idle machine (IdleAction).",))
@@ -144,7 +144,7 @@ def _options(root: Path) -> dict[str, str]:
 
 
 def _text(path: Path) -> str:
-    """What is missing or closed to us says nothing."""
+    """A missing or unreadable file gives nothing."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:
@@ -152,7 +152,7 @@ def _text(path: Path) -> str:
 
 
 class ThisMachine:
-    """The computer we stand on."""
+    """The computer Midwatch runs on."""
 
     def __init__(self, home: Path, isolation: Callable[[], Isolation] = lambda: Isolation.NONE) -> None:
         self._home = home
@@ -167,5 +167,5 @@ class ThisMachine:
         return free_disk(self._home)
 
     def isolation(self) -> Isolation:
-        """Tell how strongly jobs are kept apart here, as found out by trying."""
+        """Return how strongly jobs are isolated here, as a test found out."""
         return self._isolation()

@@ -1,4 +1,4 @@
-"""Counting what an answer of a model has used, live from its bytes."""
+"""Counts what a model's answer has used, live from its bytes."""
 
 from midwatch.gateway.metering.counting.usage_counter import UsageCounter
 

@@ -1,4 +1,4 @@
-"""A copy of a compressed answer made readable for counting; what the job gets is left as it came."""
+"""Decompresses a copy of an answer for counting; the job gets the original bytes."""
 
 import importlib
 import zlib
@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 MOST: Final = 64 * 1024 * 1024
-"""So much is read of one answer; a small bomb must not become a large one in our memory."""
+"""The most that is read of one answer; a decompression bomb must not fill our memory."""
 BITE: Final = 4 * 1024
 
 
 class UnreadableEncoding(Exception):
-    """It is compressed in a way that cannot be read here, or does not keep to it."""
+    """Its compression is unknown or invalid."""
 
 
 class Decompressor:
-    """Makes one answer readable, piece by piece, within bounds."""
+    """Decompresses one answer, piece by piece, within limits."""
 
     def __init__(self, encoding: str) -> None:
         """Take the Content-Encoding; an unknown one is unreadable from the start."""
@@ -30,15 +30,15 @@ class Decompressor:
             raise UnreadableEncoding
 
     def feed(self, data: bytes) -> bytes:
-        """Take compressed bytes and give what they say."""
+        """Take compressed bytes and return their content."""
         if self._step is None:
             return data
         clear = []
-        # In small bites: not every library can be told how much it may give.
+        # In small pieces: not every library can limit its output.
         for at in range(0, len(data), BITE):
             try:
                 clear.append(self._step(data[at : at + BITE], self._left))
-            except Exception as problem:  # each library has errors of its own
+            except Exception as problem:  # each library has its own errors
                 raise UnreadableEncoding from problem
             self._left -= len(clear[-1])
             if self._left <= 0:
@@ -56,7 +56,7 @@ def _zlib(bits: int) -> Step:
     def step(data: bytes, most: int) -> bytes:
         nonlocal machine, begun
         if not begun and bits == zlib.MAX_WBITS and data:
-            # "deflate" is zlib by the standard, and bare in some servers.
+            # "deflate" is zlib by the standard, and raw in some servers.
             begun = True
             if data[0] & 0x0F != 8:
                 machine = zlib.decompressobj(-zlib.MAX_WBITS)

@@ -1,4 +1,4 @@
-"""JSON out of bytes that are cut anywhere: each object as it is whole, and meanwhile how much text has come."""
+"""Parses JSON from bytes that are cut anywhere: each object once it is complete, and the length of text so far."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 LARGEST: Final = 16 * 1024 * 1024
 ANSWERS: Final = frozenset({"content", "output", "choices", "candidates"})
-"""Where an object holds the answer; the rest echoes the request."""
+"""Fields that hold the answer; the rest echoes the request."""
 TEXTS: Final = frozenset({"text", "thinking", "content", "reasoning_content", "refusal", "arguments", "input"})
 WHOLE: Final = frozenset({"input", "args"})
 """Below these every text was written by the model."""
@@ -29,10 +29,10 @@ class JsonStreamReader:
         self._in_string = self._expects_key = self._is_key = self._counts = False
         self._escape = 0
         self.characters = 0
-        """Text of the object that is not whole yet."""
+        """Text of the object that is not complete yet."""
 
     def feed(self, chunk: bytes) -> list[tuple[Any, int]]:
-        """Take more bytes; give each object they complete, with the number of its characters."""
+        """Take more bytes; yield each object they complete, with the number of its characters."""
         done: list[tuple[Any, int]] = []
         at = kept = 0
         while at < len(chunk):
@@ -99,7 +99,7 @@ class JsonStreamReader:
         return end.end()
 
     def _escaped(self, chunk: bytes, at: int) -> int:
-        """Count an escape as one character, however long it is written."""
+        """Count an escape as one character, whatever its length."""
         if self._escape > 1:
             self._escape = self._escape - 1 if self._escape > 2 else 0
         else:

@@ -1,13 +1,13 @@
-"""Server-sent events out of bytes that are cut anywhere."""
+"""Parses server-sent events from bytes that are cut anywhere."""
 
 from typing import Final
 
 LARGEST: Final = 16 * 1024 * 1024
-"""An event beyond this is passed over; none that tells of usage is near it."""
+"""A longer event is skipped; events with usage are far shorter."""
 
 
 class SseReader:
-    """Reads events as they come; gives the data of each as soon as it is whole."""
+    """Parses events as they come; yields the data of each as soon as it is complete."""
 
     def __init__(self, largest: int = LARGEST) -> None:
         self._largest = largest
@@ -18,7 +18,7 @@ class SseReader:
         self._after_cr = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Take more bytes and give the events they complete."""
+        """Take more bytes and yield the events they complete."""
         if self._after_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]
             self._after_cr = False
@@ -37,7 +37,7 @@ class SseReader:
         return done
 
     def end(self) -> list[bytes]:
-        """Give what stood at the end without the empty line that should have followed."""
+        """Return the last event, which lacks the empty line that should follow it."""
         if self._parts:
             self._line(b"".join(self._parts))
             self._parts.clear()

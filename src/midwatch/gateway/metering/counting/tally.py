@@ -14,7 +14,7 @@ class UsageTally:
     def __init__(self) -> None:
         self.model = ""
         self.told_input = False
-        """Whether the provider has named the input."""
+        """Whether the provider has reported the input."""
         self._input = self._cache_read = self._cache_write = self._kept_1h = 0
         self._floor = self._output = self._characters = 0
         self.dripped: set[str] = set()
@@ -24,7 +24,7 @@ class UsageTally:
 
     @property
     def usage(self) -> TokenUsage:
-        """Give what is known at this moment."""
+        """Return what is known at this moment."""
         characters = self._characters + self.passing
         guess = -(-characters // CHARACTERS_PER_TOKEN)
         return TokenUsage(
@@ -37,15 +37,15 @@ class UsageTally:
         )
 
     def came(self, characters: int) -> None:
-        """Count text that came through."""
+        """Count received text."""
         self._characters += characters
 
     def begins(self, output: object) -> None:
-        """Take the output reported at the beginning of an answer, which is only its first token."""
+        """Record the output reported at the beginning of an answer, which is only its first token."""
         self._floor = max(self._floor, whole(output) or 0)
 
     def put_out(self, *parts: object) -> None:
-        """Take the reported output so far; it replaces our estimate, even a higher one."""
+        """Record the reported output so far; it replaces our estimate, even a higher one."""
         numbers = [whole(part) for part in parts]
         if numbers[0] is None:
             return
@@ -53,7 +53,7 @@ class UsageTally:
         self._floor = self._characters = self.passing = 0
 
     def took_in(self, fresh: object, *, read: object = None, written: object = None, kept_1h: object = None) -> None:
-        """Take the reported input; a kind that is not mentioned stays as it was."""
+        """Record the reported input; a kind that is not mentioned stays unchanged."""
         number = whole(fresh)
         if number is not None:
             self.told_input = True
@@ -63,13 +63,13 @@ class UsageTally:
         self._kept_1h = max(self._kept_1h, whole(kept_1h) or 0)
 
     def named(self, model: object) -> None:
-        """Take the model as the provider calls it."""
+        """Record the provider's name for the model."""
         if isinstance(model, str) and model:
             self.model = model[:120]
 
 
 def whole(value: object) -> int | None:
-    """Read a count; None where it is not a plausible number."""
+    """Parse a count; None where it is not a plausible number."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value < _ABSURD else None

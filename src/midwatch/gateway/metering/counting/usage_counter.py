@@ -1,4 +1,4 @@
-"""Counts one answer from its bytes, however they are cut, packed or broken off."""
+"""Counts one answer from its bytes, even if they are split, compressed or cut off."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from midwatch.gateway.metering.providers import PAID, Api
 
 
 class UsageCounter:
-    """Reads an answer beside its way to the job; never fails, and counts at each moment what is known then."""
+    """Reads an answer on its way to the job; never fails, and always has the count so far."""
 
     def __init__(self, api: Api, content_type: str = "", encoding: str = "") -> None:
         self._api = api
@@ -32,12 +32,12 @@ class UsageCounter:
 
     @property
     def usage(self) -> TokenUsage:
-        """Give what is known at this moment."""
+        """Return what is known at this moment."""
         return self._tally.usage if self._api in PAID else NO_USAGE
 
     @property
     def model(self) -> str:
-        """Name the model as the provider called it; empty while it has not."""
+        """Return the provider's name for the model; empty until it is known."""
         return self._tally.model
 
     @property
@@ -46,7 +46,7 @@ class UsageCounter:
         return self._tally.told_input or self._api not in PAID
 
     def feed(self, data: bytes) -> None:
-        """Take more of the answer."""
+        """Take more bytes of the answer."""
         if self._api not in PAID or not data:
             return
         clear = self._clear(data)
@@ -64,7 +64,7 @@ class UsageCounter:
             self._tally.passing = self._documents.characters
 
     def end(self) -> None:
-        """Take it that nothing more will come."""
+        """Record that nothing more will come."""
         for event in self._events.end() if self._events is not None else ():
             self._event(event)
 
@@ -78,7 +78,7 @@ class UsageCounter:
             return None
 
     def _choose(self, clear: bytes) -> None:
-        """Look at the first letter where the provider did not say what it sends."""
+        """Check the first character where the provider did not state the content type."""
         if self._events is None and self._documents is None and clear.strip():
             if clear.lstrip()[:1] in {b"{", b"["}:
                 self._documents = JsonStreamReader()

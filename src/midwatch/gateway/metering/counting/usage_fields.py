@@ -1,4 +1,4 @@
-"""Where each API tells what it has used, in its streams and in its whole answers."""
+"""Where each API reports its usage, in its streams and in its whole answers."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ def messages_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
 
 
 def responses_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
-    """Read an event of OpenAI's Responses, which tells its usage only at its end."""
+    """Read an event of OpenAI's Responses, which reports its usage only at its end."""
     kind = event.get("type")
     if not isinstance(kind, str):
         return
@@ -45,7 +45,7 @@ def responses_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
         tally.came(_length(event.get("delta")))
         tally.dripped.add(str(event.get("item_id")))
     elif kind == "response.output_item.done":
-        # Some tool calls come in one piece, with no deltas before.
+        # Some tool calls come in one piece, without deltas before.
         item = _inner(event, "item")
         if str(item.get("id")) not in tally.dripped:
             tally.came(_length(item.get("input")) + _length(item.get("arguments")))
@@ -83,7 +83,7 @@ def chat_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
 
 
 def gemini_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
-    """Read an event of Gemini's stream; each tells what was used up to it."""
+    """Read an event of Gemini's stream; each reports the usage so far."""
     for candidate in _each(event.get("candidates")):
         for part in _each(_inner(candidate, "content").get("parts")):
             arguments = _inner(part, "functionCall").get("args")
@@ -126,7 +126,7 @@ def _anthropic_input(tally: UsageTally, usage: Mapping[str, Any]) -> None:
 
 
 def _took_in(tally: UsageTally, everything: object, cached: int) -> None:
-    """Part the input from what was read from the cache, which these providers count in it."""
+    """Separate the input from the tokens read from the cache, which these providers include in it."""
     total = whole(everything)
     if total is not None:
         tally.took_in(max(0, total - cached), read=min(cached, total))

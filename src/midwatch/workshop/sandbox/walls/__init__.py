@@ -1,1 +1,1 @@
-"""The walls: one command in one clone, with nothing else of this machine in reach."""
+"""The walls: one command in one clone, without access to the rest of this machine."""

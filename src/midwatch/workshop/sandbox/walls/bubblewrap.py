@@ -1,4 +1,4 @@
-"""Writes the command line that builds the walls with bubblewrap."""
+"""Builds the bubblewrap command line for the walls."""
 
 import functools
 import shutil
@@ -34,8 +34,8 @@ FILES: Final = {
     "/etc/hosts": "127.0.0.1 localhost sbx\n::1 localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
-# To the kernel a server that runs as root owns these, whatever its number inside. bwrap covers what it thinks it could
-# write, but asks about the folder: /proc/sys says no, and /proc/sys/kernel/core_pattern, a way out as root, was open.
+# To the kernel, a server that runs as root owns these, whatever its number inside. bwrap covers what it thinks it could
+# write, but tests only the folder: /proc/sys is not writable, so core_pattern in it, a way out as root, stayed open.
 MASKED_FOLDERS: Final = ("acpi", "asound", "bus", "driver", "dynamic_debug", "fs", "irq", "pressure", "scsi", "tty")
 MASKED_FILES: Final = (
     *("kcore", "keys", "key-users", "kmsg", "kpagecount", "kpageflags", "kpagecgroup", "latency_stats", "mtrr"),
@@ -45,7 +45,7 @@ MASKED_FILES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class BubblewrapPlan:
-    """A command line for bwrap, and what it reads from which descriptor."""
+    """A command line for bwrap, and the content of each descriptor it reads."""
 
     argv: tuple[str, ...]
     files: dict[int, bytes]
@@ -62,7 +62,7 @@ def program() -> str:
 
 @functools.cache
 def _can_disable_namespaces(bwrap: str) -> bool:
-    """Tell whether this bwrap is new enough (0.8), and not setuid, where it cannot."""
+    """Return whether this bwrap is new enough (0.8), and not setuid, where it cannot."""
     if Path(bwrap).stat().st_mode & stat.S_ISUID:
         return False
     said = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False, timeout=60, env={})
@@ -70,7 +70,7 @@ def _can_disable_namespaces(bwrap: str) -> bool:
 
 
 def plan(walls: SandboxSpec, argv: Sequence[str], *, machine: str, environment: dict[str, str]) -> BubblewrapPlan:
-    """Lay out the walls; host paths and the environment go through a descriptor, out of every process list."""
+    """Build the walls; host paths and the environment go through a descriptor, so that no process list shows them."""
     bwrap = program()
     files = {FILTER_FD: seccomp.program(machine), FIRST_FILE_FD: Path(inside.__file__).read_bytes()}
     files |= {FIRST_FILE_FD + 1 + number: text.encode() for number, text in enumerate(FILES.values())}
@@ -95,11 +95,11 @@ def plan(walls: SandboxSpec, argv: Sequence[str], *, machine: str, environment: 
 
 
 def _apart(bwrap: str, *, terminal: bool) -> tuple[str, ...]:
-    """Share no namespace, keep no right, and end with whoever started it (which must not be a passing thread)."""
+    """Share no namespace, keep no capability, and end with the starter (which must not be a short-lived thread)."""
     closed = ("--disable-userns", "--assert-userns-disabled") if _can_disable_namespaces(bwrap) else ()
     person = ("--uid", "1000", "--gid", "1000", "--hostname", "sbx")
     bounds = ("--die-with-parent", "--cap-drop", "ALL", "--clearenv")
-    # A terminal of the job's own can be typed into by nobody but the job, and the filter refuses even that.
+    # Only the job can type into its own terminal, and the filter refuses even that.
     session = () if terminal else ("--new-session",)
     return ("--unshare-all", "--unshare-user", *closed, *person, *bounds, *session)
 
@@ -149,6 +149,6 @@ def _lent(walls: SandboxSpec) -> Iterator[str]:
 
 
 def _python() -> tuple[str, str]:
-    """Choose the Python for the first process, and the folder to lend if it is not the system's."""
+    """Choose the Python for the first process, and the folder to mount if it is not the system's."""
     system = Path("/usr/bin/python3")
     return (str(system), "") if system.exists() else (str(Path(sys.executable).resolve()), sys.base_prefix)

@@ -1,4 +1,4 @@
-"""The outer side of the doors: takes the listeners from the first process inside, and lets it go on."""
+"""The outer side of the doors: receives the listeners from the first process inside, and lets it continue."""
 
 import asyncio
 import socket
@@ -13,14 +13,14 @@ LONGEST_WAIT = 30.0
 
 
 class Doors:
-    """One sandbox's doors: first the listeners, then the word to begin."""
+    """One sandbox's doors: first the listeners, then the signal to start."""
 
     def __init__(self, waiting: socket.socket) -> None:
         self._waiting = waiting
         self._inside: socket.socket | None = None
 
     async def listeners(self, ports: tuple[int, ...], *, patience: float = LONGEST_WAIT) -> list[socket.socket]:
-        """Wait until the first process inside hands its listeners out; they are the caller's to close."""
+        """Wait until the first process inside hands its listeners out; the caller closes them."""
         try:
             async with asyncio.timeout(patience):
                 loop = asyncio.get_running_loop()
@@ -39,22 +39,22 @@ class Doors:
         return taken
 
     def let_in(self) -> None:
-        """Say the word: the doors are served, and the command may begin."""
+        """Send the signal: the doors are served, and the command may start."""
         if self._inside is not None:
-            with suppress(OSError):  # it has ended meanwhile, which its exit code tells
+            with suppress(OSError):  # it has ended; its exit code says so
                 self._inside.send(b"G")
             self._inside.close()
             self._inside = None
 
     def close(self) -> None:
-        """Turn whoever still waits away."""
+        """Reject every process that still waits."""
         if self._inside is not None:
             self._inside.close()
 
 
 @asynccontextmanager
 async def waiting_at(control: Path) -> AsyncIterator[Doors]:
-    """Wait at a socket that only we can reach, until leaving the block; do it before the command is started."""
+    """Listen on a socket that only our user can reach, during the block; enter it before the command starts."""
     waiting = await asyncio.to_thread(listen_at, control)
     doors = Doors(waiting)
     try:

@@ -1,4 +1,4 @@
-"""Turns "run this inside those walls" into one plain command line that anything can start."""
+"""Turns walls and a command into one plain command line that any process can start."""
 
 import base64
 import json
@@ -20,14 +20,14 @@ PEOPLE = ("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf")
 
 
 def command(walls: SandboxSpec, argv: Sequence[str], *, isolation: Isolation, note: Path) -> list[str]:
-    """Check the walls, write them down in `note` (never inside them), and return the argv that enters them.
+    """Check the walls, write them into `note` (never inside them), and return the argv that enters them.
 
-    It needs no descriptor, no environment and no hook of its starter: the leash can run it, and so can a detached
-    holder. The starter's thread must live as long as the command, because bwrap's parent is watched by thread.
+    It needs no descriptor, no environment and no hook of its starter: `process_limits.py` can run it, and so can a
+    holder. The starter's thread must live as long as the command, because bwrap watches its parent by thread.
     """
     walls.check()
     if any(note.resolve().is_relative_to(path.resolve()) for path in _written(walls)):
-        raise Misuse("The note about the walls would lie inside them.", hint="Keep it in the job's own folder.")
+        raise Misuse("The note about the walls would be inside them.", hint="Keep it in the job's own folder.")
     match isolation:
         case Isolation.BUBBLEWRAP:
             facts = _bubblewrapped(walls, argv)
@@ -42,7 +42,7 @@ def command(walls: SandboxSpec, argv: Sequence[str], *, isolation: Isolation, no
 
 
 def place_inside(walls: SandboxSpec, isolation: Isolation) -> Path:
-    """Tell what the tree is called by whoever is inside."""
+    """Return the path of the tree as seen inside."""
     return TREE_INSIDE if isolation is Isolation.BUBBLEWRAP else walls.tree
 
 
@@ -78,7 +78,7 @@ def _bare(walls: SandboxSpec, argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _landlocked(walls: SandboxSpec, argv: Sequence[str]) -> dict[str, Any]:
-    """Name the host's own files; `ports` are then the host's own ports, for there is only one network."""
+    """Use the host's own paths; `ports` are then the host's own ports, because there is only one network."""
     system = (*bubblewrap.SYSTEM, *bubblewrap.LINKS, *bubblewrap.ETC, *PEOPLE)
     lent = [str(path) for path, writing in walls.lent() if not writing]
     program = seccomp.program(platform.machine(), seccomp.Net.TCP if walls.ports else seccomp.Net.NONE)
@@ -89,7 +89,7 @@ def _landlocked(walls: SandboxSpec, argv: Sequence[str]) -> dict[str, Any]:
         "filter": base64.b64encode(program).decode(),
     }
     facts = _bare(walls, argv)
-    # A file that is there and cannot be read is an error to git; behind bubblewrap it is not there.
+    # A file that exists and cannot be read is an error to git; behind bubblewrap it does not exist.
     facts["environment"] = {"GIT_CONFIG_NOSYSTEM": "1"} | facts["environment"]
     return facts | {"landlock": plan}
 
@@ -103,7 +103,7 @@ def _environment(walls: SandboxSpec, home: str, tmp: str) -> dict[str, str]:
     usual = {"HOME": home, "PATH": PATH, "LANG": "C.UTF-8", "TMPDIR": tmp, "USER": "agent", "LOGNAME": "agent"}
     given = usual | dict(walls.environment)
     if any("\0" in word or "=" in key for key, value in given.items() for word in (key, value)):
-        raise Misuse("The environment holds a name or a value that cannot be one.", hint="No '=' in names, no NUL.")
+        raise Misuse("The environment holds an invalid name or value.", hint="No '=' in names, no NUL.")
     return given
 
 

@@ -1,7 +1,7 @@
-"""A cgroup around one tree of processes: bounds how many there are, and ends them all, however they fork.
+"""A cgroup around one tree of processes: limits how many there are, and ends them all, however they fork.
 
-Standard library only: `threshold.py` loads it by path, and the holder outlives upgrades with it. A group is named for
-the process that its tree begins with, by number and start, so that whoever started that process knows the name.
+Standard library only: `threshold.py` loads it by path, and the holder, which uses it, outlives upgrades. A group is
+named for the first process of its tree, by number and start, so that the starter of that process knows the name.
 """
 
 import contextlib
@@ -12,11 +12,11 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 
 def join(processes: int, memory: int) -> None:
-    """Bound all that this process will start, where this machine lets us: root, or a delegated group."""
+    """Limit all that this process will start, where this machine allows it: as root, or in a delegated group."""
     above, memory_too = parent()
     if above is None:
         return
-    for _ in range(3):  # another threshold may sweep our group away before we are in it
+    for _ in range(3):  # another threshold may remove our group before we are in it
         with contextlib.suppress(OSError):
             _sweep(above)
             group = above / _name(os.getpid())
@@ -29,7 +29,7 @@ def join(processes: int, memory: int) -> None:
 
 
 def group_of(pid: int) -> Path | None:
-    """Name the group that a living process of ours has or would join; None where no group can be made."""
+    """Name the group that a living process of Midwatch has or would join; None where no group can be made."""
     above, _ = parent()
     with contextlib.suppress(OSError):
         return above / _name(pid) if above is not None and os.access(above, os.W_OK) else None
@@ -37,19 +37,19 @@ def group_of(pid: int) -> Path | None:
 
 
 def shut(group: Path) -> None:
-    """Let nobody in the group fork any more, and end all of them where the kernel does that in one step."""
+    """Forbid the group to fork, and end all of it where the kernel does that in one step."""
     for name, word in (("pids.max", "0"), ("cgroup.kill", "1")):
         with contextlib.suppress(OSError), (group / name).open("r+") as file:
             file.write(word)
 
 
 def members(group: Path) -> set[int]:
-    """List who is in the group, and in the groups that somebody in it made below."""
+    """List the processes in the group, and in the groups that one of them made below it."""
     found: set[int] = set()
     for folder, _, _ in os.walk(group):
         with contextlib.suppress(OSError, ValueError):
             found.update(int(line) for line in Path(folder, "cgroup.procs").read_text().split())
-    return found - {0}  # 0 is somebody of another pid namespace, out of our sight
+    return found - {0}  # 0 is a process of another pid namespace, which we cannot see
 
 
 def remove(group: Path) -> None:
@@ -65,13 +65,13 @@ def _name(pid: int) -> str:
 
 
 def parent() -> tuple[Path | None, bool]:
-    """Find where our groups stand, and whether they can bound memory too."""
+    """Find where our groups are, and whether they can limit memory too."""
     lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     for _, controllers, path in lines:
         if "pids" in controllers.split(","):
             return CGROUPS / controllers / path.lstrip("/"), False
     for _, controllers, path in lines:
-        # A group with processes cannot have limited groups below it, so ours stands beside the one we are in.
+        # A group with processes cannot have limited groups below it, so ours is beside the one we are in.
         beside = (CGROUPS / path.lstrip("/")).parent if path != "/" else CGROUPS
         switches = beside / "cgroup.subtree_control"
         if not controllers and switches.exists() and "pids" in switches.read_text().split():
@@ -80,6 +80,6 @@ def parent() -> tuple[Path | None, bool]:
 
 
 def _sweep(above: Path) -> None:
-    """Remove groups whose processes have all gone without anybody who waited for them."""
+    """Remove groups whose processes have all ended while no process waited for them."""
     for group in above.glob("midwatch-*"):
         remove(group)

@@ -1,10 +1,10 @@
-"""The first process inside the walls: opens the doors, hands them out, waits for the word, and becomes the command.
+"""The first process inside the walls: opens the doors, hands them out, waits for the signal, and becomes the command.
 
 `python3 -I -S inside.py CONTROL PORTS PROCESSES -- argv...`, standard library only; CONTROL is a descriptor or -1,
-PORTS a list with commas. Nothing of it stays behind that an agent could stop or look into.
+PORTS a list with commas. It leaves nothing running that an agent could stop or inspect.
 """
 
-import _socket  # what `socket` adds to it takes longer to load than all else here
+import _socket  # the additions of `socket` take longer to load than everything else here
 import os
 import resource
 import signal
@@ -16,7 +16,7 @@ BACKLOG = 128
 
 
 def open_doors(control: int, ports: list[int]) -> bool:
-    """Listen on each port, hand the listeners out, and tell whether we were let in."""
+    """Listen on each port, hand the listeners out, and return whether the signal came."""
     listeners = [_listener(port) for port in ports]
     outside = _socket.socket(fileno=control)
     numbers = struct.pack(f"{len(listeners)}i", *(listener.fileno() for listener in listeners))
@@ -37,14 +37,14 @@ def _listener(port: int) -> _socket.socket:
 
 
 def _environment() -> dict[bytes, bytes]:
-    """Read what we were given; in the C locale Python adds to its own copy."""
+    """Read the original environment; in the C locale Python adds to its own copy."""
     with open("/proc/self/environ", "rb") as file:  # noqa: PTH123 - pathlib would be the slowest thing here
         pairs = (entry.partition(b"=") for entry in file.read().split(b"\0") if entry)
         return {key: value for key, _, value in pairs}
 
 
 def _come_to_the_front() -> None:
-    """On a terminal, lead a group of our own in front of it, or the command could not hand the terminal on."""
+    """On a terminal, lead a foreground group, or the command could not pass the terminal on."""
     if not os.isatty(0):
         return
     before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -64,7 +64,7 @@ def main() -> int:
     if int(control) >= 0 and not open_doors(int(control), [int(port) for port in ports.split(",") if port]):
         sys.stderr.write("midwatch: the network proxy is gone; nothing was started\n")
         return NOT_LET_IN
-    # Here and not before: in a user namespace of its own the count holds only what runs inside.
+    # Here and not before: in its own user namespace the count holds only what runs inside.
     resource.setrlimit(resource.RLIMIT_NPROC, (int(processes), int(processes)))
     # Python ignores the first two, and on a terminal the walls ignore the others; the command would inherit that.
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):

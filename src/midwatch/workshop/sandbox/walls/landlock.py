@@ -1,7 +1,7 @@
-"""Weaker walls without any program's help: Landlock for files and TCP ports, a filter for the rest.
+"""Weaker walls that need no other program: Landlock for files and TCP ports, a filter for the rest.
 
-Standard library only: `threshold.py` loads it by path. What it does not give: processes are seen by name, ports are
-limited by number and not by address, disk and memory by nothing but rlimits. Hence `cautious` at most.
+Standard library only: `threshold.py` loads it by path. What it does not give: process names are visible, ports are
+limited by number and not by address, disk and memory only by rlimits. So it allows `cautious` at most.
 """
 
 import ctypes
@@ -31,12 +31,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def version() -> int:
-    """Tell which Landlock this kernel has; 0 where it has none."""
+    """Return the kernel's Landlock version; 0 where it has none."""
     return max(0, int(_libc.syscall(CREATE_RULESET, None, 0, VERSION)))
 
 
 def confine(read: Sequence[str], write: Sequence[str], ports: Sequence[int], program: bytes) -> None:
-    """Give up every right of this process but the named ones, for itself and all it will become or start."""
+    """Drop every right of this process but the named ones, for itself and all it will become or start."""
     known = version()
     if not known:
         raise OSError("this kernel has no Landlock")
@@ -69,10 +69,10 @@ def _let(rules: int, paths: Iterable[str], rights: int) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Leave root nothing but its number."""
+    """Drop all capabilities of root."""
     if os.geteuid() == 0:
         for capability in range(64):
-            _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails past the last one this kernel has
+            _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails after the last one this kernel has
     header, none = struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)
     if _libc.capset(header, none):
         raise OSError(ctypes.get_errno(), "capabilities could not be dropped")

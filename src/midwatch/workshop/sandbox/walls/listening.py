@@ -1,4 +1,4 @@
-"""A socket in the file system that only its owner can reach; standard library only, for the holder uses it too."""
+"""A socket in the file system that only its owner can reach; standard library only, because the holder uses it too."""
 
 import os
 import socket
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def listen_at(place: Path, backlog: int = 1) -> socket.socket:
-    """Listen at a path, whatever was there before; the socket never blocks."""
+    """Listen at a path, replacing what was there; the socket never blocks."""
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     place.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -15,7 +15,7 @@ def listen_at(place: Path, backlog: int = 1) -> socket.socket:
     try:
         listener.settimeout(0)
         listener.bind(f"/proc/self/fd/{folder}/{place.name}")
-        place.chmod(0o600)  # before anybody can connect: nobody listens yet
+        place.chmod(0o600)  # before a client can connect: it does not listen yet
         listener.listen(backlog)
     except OSError:
         listener.close()

@@ -1,4 +1,4 @@
-"""Finds out, once at start, which walls this machine can really build."""
+"""Finds out, once at start, which walls this machine can build."""
 
 import platform
 import subprocess
@@ -14,7 +14,7 @@ from midwatch.workshop.sandbox.walls.entry import command
 from midwatch.workshop.sandbox.walls.spec import SandboxLimits, SandboxSpec
 
 PATIENCE = 120.0
-"""Seconds: a busy machine must not be taken for one without walls."""
+"""Seconds: a busy machine must not be mistaken for one without walls."""
 TEST = "echo in > made && ! cat {outside}/secret 2>/dev/null && ! (echo out > {outside}/out) 2>/dev/null"
 FORKS = "for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do sleep 60 & done"
 """They outlive the loop on any machine, and end with the walls."""
@@ -42,7 +42,7 @@ BY_SWITCH = {
 
 @dataclass(frozen=True, slots=True)
 class IsolationFound:
-    """Which walls there are, why not better ones, and what would make them better."""
+    """Which walls exist, why not better ones, and what would make them better."""
 
     isolation: Isolation
     why: str
@@ -61,13 +61,13 @@ def probe(*, switches: Path = Path("/proc/sys")) -> IsolationFound:
         why, fix = diagnosis(complaint, switches)
         weaker = _try(folder, Isolation.LANDLOCK) if landlock.version() else "the kernel has no Landlock"
     if weaker is None:
-        said = f"Only Landlock (version {landlock.version()}) keeps agents in, because {why}."
+        said = f"Only Landlock (version {landlock.version()}) isolates agents, because {why}."
         return IsolationFound(Isolation.LANDLOCK, said, fix)
-    return IsolationFound(Isolation.NONE, f"Nothing keeps agents in, because {why}, and {weaker}.", fix)
+    return IsolationFound(Isolation.NONE, f"Nothing isolates agents, because {why}, and {weaker}.", fix)
 
 
 def diagnosis(complaint: str, switches: Path = Path("/proc/sys")) -> tuple[str, str]:
-    """Say why bubblewrap failed, and what a person can do about it."""
+    """Return why bubblewrap failed, and what a person can do about it."""
     if "not installed" in complaint:
         return "bubblewrap is not installed", "Install the package `bubblewrap`, then start Midwatch again."
     for (switch, bad), answer in BY_SWITCH.items():
@@ -77,7 +77,7 @@ def diagnosis(complaint: str, switches: Path = Path("/proc/sys")) -> tuple[str, 
     inside_container = Path("/.dockerenv").exists() or Path("/run/.containerenv").exists()
     fix = "Run the command `bwrap --ro-bind / / --unshare-all true` and fix what it reports."
     if inside_container:
-        fix = "Start the container with leave to make namespaces, such as `--security-opt seccomp=unconfined`."
+        fix = "Start the container with permission to make namespaces, such as `--security-opt seccomp=unconfined`."
     return f"bubblewrap failed ({complaint})", fix
 
 
@@ -90,7 +90,7 @@ def _strong(folder: Path) -> IsolationFound:
 
 
 def _try(folder: Path, isolation: Isolation, script: str = "", limits: SandboxLimits | None = None) -> str | None:
-    """Run a script inside tiny walls; None when it went well, else what was said."""
+    """Run a script inside tiny walls; None when it succeeded, else its message."""
     tree, home, outside = (folder / name for name in ("tree", "home", "outside"))
     for place in (tree, home, outside):
         place.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The kernel calls an agent never needs, refused by a filter program assembled here."""
+"""The kernel calls an agent never needs, refused by a filter that is assembled here."""
 
 import errno
 import struct
@@ -8,9 +8,9 @@ from typing import Final
 
 from midwatch.errors import Broken
 
-# Kernel calls by number: x86_64, aarch64. None: that machine does not have it.
+# Kernel calls by number: x86_64, aarch64. None: that machine does not have the call.
 CALLS: Final[dict[str, tuple[int | None, int | None]]] = {
-    # looking into or steering other processes
+    # inspecting or controlling other processes
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
@@ -18,7 +18,7 @@ CALLS: Final[dict[str, tuple[int | None, int | None]]] = {
     "pidfd_getfd": (438, 438),
     "migrate_pages": (256, 238),
     "move_pages": (279, 239),
-    # parts of the kernel with a long record of holes
+    # parts of the kernel with many past vulnerabilities
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),
@@ -74,7 +74,7 @@ CALLS: Final[dict[str, tuple[int | None, int | None]]] = {
 }
 
 NAMESPACE_FLAGS: Final = 0x7E020000  # cgroup, uts, ipc, user, pid, net, mount
-TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # type into, and paste on, the terminal of whoever looks
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # type into, and paste on, the terminal of the viewer
 UNIX, INET, INET6, NETLINK, NETLINK_ROUTE = 1, 2, 10, 16, 0
 STREAM, TYPE_BITS, TCP = 1, 0xF, 6
 X32_CALLS: Final = 0x40000000
@@ -88,14 +88,14 @@ Block = list[Step]
 
 
 class Net(StrEnum):
-    """What the sockets of a command may be."""
+    """Which sockets a command may use."""
 
     OWN = "own"
-    """Its own empty network: the usual families, as nothing answers."""
+    """Its own empty network: the usual families, because nothing answers."""
     TCP = "tcp"
-    """The host's network with Landlock's port list, which knows TCP and nothing else."""
+    """The host's network with Landlock's port list, which covers only TCP."""
     NONE = "none"
-    """The host's network, of which nothing may be used."""
+    """The host's network, which may not be used at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,12 @@ def program(machine: str, net: Net = Net.OWN) -> bytes:
     numbers = [pair[kind.column] for pair in CALLS.values()]
     steps = [
         _step(LOAD, ARCH),
-        # Another instruction set has other numbers, so that nothing below would mean what it says.
+        # Another instruction set has other numbers, so the rules below would match the wrong calls.
         *_unless(EQUAL, kind.audit, [_step(RETURN, KILL_PROCESS)]),
         _step(LOAD, NUMBER),
         *_when(AT_LEAST, X32_CALLS, [_refuse(errno.ENOSYS)]),
         *(step for number in numbers if number is not None for step in _when(EQUAL, number, [_refuse(errno.EPERM)])),
-        # The flags of clone3 lie in memory, where a filter cannot look; without it the C library uses clone.
+        # The flags of clone3 are in memory, where a filter cannot look; without it the C library uses clone.
         *_when(EQUAL, kind.clone3, [_refuse(errno.ENOSYS)]),
         *_when(EQUAL, kind.clone, _clone()),
         *_when(EQUAL, kind.ioctl, _ioctl()),
@@ -164,7 +164,7 @@ def _socket(net: Net) -> Block:
             families = {INET: stream, INET6: stream}
         case Net.NONE:
             pass
-    # Without a network of its own a command would reach the host's sockets by path, past Landlock: no UNIX there.
+    # Without its own network a command would reach the host's sockets by path, past Landlock: no UNIX there.
     families[NETLINK] = [_argument(2), *_when(EQUAL, NETLINK_ROUTE, allow), _refuse(errno.EPERM)]
     chosen = [step for family, block in families.items() for step in _when(EQUAL, family, block)]
     return [_argument(0), *chosen, _refuse(errno.EAFNOSUPPORT)]

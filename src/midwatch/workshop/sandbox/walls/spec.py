@@ -30,7 +30,7 @@ class SandboxLimits:
     data_bytes: int = 3 * GIB
     """Of each process; a limit on addresses instead would break Node."""
     memory_bytes: int = 6 * GIB
-    """Of all together, where a cgroup of version 2 lets us."""
+    """Of all together, where a cgroup of version 2 allows it."""
     tmp_bytes: int = 512 * MIB
     home_bytes: int = 256 * MIB
     shm_bytes: int = 64 * MIB
@@ -39,7 +39,7 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """One clone, what is lent to it, and the doors of it; everything not named here does not exist inside."""
+    """One clone, what it may use, and its doors; everything not named here does not exist inside."""
 
     tree: Path
     """Writable, and called /ws inside."""
@@ -52,18 +52,18 @@ class SandboxSpec:
     placed: tuple[tuple[Path, str], ...] = ()
     """Read-only, in the tree under these names; only bubblewrap can do that."""
     home: Path | None = None
-    """A folder of the job's own; without one, home is in memory and gone at the end."""
+    """The job's own folder; without one, home is in memory and gone at the end."""
     tmp: Path | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """All of it; HOME, PATH, LANG, TMPDIR and USER have defaults."""
     ports: tuple[int, ...] = ()
-    """On 127.0.0.1 inside; whoever serves them gets the listeners through `control`."""
+    """On 127.0.0.1 inside; the server of these ports gets the listeners through `control`."""
     control: Path | None = None
     """The socket on which `doors.py` waits for the listeners."""
     tree_read_only: bool = False
-    """For planning: the agent looks and touches nothing."""
+    """For planning: the agent reads and changes nothing."""
     terminal: bool = False
-    """For an interactive job whose starter gives it a terminal of its own: it keeps it, and with it job control."""
+    """For an interactive job whose starter gives it a terminal: it keeps the terminal, and with it job control."""
     limits: SandboxLimits = field(default_factory=SandboxLimits)
 
     def lent(self) -> Iterator[tuple[Path, bool]]:
@@ -81,14 +81,14 @@ class SandboxSpec:
             yield path, f"{TREE_INSIDE}/{name}"
 
     def check(self) -> None:
-        """Refuse walls with a hole: a mount that would show or hand over more than was meant."""
+        """Refuse walls with a hole: a mount that would show or give more than intended."""
         own = [folder for folder in (self.tree, self.home, self.tmp) if folder is not None]
         for path in own:
             _lendable(path)
         for path, writing in self.lent():
             _lendable(path)
             if any(path.is_relative_to(place) or place.is_relative_to(path) for place in _OURS_INSIDE):
-                raise Misuse(f"{path} would lie over the agent's own folder.", hint="Keep it elsewhere.")
+                raise Misuse(f"{path} would cover the agent's own folder.", hint="Keep it elsewhere.")
             if any(path.resolve().is_relative_to(folder.resolve()) for folder in own):
                 raise Misuse(f"{path} is in a folder that the agent can write.", hint="Put it into another folder.")
             if writing and path.resolve().is_relative_to(_SYSTEM):
@@ -99,8 +99,12 @@ class SandboxSpec:
 
 def _lendable(path: Path) -> None:
     if not path.is_absolute() or not path.exists():
-        raise Misuse(f"{path} cannot be mounted: it is no absolute path of something that exists.", hint="Check it.")
+        raise Misuse(
+            f"{path} cannot be mounted: it is not an absolute path of an existing file or folder.", hint="Check it."
+        )
     real = path.resolve()
     too_much = (Path.home(), *_NOBODY_LENDS, _SYSTEM / "bin")
     if any(place.is_relative_to(real) for place in too_much) or any(real.is_relative_to(place) for place in _KERNEL):
-        raise Misuse(f"{path} would show far more than a job needs.", hint="Name the folder it needs inside of that.")
+        raise Misuse(
+            f"{path} would show far more than a job needs.", hint="Name the folder that the job needs inside it."
+        )

@@ -1,10 +1,10 @@
-"""The step over the threshold: sets limits, brings what the walls need, and becomes the command.
+"""The step into the walls: sets limits, provides what the walls need, and becomes the command.
 
-`python -I -S threshold.py NOTE`, standard library only, and one process from start to end: whoever started it stays
-the parent of what it becomes, which is what `--die-with-parent` looks at. `entry.py` writes the note.
+`python -I -S threshold.py NOTE`, standard library only, and one process from start to end: its starter stays
+the parent of what it becomes, which is what `--die-with-parent` checks. `entry.py` writes the note.
 """
 
-import _socket  # what `socket` adds to it takes longer to load than all else here
+import _socket  # the additions of `socket` take longer to load than everything else here
 import binascii
 import contextlib
 import json
@@ -33,7 +33,7 @@ def main() -> int:
         if note["landlock"]:
             _confine(note["landlock"])
         if note["terminal"]:
-            # bwrap stands between terminal and command; a Ctrl-C meant for the command would end the walls with it.
+            # bwrap is between terminal and command; a Ctrl-C meant for the command would end the walls with it.
             for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
                 signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -42,7 +42,7 @@ def main() -> int:
         sys.stderr.write(f"midwatch: the walls could not be built: {error}\n")
         return NOT_LET_IN
     try:
-        # The holder's mark stays, and is no secret: by it lost processes are found.
+        # The holder's mark stays, and is no secret: lost processes are found by it.
         mark = {name: value for name, value in os.environ.items() if name == MARK}
         os.execvpe(note["argv"][0], note["argv"], note["environment"] | mark)  # noqa: S606 - becoming it is the point
     except OSError as error:
@@ -87,7 +87,7 @@ def _lower(which: int, value: int) -> None:
 
 
 def _mine() -> int:
-    """Count our user's threads: in the host's own namespace the limit is on all of them."""
+    """Count our user's threads: in the host's own namespace the limit covers all of them."""
     count = 0
     for entry in os.listdir("/proc"):  # noqa: PTH208 - names only, and thousands of them
         with contextlib.suppress(OSError):
@@ -97,7 +97,7 @@ def _mine() -> int:
 
 
 def _sibling(name: str) -> "Any":
-    """Load a file that lies beside this one; looked for last, so that it stands in for nothing of Python's own."""
+    """Load a file beside this one; its folder is searched last, so that it replaces no module of Python's own."""
     place = os.path.dirname(__file__)  # noqa: PTH120
     if place not in sys.path:
         sys.path.append(place)
