@@ -1,1 +1,1 @@
-"""What proposes: models, command lines, and our own rules. A brain never acts."""
+"""Brains propose acts: models, command lines, and our own rules. A brain never acts itself."""

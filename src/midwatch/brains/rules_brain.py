@@ -5,16 +5,16 @@ from midwatch.terms.money import some
 
 MOST_PROPOSALS = 5
 MOST_BOXES = 3
-"""The first and two more: who has not finished then has something else in the way."""
+"""The first box and two more: work that is not finished then has another problem."""
 
 
 class RulesBrain:
-    """Starts what was ordered and not begun, restarts what may be tried again, and otherwise waits."""
+    """Starts ordered work, restarts what may be tried again, and otherwise waits."""
 
     name = "rules"
 
     async def propose(self, sense: Sense) -> BrainAnswer:
-        """Look at every ordered item once, in the order it was written down."""
+        """Look at every ordered item once, in the order of the orders."""
         wanted = [proposal for item in sense.items if (proposal := _for(item, sense)) is not None]
         busy: set[str] = {item.project for item in sense.items if item.state in {"working", "waiting"}}
         chosen: list[Proposal] = []
@@ -38,7 +38,7 @@ def _for(item: ItemSense, sense: Sense) -> Proposal | None:
 
 
 def _after_the_box(item: ItemSense, sense: Sense) -> Proposal:
-    """Go on where the last box came to something and there is something left to spend; else yield the place."""
+    """Continue if the last box made progress and budget is left; else park the job."""
     if item.progress and sense.budget_left and item.boxes < MOST_BOXES and not item.held_back:
         why = f"Its time box {item.boxes} made progress; continue in box {item.boxes + 1} of at most {MOST_BOXES}"
         return _start(item, ActKind.RESTART, why)

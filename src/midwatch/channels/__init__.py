@@ -1,1 +1,1 @@
-"""How the person is reached: the log, and whatever Apprise knows."""
+"""How the person is notified: the log, and the services Apprise supports."""

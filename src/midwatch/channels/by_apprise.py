@@ -1,4 +1,4 @@
-"""Pushes by Apprise, a library that knows a hundred services, each behind a URL that is a secret."""
+"""Sends notices by Apprise, a library for a hundred services; each service's URL is a secret."""
 
 import asyncio
 import logging
@@ -16,24 +16,24 @@ from midwatch.settings.named_tables import ChannelSetup
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 30.0
-"""Real seconds for one part of a message; Apprise gives up by itself then."""
+"""Real seconds for one part of a message, after which Apprise itself times out."""
 SLACK_SECONDS = 5.0
 SMS = 160
-"""A service that takes no more than this in one piece is like SMS: it splits by itself, up to a length."""
+"""A service with this limit or less is like SMS: it splits messages itself, up to a length."""
 SHORTEST_SECRET = 4
 WHOLE_HOST = re.compile(r"localhost|[\w.-]+\.[\w-]+|\[[0-9a-f:]+\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """What a URL leads to, as far as it may be shown."""
+    """The service behind a URL, as far as it may be shown."""
 
     kind: str
     place: str
 
 
 class AppriseOutlet:
-    """Sends by the channels that the settings name; a service that hangs holds up nobody but its own message."""
+    """Sends by the channels in the settings; a service that hangs delays only its own message."""
 
     def __init__(self, address: Callable[[str], Awaitable[str]], settings: Callable[[], Settings]) -> None:
         self._address = address
@@ -41,7 +41,7 @@ class AppriseOutlet:
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="push")
 
     async def push(self, channel: str, title: str, text: str) -> None:
-        """Send one message, long ones in parts; raise Unavailable with the service's reason if it was not taken."""
+        """Send one message, long ones in parts; raise Unavailable with the service's reason if it was refused."""
         settings = self._settings()
         setup = settings.channels.by_name().get(channel)
         if setup is None:
@@ -50,7 +50,7 @@ class AppriseOutlet:
         await self._in_thread(lambda: _send(url, title, text, setup, settings.notices.split_characters))
 
     async def look(self, channel: str) -> Destination:
-        """Tell what a channel's URL leads to, without sending anything."""
+        """Return the service behind a channel's URL, without sending anything."""
         url = await self._address(channel)
         return await self._in_thread(lambda: look_at(url))
 
@@ -65,12 +65,12 @@ class AppriseOutlet:
             ) from None
 
     def close(self) -> None:
-        """Wait for nobody: what hangs is not waited for."""
+        """Close without waiting for threads that hang."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def library() -> ModuleType:
-    """Load Apprise, which only those who want pushes have."""
+    """Load Apprise, an optional dependency."""
     try:
         import apprise  # noqa: PLC0415  an extra, and slow to load
     except ImportError:
@@ -78,22 +78,22 @@ def library() -> ModuleType:
             "Apprise is not installed, so nothing can be pushed.",
             hint="Install it beside Midwatch: pip install 'midwatch[channels]'",
         ) from None
-    logging.getLogger("apprise").propagate = False  # it may name parts of a URL; what we say of it is scrubbed
+    logging.getLogger("apprise").propagate = False  # it may name parts of a URL; what we report of it is scrubbed
     return apprise
 
 
 def look_at(url: str) -> Destination:
-    """See whether Apprise understands a URL, and what may be shown of it; blocking."""
+    """Check that Apprise understands a URL, and return what may be shown of it; blocking."""
     service = _service(url)
     shown = str(service.url(privacy=True))
     head, colon, rest = shown.partition("://")
     place, path, _ = rest.partition("/")
-    # A path may be the secret, as in a webhook's address; Apprise hides only what its author thought of.
+    # A path may be the secret, as in a webhook's address; Apprise does not hide every one.
     return Destination(kind=str(service.service_name), place=f"{head}{colon}{place.partition('?')[0]}{path and '/…'}")
 
 
 def _service(url: str) -> Any:
-    """Make the one service of a URL; several in one text could be half sent."""
+    """Make the one service of a URL; of several in one text, only some might be sent."""
     apprise = library()
     said: list[str] = []
     catcher = _Catcher(said)
@@ -110,7 +110,7 @@ def _service(url: str) -> Any:
 
 
 class _Catcher(logging.Handler):
-    """Keeps what Apprise says about a URL."""
+    """Keeps what Apprise logs about a URL."""
 
     def __init__(self, said: list[str]) -> None:
         super().__init__(logging.WARNING)
@@ -137,13 +137,13 @@ def _send(url: str, title: str, text: str, setup: ChannelSetup, most: int) -> No
 
 
 def _refused(service: Any, said: list[str], url: str) -> MidwatchError:
-    """Apprise says only that it failed; what it logged tells why."""
+    """Return the reason from Apprise's log; Apprise itself returns only that it failed."""
     why = scrubbed(said[-1], url) if said else "no reason was given."
     return Unavailable(f"{service.service_name} refused it: {why}", hint="Is the service up, and the URL right?")
 
 
 def parts(text: str, most: int) -> list[str]:
-    """Split a long text at line ends or words, each part with its place; a short one stays as it is."""
+    """Split a long text at line ends or words, and number the parts; a short one stays as it is."""
     if len(text) <= most:
         return [text]
     room = max(1, most - len(" (999/999)"))
@@ -159,7 +159,7 @@ def parts(text: str, most: int) -> list[str]:
 
 
 def scrubbed(said: str, url: str) -> str:
-    """Take the URL and its parts out of a sentence; a plain host name may stay."""
+    """Remove the URL and its parts from a sentence; a plain host name may stay."""
     host = urlsplit(url).hostname or ""
     pieces = {piece for part in (url, unquote(url)) for piece in re.split(r"[:/@?&=,\s]+", part)}
     plain = {host} if WHOLE_HOST.fullmatch(host) else set[str]()

@@ -17,7 +17,7 @@ class LogChannel:
         self._file = file
 
     async def send(self, notice: NoticeRow) -> None:
-        """Write the line unless it stands there already: a crash may make us come twice."""
+        """Write the line unless it is there already: after a crash the same notice may come twice."""
         await asyncio.to_thread(self._send, notice)
 
     def _send(self, notice: NoticeRow) -> None:

@@ -1,4 +1,4 @@
-"""Fitting the house together: the one place that knows every room and decides who plays which role."""
+"""Builds Midwatch from its parts: the one package that imports every other and picks each port's implementation."""
 
 from midwatch.compose.house import House, Parts, database_url
 from midwatch.compose.opening import open_house

@@ -1,4 +1,4 @@
-"""How every agent stands, and whether its model answers: the same for the command line, the API and doctor."""
+"""The status of every agent, and whether its model answers: for the command line, the API and doctor."""
 
 import asyncio
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ Shown = dict[str, Any]
 
 
 async def roll(settings: Settings) -> list[Shown]:
-    """List the housekeeper, everyone the settings name, and those known who are not set up."""
+    """List the housekeeper, the agents in the settings, and the known agents that are not set up."""
     setups, secrets = settings.agents.by_name(), settings.secrets.by_name()
     names = sorted({*setups, *KNOWN}, key=lambda name: (not set_up(setups.get(name)), name))
     standing = (asyncio.to_thread(_stands, name, setups.get(name) or AgentSetup(), secrets) for name in names)
@@ -34,12 +34,12 @@ async def roll(settings: Settings) -> list[Shown]:
 
 
 def set_up(setup: AgentSetup | None) -> bool:
-    """Tell whether a person said anything about an agent; after a logout nothing is left but defaults."""
+    """Return whether the settings differ from the defaults; after a logout they do not."""
     return setup is not None and setup != AgentSetup()
 
 
 def found(settings: Settings, name: str) -> tuple[AgentSetup, Recruit]:
-    """Find one agent as it stands by these settings; it may be known and not set up. Blocking."""
+    """Find one agent by these settings; a known agent need not be set up. Blocking."""
     setups = settings.agents.by_name()
     if name not in {*setups, *KNOWN}:
         known = ", ".join(sorted({*setups, *KNOWN}))
@@ -49,7 +49,7 @@ def found(settings: Settings, name: str) -> tuple[AgentSetup, Recruit]:
 
 
 def why_no_subscription(name: str, setup: AgentSetup) -> str:
-    """Say why a subscription's token would not work for this agent; nothing where it would."""
+    """Say why a subscription's token would not work for this agent; empty if it would."""
     kind = kind_of(name, setup)
     if kind is None or not kind.subscribes:
         return f"{OTHERS} The agent {name} needs an API key."
@@ -59,7 +59,7 @@ def why_no_subscription(name: str, setup: AgentSetup) -> str:
 
 
 async def greet(house: House, name: str) -> Shown:
-    """Say hello to an agent's model as it is set up; its credential is fetched anew, since it may have changed."""
+    """Say hello to an agent's model; the credential is fetched again, because it may have changed."""
     if name == HOUSEKEEPER:
         return _unasked(name, OWN, ready=True)
     setup, one = await asyncio.to_thread(found, house.loaded.settings, name)
@@ -70,9 +70,9 @@ async def greet(house: House, name: str) -> Shown:
 
 
 async def try_out(house: House, name: str, reference: SecretReference, given: ModelAccess) -> Shown:
-    """Say hello with a credential that is not in the settings yet, and may never be."""
+    """Say hello with a credential that is not in the settings."""
     setup, _ = await asyncio.to_thread(found, house.loaded.settings, name)
-    # Told to the redactor first, like every secret: what is tried is as secret as what is kept.
+    # The redactor learns it first: a credential on trial is as secret as a stored one.
     vault = Vault({given.secret: reference}, told=house.redactor.know)
     return await _said(house, name, given, vault, chatting=chats(name, setup))
 
@@ -103,7 +103,7 @@ def _greeting(house: House, said: HelloResult) -> Shown:
 
 
 def _unasked(name: str, sentence: str, *, ready: bool) -> Shown:
-    """There is nobody to say hello to; one who needs no model is as good as one whose model answers."""
+    """Report an agent whose model was not asked; one that needs no model counts as answering."""
     return {
         "name": name,
         "ready": ready,

@@ -1,4 +1,4 @@
-"""Fits model-driven agents in: who leads which program, which model it asks, and who pays."""
+"""Builds the model-driven agents: the driver of each program, its model, and the budget it draws on."""
 
 import os
 import secrets
@@ -31,7 +31,7 @@ KEY = "house.key"
 
 
 def house_key(home: Path) -> bytes:
-    """Read the house's own key, made once; nobody else can read it."""
+    """Read this installation's key; it is made once, readable only by its owner."""
     file = home / KEY
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -43,7 +43,7 @@ def house_key(home: Path) -> bytes:
 
 
 def owners_of(settings: Callable[[], Settings], clock: Clock) -> Callable[[Payers], Owners]:
-    """Tell what a job, its run and its night may spend; planning has a smaller purse of its own."""
+    """Return the ceilings of a job, its run and its night; planning has a smaller ceiling of its own."""
 
     def owners(payers: Payers) -> Owners:
         chosen = settings()
@@ -56,7 +56,7 @@ def owners_of(settings: Callable[[], Settings], clock: Clock) -> Callable[[Payer
             mine = min(most, micros(chosen.planning.max_cost_usd) + job.granted_usd_micros)
         ceilings = {
             Whose.JOB: Ceilings(usd_micros=mine, tokens=tokens, requests=asked),
-            # Shares of one run add up to its whole: where there are several, each is bound by its own.
+            # The shares of a run add up to its total, so with several parts each part's own ceiling is enough.
             Whose.RUN: Ceilings() if payers.run.contract.parts else Ceilings(most, tokens, asked),
             Whose.SESSION: Ceilings(micros(limits.usd), limits.tokens, chosen.limits.session_max_requests),
         }
@@ -67,7 +67,7 @@ def owners_of(settings: Callable[[], Settings], clock: Clock) -> Callable[[Payer
 
 
 def burning(settings: Settings, session: SessionRow, fuel: Sequence[FuelRow], now: datetime) -> MayBurn:
-    """Tell whether a night's orders let one more request, or one more job, draw on the provider these rows are of."""
+    """Return whether a night's orders allow one more request, or one more job, at the provider of these rows."""
     leave = leave_wanted(session.orders.limits, local_time(settings, session.started_at or session.created_at))
     if leave is None or not fuel:
         return YES
@@ -77,17 +77,17 @@ def burning(settings: Settings, session: SessionRow, fuel: Sequence[FuelRow], no
 
 @dataclass(slots=True)
 class Crew:
-    """Who can be given work; the same two tables all the time, since rooms far from here hold on to them."""
+    """The agents that can be given work; the two tables are changed in place, because other objects hold them."""
 
     agents: dict[str, Agent] = field(default_factory=lambda: {"housekeeper": Housekeeper()})
     models: dict[str, ModelAccess] = field(default_factory=dict)
     recruits: dict[str, Recruit] = field(default_factory=dict)
     lent: tuple[str, ...] = ()
     fixed: bool = False
-    """A test or the demo brought its own."""
+    """Set when a test or the demo passed its own agents."""
 
     def call(self, settings: Settings) -> None:
-        """Look who is there by these settings; blocking, since programs are asked what they can do."""
+        """Find the agents that are ready by these settings; blocking, because it runs their programs."""
         if self.fixed:
             return
         self.recruits = muster(settings.agents.by_name(), frozenset(settings.secrets.by_name()))
@@ -102,7 +102,7 @@ class Crew:
 
 @dataclass(frozen=True, slots=True)
 class Keepers:
-    """Who keeps what, for every door to a model."""
+    """What every model proxy needs."""
 
     journal: Journal
     writer: DatabaseWriter
@@ -114,7 +114,7 @@ class Keepers:
 
 
 def model_doors(keepers: Keepers, home: Path) -> ModelProxies:
-    """Fit the doors to models: one ledger, one table of prices, one way out for all."""
+    """Build the model proxies: they share one ledger, one price list and one HTTP client."""
     owners = owners_of(keepers.settings, keepers.clock)
     return ModelProxies(
         journal=keepers.journal,

@@ -1,4 +1,4 @@
-"""What the demo needs besides a house: a clock that runs faster, and a repository of its own."""
+"""What only the demo needs: a clock that runs faster, and a repository of its own."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from midwatch.workshop.git.git import Git
 
 
 def fast_clock(file: Path, *, scale: float) -> Clock:
-    """Make a clock that runs so many times as fast, and keeps its time in a file."""
+    """Make a clock that runs `scale` times as fast and keeps its time in a file."""
     return ScaledClock.kept(file, scale=scale)
 
 

@@ -1,4 +1,4 @@
-"""Fits the forges in: which one a project has, with whose token, and who is let in with news from it."""
+"""Builds the forges: the forge of a project, its token, and which webhooks are accepted."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -29,14 +29,14 @@ TOKEN_USER = "x-access-token"  # noqa: S105 - the name GitHub wants beside any t
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A forge's token, fetched from where the person keeps it each time it is needed."""
+    """A forge's token, fetched from its store each time it is needed."""
 
     vault: Vault
     forge: str
     secret: str
 
     async def reveal(self) -> str:
-        """Give it; that it cannot be had is the person's to mend."""
+        """Return the token; a missing one raises `Locked`, because only the person can fix it."""
         if not self.secret:
             raise Locked(f"[forges.{self.forge}] names no secret for its token.", hint="Name one: secret = ...")
         try:
@@ -45,7 +45,7 @@ class Token:
             raise Locked(error.message, hint=error.hint) from None
 
     def refused(self) -> None:
-        """Fetch it anew next time: the person may have renewed it."""
+        """Fetch it again next time: the person may have renewed it."""
         self.vault.forget(self.secret)
 
 
@@ -57,7 +57,7 @@ class Keyring:
     settings: Callable[[], Settings]
 
     async def key_for(self, url: str) -> tuple[str, str]:
-        """Give name and word; nothing and nothing where no forge has that host."""
+        """Return user name and token; both empty if no forge has that host."""
         forges = self.settings().forges
         name = forges.at(url)
         setup = forges.by_name().get(name)
@@ -68,7 +68,7 @@ class Keyring:
 
 @dataclass
 class ConfiguredForges:
-    """Every forge of the house; made when first needed, and made anew when its settings change."""
+    """Every configured forge; built when first needed, and again when its settings change."""
 
     mirrors: GitMirrors
     vault: Vault
@@ -112,7 +112,7 @@ class ConfiguredForges:
         return GitHubForge(desk, Pusher(self.mirrors), wishes)
 
     async def hear(self, name: str, body: bytes, headers: Mapping[str, str]) -> bool:
-        """Take news from a forge's webhook; whether to look. What it says is not believed: it only makes us look."""
+        """Accept a forge's webhook; return whether to look. Its content is not trusted: it only triggers a look."""
         setup = self.settings().forges.by_name().get(name)
         nobody = Unknown("No webhook is taken here.", hint="Name one: [forges.NAME] webhook_secret = ...")
         if setup is None or not setup.webhook_secret:
@@ -123,9 +123,7 @@ class ConfiguredForges:
             raise stranger
         try:
             word = await Token(self.vault, name, setup.webhook_secret).reveal()
-        except (
-            MidwatchError
-        ) as error:  # where a secret is kept, and what is wrong there, is told here and to nobody else
+        except MidwatchError as error:  # where a secret is stored, and what is wrong there, goes to our log only
             log.warning("a webhook of %s was not taken: %s %s", name, error.message, error.hint)
             raise nobody from None
         if not genuine(word, body, signature):
@@ -140,11 +138,11 @@ class ConfiguredForges:
 
 @dataclass(frozen=True, slots=True)
 class Comments:
-    """Leaves words at pull requests that are kept elsewhere."""
+    """Comments on pull requests at remote forges."""
 
     forges: ConfiguredForges
     night: Night
 
     async def comment(self, pull_request: PullRequestRow, text: str) -> None:
-        """Leave a comment where the pull request is kept."""
+        """Comment on the pull request at its forge."""
         await self.forges.named(pull_request.forge).comment(await place_of(self.night.records, pull_request), text)

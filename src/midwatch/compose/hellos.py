@@ -1,4 +1,4 @@
-"""Says hello to an agent's model: the one way for the command line, the API, doctor and preflights."""
+"""Says hello to an agent's model, for the command line, the API, doctor and preflights."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ NO_MODEL = "Uses no model."
 
 
 async def say_hello(access: ModelAccess, vault: SecretSource, clock: Clock, *, chats: bool) -> HelloResult:
-    """Say hello once, over a way out of its own."""
+    """Say hello once, with an HTTP client of its own."""
     upstream = Upstream()
     try:
         return await hello(access, vault, upstream, clock, chat=chats)
@@ -31,13 +31,13 @@ async def say_hello(access: ModelAccess, vault: SecretSource, clock: Clock, *, c
 
 
 def chats(name: str, setup: AgentSetup) -> bool:
-    """Tell whether an agent asks its model by the older of OpenAI's two ways."""
+    """Return whether an agent uses Chat Completions, the older of OpenAI's two APIs."""
     kind = kind_of(name, setup)
     return kind is None or kind.chats
 
 
 async def seen(name: str, crew: Crew, settings: Settings, clock: Clock, vault: Vault, redactor: Redactor) -> AgentSeen:
-    """Find out how an agent stands, and what its model answers; its credential is fetched anew."""
+    """Find an agent's status and what its model answers; its credential is fetched again."""
     if crew.fixed or name == HOUSEKEEPER:
         found, access = AgentSeen(name=name, ready=name in crew.agents), crew.models.get(name)
     else:

@@ -1,4 +1,4 @@
-"""The house: every room fitted together, and who plays which role."""
+"""All of Midwatch in one object: every part, and which implementation each port gets."""
 
 import asyncio
 import contextlib
@@ -67,13 +67,13 @@ from midwatch.workshop.sandbox.walls.spec import MIB, SandboxLimits
 from midwatch.workshop.upkeep.machine import ThisMachine
 from midwatch.workshop.workshop import Workshop
 
-if TYPE_CHECKING:  # importing it imports DBOS; who only reads needs no engine
+if TYPE_CHECKING:  # importing it imports DBOS; a reader needs no engine
     from midwatch.engine.work_engine import WorkEngine
 
 log = logging.getLogger(__name__)
 DATABASE = "midwatch.db"
 GATHER_SECONDS = 0.1
-"""How late a worker may hear of another's entry: reading each one by itself would halve what a worker can record."""
+"""How late a worker may see another's entry: reading each one by itself would halve what a worker can record."""
 REST_SECONDS = 1.0
 
 
@@ -91,11 +91,11 @@ class Parts:
     machine: Machine | None = None
     outlet: Outlet | None = None
     standing: IsolationFound | None = None
-    """Which walls to build; found out by trying where nobody says."""
+    """Which sandbox to build; without it, Midwatch tries which one works."""
 
 
 class House:
-    """Everything, fitted together."""
+    """Every part of one running Midwatch."""
 
     def __init__(self, home: Path, *, flags: dict[str, JsonValue] | None = None, parts: Parts | None = None) -> None:
         self.home = home
@@ -149,7 +149,7 @@ class House:
             door=TracedDoor(self.journal),
         )
         self._heard_upto = 0
-        self.pages = ""  # where a browser finds this house, while it is served
+        self.pages = ""  # the address of the pages, while they are served
         self.timers = TimerLoop(self.night)
         self.forge_watch = ForgeWatch(self.night)
         self.performer = Performer(
@@ -226,7 +226,7 @@ class House:
         )
 
     async def reload_settings(self) -> None:
-        """Take stored versions into account; called at start and whenever one is applied."""
+        """Load the settings with their stored versions; called at start and whenever a version is applied."""
         applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
         stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
         self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
@@ -239,7 +239,7 @@ class House:
                 log.warning("%s %s", error.message, error.hint)
 
     def heard(self, entries: tuple[Entry, ...]) -> None:
-        """Something was recorded in this process."""
+        """Wake what waits for entries recorded in this process."""
         self.timers.ring()
         for entry in entries:
             if isinstance(entry.event, JobStopRequested | JobBoxed):
@@ -250,21 +250,21 @@ class House:
                 self.night.wake_ups.ring(entry.event.ask)
 
     async def listen(self, after: int) -> None:
-        """Something was recorded somewhere: ring whoever it concerns here."""
+        """Follow the journal, and wake what waits here for entries recorded by any process."""
         self._heard_upto = max(self._heard_upto, after)
         async for entry in self.journal.tail(after=self._heard_upto, gather=GATHER_SECONDS):
             self._heard_upto = entry.seq
             self.heard((entry,))
             if isinstance(entry.event, SettingsApplied):
-                with contextlib.suppress(MidwatchError):  # a broken file beside it: the settings in force stay
+                with contextlib.suppress(MidwatchError):  # the file is broken: the settings in force stay
                     await self.reload_settings()
 
     def audit(self) -> Audit:
-        """Walk the chain, and compare the records with a rebuild on the side; blocking."""
+        """Verify the hash chain, and compare the records with a rebuild; blocking."""
         return audit(self.url)
 
     async def dispose(self) -> None:
-        """Hang up on models and forges, and close the database."""
+        """Close the connections to models and forges, and the database."""
         await self.doors.close()
         await self.forges.close()
         self.outlet.close()
@@ -273,11 +273,11 @@ class House:
 
 
 def database_url(home: Path, loaded: LoadedSettings) -> str:
-    """Tell which database the settings name; SQLite in the data folder unless they say otherwise."""
+    """Return the database of the settings; by default SQLite in the data folder."""
     return loaded.settings.database.url or f"sqlite:///{home / DATABASE}"
 
 
 def has_database(home: Path) -> bool:
-    """Tell whether there is a database to read; one on another machine is taken to be there."""
+    """Return whether there is a database to read; one on another machine is assumed to exist."""
     url = database_url(home, load_settings(home))
     return not is_sqlite(url) or (home / DATABASE).exists()

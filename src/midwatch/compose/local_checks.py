@@ -44,22 +44,22 @@ def walls_here(wanted: str) -> IsolationFound:
 
 
 def kept_bytes(folder: Path) -> int:
-    """Weigh the checkouts that are kept."""
+    """Measure the size of the checkouts that are kept."""
     return weigh(folder)[0]
 
 
 def agents_at_work(home: Path) -> int:
-    """Count the agents that run on without a server."""
+    """Count the agents that still run without a server."""
     return len(find_orphans(home / "held", {}))
 
 
 async def unreadable(references: Mapping[str, SecretReference]) -> dict[str, MidwatchError]:
-    """Fetch secrets as the server will; tell which cannot be had, never what they are."""
+    """Fetch secrets as the server will; return which are missing, never their values."""
     return dict(await Vault(references).unlock())
 
 
 def keep_secrets_out_of_logs(house: House, *handlers: logging.Handler) -> None:
-    """Let nothing the redactor knows be logged."""
+    """Keep every secret the redactor knows out of the log."""
     for handler in handlers:
         handler.addFilter(RedactingFilter(house.redactor))
 

@@ -1,4 +1,4 @@
-"""Opens the house for work, with its engine and its loops, and leaves it in good order."""
+"""Starts Midwatch with its engine and its loops, and shuts it down cleanly."""
 
 import asyncio
 import contextlib
@@ -23,11 +23,11 @@ REST_SECONDS = 1.0
 async def open_house(
     home: Path, *, flags: dict[str, JsonValue] | None = None, parts: Parts | None = None, extra_worker: bool = False
 ) -> AsyncIterator[House]:
-    """Open the house for work: lock, migrate, engine, loops; and leave it in good order.
+    """Start Midwatch: lock, migrate, engine, loops; and shut it down cleanly.
 
     One server per data folder; on PostgreSQL extra workers may join it.
     """
-    from midwatch.store.schema.migrate import bring_into_shape  # noqa: PLC0415 - who only reads migrates nothing
+    from midwatch.store.schema.migrate import bring_into_shape  # noqa: PLC0415 - a reader migrates nothing
 
     prepare_folder(home)
     loaded = load_settings(home, flags=flags)
@@ -53,7 +53,7 @@ async def open_house(
 
 
 def _the_one(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Find our own error among those a task group tied together: it has the sentence."""
+    """Find Midwatch's own error in a task group's exceptions: it has the message."""
     ours, _ = group.split(MidwatchError)
     while ours is not None:
         first = ours.exceptions[0]
@@ -65,9 +65,9 @@ def _the_one(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 @contextlib.asynccontextmanager
 async def _engine(house: House) -> AsyncIterator[None]:
-    """Start the engine and the loops around whatever the caller does."""
+    """Run the engine and the loops while the caller works."""
     from midwatch.engine.lease import Lease  # noqa: PLC0415 - as below
-    from midwatch.engine.work_engine import SINGLE, WorkEngine  # noqa: PLC0415 - DBOS; who only reads needs no engine
+    from midwatch.engine.work_engine import SINGLE, WorkEngine  # noqa: PLC0415 - DBOS; a reader needs no engine
 
     given = house.parts.engine
     server = house.loaded.settings.server
@@ -86,7 +86,7 @@ async def _engine(house: House) -> AsyncIterator[None]:
     try:
         async with asyncio.TaskGroup() as loops:
             wanted: list[Loop] = []
-            if postgres:  # on SQLite nobody else can write: this process hears its own entries at once
+            if postgres:  # on SQLite only this process writes, and it sees its own entries at once
                 head = await house.records.head()
                 wanted.append(lambda: house.listen(head))
             if given is None:

@@ -1,4 +1,4 @@
-"""Fits a preflight into the house: it does with projects, agents and channels what the night will do with them."""
+"""Runs preflights: they do with projects, agents and channels what the night will do with them."""
 
 import asyncio
 from datetime import timedelta
@@ -25,17 +25,17 @@ PING = "Midwatch will report here tonight."
 
 
 class Preflights:
-    """Carries preflights out for this house."""
+    """Runs preflights with this Midwatch's workshop, forges, agents and channels."""
 
     def __init__(self, house: "House") -> None:
         self._out = Lookout(house.evening, _Yard(house), _Reach(house), _Machine(house))
 
     async def look(self, journal: Journal, preflight: str) -> None:
-        """Go through a preflight, or on with it."""
+        """Run a preflight, or resume it."""
         await preflight_run.look(preflight_run.writing_to(self._out, journal), preflight)
 
     async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
-        """End one that cannot go on."""
+        """End a preflight that cannot continue."""
         await preflight_run.give_up(preflight_run.writing_to(self._out, journal), preflight, error)
 
 
@@ -97,7 +97,7 @@ class _Reach:
 
 
 class _Machine:
-    """The computer we stand on."""
+    """This computer."""
 
     def __init__(self, house: "House") -> None:
         self._house = house

@@ -1,4 +1,4 @@
-"""A hello through an agent's own program: in a throw-away room behind the house's walls, by the metered door."""
+"""A hello through an agent's own program: in a throw-away sandbox, through the metered model proxy."""
 
 import asyncio
 import shutil
@@ -41,13 +41,13 @@ PROMPT = "Answer with the one word: ready"
 JOB = "hello"
 WALL = timedelta(seconds=90)
 CEILINGS = Ceilings(usd_micros=1_000_000, tokens=200_000, requests=6)
-"""Far more than a hello needs; a program that goes on and on is stopped here."""
+"""Far more than a hello needs; a program that does not end is stopped here."""
 GIB = 1 << 30
 
 
 @dataclass(slots=True)
 class _Heard:
-    """What was said and asked in the room."""
+    """What the program said, and the model requests it made."""
 
     said: str = ""
     calls: list[MeteredCall] = field(default_factory=list)
@@ -60,11 +60,11 @@ class _Heard:
         self.calls.append(call)
 
     async def fuel(self, reading: ProviderQuota) -> None:
-        """What is left is told by the plain hello."""
+        """Ignore the quota: the plain hello reports it."""
 
 
 async def hello_by_program(house: House, one: Recruit) -> dict[str, Any]:
-    """Lead an agent's program through one answer, and tell how it went and what it cost."""
+    """Run an agent's program for one answer; return how it went and what it cost."""
     if one.access is None or one.program is None or one.driver is None:
         return _told(ok=False, sentence=one.missing or "It asks no model.")
     if house.workshop.rooms.isolation is not Isolation.BUBBLEWRAP:
@@ -105,7 +105,7 @@ async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream
         return await one.driver.drive(talk, brief, _no, heard.tell)
 
 
-async def _no(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG001  so the role says
+async def _no(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG001  the port's signature
     return Decision(allowed=False, why="This is only a hello: no tool is needed.")
 
 
@@ -118,7 +118,7 @@ def _grant(access: ModelAccess) -> Grant:
 
 
 def _network(house: House, grant: Grant, heard: _Heard, upstream: Upstream) -> ModelProxyServer:
-    """Stand at the one door; what is spent is told to the person who asked, and belongs to no job."""
+    """Build the model proxy; the cost is shown to the person who asked and charged to no job."""
     ledger, prices = MemoryLedger(), house.doors.prices
     ledger.open(JOB, {Whose.JOB: JOB}, {Whose.JOB: CEILINGS})
     books = ProxyServices(ledger, house.vault, prices, house.clock, heard.settled, heard.fuel)

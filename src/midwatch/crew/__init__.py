@@ -1,1 +1,1 @@
-"""Who does the work: drivers of real agents, and the housekeeper who needs no model."""
+"""The agents: drivers of agent programs, and the housekeeper, which needs no model."""

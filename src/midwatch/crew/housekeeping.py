@@ -1,4 +1,4 @@
-"""The housekeeper as an agent: its own process in a room, its answer read from a file it leaves there."""
+"""The housekeeper as an agent: its own process in a room; its answer is read from a file there."""
 
 import asyncio
 import logging
@@ -19,9 +19,9 @@ A = TypeVar("A", bound=Term)
 MODULE = "midwatch.crew.housekeeper"
 ANSWER = "answer.json"
 SURROUNDINGS = {"LANG": "C.UTF-8", "PYTHONPATH": str(Path(midwatch.__file__).parents[1])}
-"""The very code that started it, wherever that was imported from."""
+"""The same code as the caller's, wherever it was imported from."""
 SHARE_OF_IDLE = 0.8
-"""A check that says nothing must end before the holder takes the silence for death."""
+"""A silent check must end before the holder considers it dead."""
 
 
 class Housekeeper:
@@ -29,14 +29,14 @@ class Housekeeper:
 
     name = "housekeeper"
     amends = False
-    """It reads no prose, so nobody can tell it to plan otherwise."""
+    """It reads no prose, so it cannot be asked to plan differently."""
 
     async def plan(self, task: Task) -> Plan:
-        """Look, and say what would be done."""
+        """Return what would be done."""
         return await self._run(task, Plan, "plan")
 
     async def execute(self, task: Task, plan: Plan) -> Done:
-        """Carry the approved plan out."""
+        """Carry out the approved plan."""
         return await self._run(task, Done, "execute", plan=plan.model_dump_json())
 
     async def repair(self, task: Task, base: str, failure: str) -> Done:
@@ -60,7 +60,7 @@ class Housekeeper:
 
 
 def _options(task: Task) -> list[str]:
-    """The assignment as options, each in one word so that no value can pass for an option."""
+    """Return the task as options, each in one word so that no value can pass for an option."""
     facts = task.facts
     lists = (("--check", facts.checks), ("--path", facts.paths), ("--avoid", facts.do_not_touch))
     return [

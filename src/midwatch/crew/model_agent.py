@@ -1,4 +1,4 @@
-"""A model-driven agent: one program led by its driver through a plan, its execution or a repair."""
+"""A model-driven agent: its driver runs one program for a plan, its execution or a repair."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -32,11 +32,11 @@ WRONG: dict[Outcome, tuple[type[MidwatchError], str]] = {
 
 
 VAGUE = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.NETWORK})
-"""Outcomes behind which there may be another that we saw at the door."""
+"""Outcomes that may hide a more exact one seen by the model proxy."""
 
 
 class ModelAgent:
-    """Leads one kind of program; which one, its driver knows."""
+    """Runs one agent program through its driver."""
 
     amends = True
 
@@ -47,12 +47,12 @@ class ModelAgent:
         self._model = model
 
     async def plan(self, task: Task) -> Plan:
-        """Look, and say what would be done; nothing is written."""
+        """Return what would be done; nothing is written."""
         ended, _ = await self._run(task, task.facts, schema=plan_schema())
         return read_plan(ended.structured, root=str(task.room.inside))
 
     async def execute(self, task: Task, plan: Plan) -> Done:
-        """Carry the approved plan out."""
+        """Carry out the approved plan."""
         _, said = await self._run(task, replace(task.facts, plan=plan))
         return Done(summary=said, base="", head="")
 
@@ -62,7 +62,7 @@ class ModelAgent:
         return Done(summary=said, base=base, head="")
 
     def seat(self, task: Task) -> tuple[tuple[str, ...], Mapping[str, str]]:
-        """Put the program's files into the room for a person who types into it; return how it is begun."""
+        """Put the program's files into the room for interactive use; return its command line and environment."""
         launch = seat(self.driver, self._brief(task, ""), self._program)
         for name, content in launch.files.items():
             task.room.put(name, content)
@@ -111,7 +111,7 @@ def _wrong(ended: RunEnded, name: str, met: Met | None) -> MidwatchError:
 
 
 class _LastWords:
-    """Passes everything on, and remembers what was said last: that is the agent's own summary."""
+    """Forwards every event, and keeps the last message: that is the agent's own summary."""
 
     def __init__(self, tell: Tell, met: Callable[[], Met | None]) -> None:
         self._tell = tell
@@ -124,9 +124,9 @@ class _LastWords:
         await self._tell(self.seen(event) if isinstance(event, RunEnded) else event)
 
     def seen(self, ended: RunEnded) -> RunEnded:
-        """Say how it really ended: an agent that only says that something failed was there when we saw what it was."""
+        """Return how it really ended: the model proxy may have seen the cause of a vague failure."""
         met = self._met()
-        # Our own door says 402 to a limit as well, and programs take that for money.
+        # Our own proxy also answers 402 to a limit, and programs read that as a budget.
         vague = VAGUE | ({Outcome.BUDGET} if met is not None and met.outcome is Outcome.LIMIT else set())
         if met is None or ended.outcome not in vague | {met.outcome}:
             return ended
@@ -136,7 +136,7 @@ class _LastWords:
 
 
 def seat(driver: Driver, brief: AgentBrief, program: str) -> Launch:
-    """Say how to begin the program on a terminal: the same model, the same placeholder, none of the person's files."""
+    """Return how to start the program on a terminal: the same model and placeholder, none of the person's files."""
     match driver:
         case ClaudeDriver():
             return claude_by_hand(brief, program)

@@ -1,4 +1,4 @@
-"""Finds the programs agents are made of, and tells which version is there."""
+"""Finds the agents' programs and their versions."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from midwatch.errors import Misuse
 
 ASK_SECONDS = 20.0
 SHARED = (Path("/usr"), Path("/bin"), Path("/sbin"), Path("/lib"))
-"""What every room sees anyway."""
+"""Folders that every room sees anyway."""
 NUMBER = re.compile(r"\d+\.\d+(?:\.\d+)?")
 
 
@@ -26,13 +26,13 @@ class Program:
 
     @property
     def lends(self) -> Path | None:
-        """Name the folder a room must be lent for it to run there."""
+        """Return the folder a room must see to run it."""
         folder = self.path.parent
         return None if any(folder.is_relative_to(place) for place in SHARED) else folder
 
 
 def find(name: str, natives: tuple[str, ...] = ()) -> Program | None:
-    """Find a program by its name or path, past the launcher npm puts in front of the native file."""
+    """Find a program by its name or path; of an npm package, the native file behind the launcher."""
     which = shutil.which(os.path.expanduser(name))  # noqa: PTH111 - a bare name stays a bare name
     if which is None:
         return None
@@ -42,7 +42,7 @@ def find(name: str, natives: tuple[str, ...] = ()) -> Program | None:
 
 
 def _behind(launcher: Path, natives: tuple[str, ...]) -> Iterator[Path]:
-    """Give the native files of a package; it may bring several, of which not all start on this processor."""
+    """Return the native files of a package; not all of them may start on this processor."""
     for folder in (folder for folder in launcher.parents if folder.name == "node_modules"):
         for pattern in natives:
             found = sorted([*folder.glob(pattern), *folder.glob(f"*/node_modules/{pattern}")])
@@ -60,13 +60,13 @@ def version_of(program: Path) -> str:
 
 @lru_cache(maxsize=32)
 def _version(program: Path, _changed: int, _size: int) -> str:
-    """Asked once for as long as the file stays the same: pages and lists ask often, and some programs start slowly."""
+    """Ask once per version of the file: pages and lists ask often, and some programs start slowly."""
     found = NUMBER.search(_asked(program, "--version"))
     return found.group() if found else ""
 
 
 def judged(version: str, tested: tuple[str, ...]) -> str:
-    """Say in a few words what a version is worth: whether the whole matrix of tests was run with it."""
+    """Say in a few words whether a version was tested with the whole test matrix."""
     if not tested:
         return "no version of it was tested"
     if not version:
@@ -96,7 +96,7 @@ def _asked(program: Path, word: str) -> str:
 
 
 def _safe(path: Path) -> Path:
-    """A program's folder is lent to every job, so a home folder, or one above it, will not do."""
+    """Refuse a home folder, or one above it: a program's folder is visible to every job."""
     if Path.home().resolve().is_relative_to(path.parent):
         raise Misuse(
             f"{path} is in a folder that no job may read.",

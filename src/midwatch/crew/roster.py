@@ -1,4 +1,4 @@
-"""Who is in the crew: every agent the settings name, the program that leads it, and the model it asks."""
+"""The agents in the settings, each with its program and its model."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,25 +26,25 @@ class ProgramKind:
 
     provider: str
     model: str
-    """A model to begin with, where a person names none."""
+    """The default model."""
     lead: Lead
     natives: tuple[str, ...] = ()
     subscribes: bool = False
-    """Whether its vendor lets this very program use a subscription; others get an API key."""
+    """Whether its vendor lets this program use a subscription; others need an API key."""
     chats: bool = True
-    """Whether it speaks Chat Completions to OpenAI's models, as all but OpenAI's own programs do."""
+    """Whether it uses Chat Completions with OpenAI's models, as all but OpenAI's own programs do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recruit:
-    """One agent as it stands: ready to work, or what is missing."""
+    """One agent: ready to work, or what is missing."""
 
     name: str
     driver: Driver | None
     program: Program | None
     access: ModelAccess | None
     missing: str = ""
-    """In one sentence what to do before it can work."""
+    """What to do before it can work, in one sentence."""
 
     @property
     def ready(self) -> bool:
@@ -52,7 +52,7 @@ class Recruit:
         return not self.missing
 
     def agent(self) -> ModelAgent:
-        """Put it to work."""
+        """Make the agent; raise if something is missing."""
         if self.driver is None or self.program is None:
             raise Misuse(f"The agent {self.name} cannot work yet.", hint=self.missing)
         model = self.access.model if self.access else ""
@@ -92,16 +92,16 @@ KINDS: Mapping[str, ProgramKind] = {
 }
 OTHERS = "Vendors keep subscriptions for their own programs."
 KNOWN = ("claude", "codex", "opencode")
-"""Whom doctor looks for even where the settings name nobody; only their programs go by the agent's name."""
+"""Agents that doctor looks for in any case; only their programs are found by the agent's name."""
 
 
 def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
-    """Find out how one agent stands; `secrets` are the names the settings know."""
+    """Find one agent's program, model and what is missing; `secrets` are the names in the settings."""
     kind = kind_of(name, setup)
     if kind is None:
         return Recruit(name, None, None, None, f"Set agents.{name}.speaks to acp or command.")
     access = _access(setup, kind)
-    # Whoever may change settings from afar chooses names, and must not thereby choose a program of the PATH.
+    # A person who changes settings remotely chooses names, and must not choose a program of the PATH that way.
     if not setup.program and name not in KNOWN:
         return Recruit(name, None, None, access, f"Name its program: agents.{name}.program.")
     try:
@@ -119,7 +119,7 @@ def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
 
 
 def kind_of(name: str, setup: AgentSetup) -> ProgramKind | None:
-    """Tell what is known about the program that leads it; None where nobody said how it is led."""
+    """Return the kind of its program; None if the settings do not give one."""
     return KINDS.get(setup.speaks or name)
 
 
@@ -137,12 +137,12 @@ def _access(setup: AgentSetup, kind: ProgramKind) -> ModelAccess | None:
 
 
 def muster(setups: Mapping[str, AgentSetup], secrets: frozenset[str]) -> dict[str, Recruit]:
-    """Call everyone the settings name."""
+    """Find every agent in the settings."""
     return {name: recruit(name, setup, secrets) for name, setup in sorted(setups.items())}
 
 
 def lent_by(recruits: Mapping[str, Recruit]) -> tuple[Path, ...]:
-    """Name the folders rooms must be lent for those who can work."""
+    """List the folders that rooms must see for the agents that are ready."""
     found = (one.program.lends for one in recruits.values() if one.ready and one.program)
     return tuple(sorted({folder for folder in found if folder is not None}))
 
@@ -160,6 +160,6 @@ def _unpaid(name: str, access: ModelAccess, kind: ProgramKind, secrets: frozense
 
 
 def fitting(help_text: str) -> CodexDriver | CodexExecDriver:
-    """Choose by what `codex --help` says: its app server, where every act is decided, or else `codex exec`."""
+    """Choose by `codex --help`: the app server, where every call is decided, or else `codex exec`."""
     commands = {line.split()[0] for line in help_text.splitlines() if line.startswith(" ") and line.strip()}
     return CodexDriver() if "app-server" in commands else CodexExecDriver()

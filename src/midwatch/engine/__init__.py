@@ -1,1 +1,1 @@
-"""The work engine: the DBOS adapter, leases, clocks. Nobody else knows DBOS, and nobody reads state from it."""
+"""The work engine: the DBOS adapter, leases, clocks. Only this package imports DBOS; state is never read from it."""

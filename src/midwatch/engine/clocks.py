@@ -1,4 +1,4 @@
-"""Clocks that play the Clock role: the wall's, a hurried one for demo nights, a stepped one for tests."""
+"""Clocks: the system's, a faster one for demo nights, and one for tests that moves in steps."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ class SystemClock:
     """The wall clock, in UTC."""
 
     def now(self) -> datetime:
-        """Tell the time."""
+        """Return the time."""
         return datetime.now(UTC)  # noqa: TID251  the one place that may
 
     def real_seconds(self, house_seconds: float) -> float:
@@ -28,7 +28,7 @@ class ScaledClock:
 
     @classmethod
     def kept(cls, file: Path, *, scale: float) -> "ScaledClock":
-        """Start a hurried clock now, or go on with the one this folder already has."""
+        """Start a faster clock now, or continue the one this folder already has."""
         if not file.exists():
             now = SystemClock().now().isoformat()
             draft = file.with_name(f"{file.name}.part")  # whole or not at all: half a file would stop every later start
@@ -40,11 +40,11 @@ class ScaledClock:
         )
 
     def now(self) -> datetime:
-        """Tell the hurried time."""
+        """Return the faster time."""
         return self._house_start + (self._wall.now() - self._anchor) * self._scale
 
     def real_seconds(self, house_seconds: float) -> float:
-        """A house minute passes sooner than a real one."""
+        """Return the real seconds for so many seconds of this clock."""
         return house_seconds / self._scale
 
 
@@ -55,14 +55,14 @@ class SteppedClock:
         self._now = start
 
     def now(self) -> datetime:
-        """Tell the time; a microsecond passes with each look, so that order is visible."""
+        """Return the time; each call adds a microsecond, so that order is visible."""
         self._now += timedelta(microseconds=1)
         return self._now
 
     def real_seconds(self, house_seconds: float) -> float:
-        """Nobody waits in a test."""
+        """Return zero: a test never waits."""
         return 0.0 * house_seconds
 
     def jump_to(self, at: datetime) -> None:
-        """Move on; never back."""
+        """Move the clock forward, never back."""
         self._now = max(self._now, at)

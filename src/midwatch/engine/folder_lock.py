@@ -1,4 +1,4 @@
-"""One server per data folder: a lock that goes with the process, however it dies."""
+"""One server per data folder: a lock that ends with its process, however that dies."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ class FolderLock:
         self._file: IO[str] | None = None
 
     def take(self) -> None:
-        """Take it, or say who has it."""
+        """Take the lock, or report which process has it."""
         file = self._path.open("a+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

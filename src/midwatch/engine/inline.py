@@ -1,4 +1,4 @@
-"""An engine for tests and rehearsals in one process: the same queue promise, no DBOS, work on demand."""
+"""An engine for tests in one process: the same queue guarantees, without DBOS; work runs on demand."""
 
 from collections import deque
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # importing it imports DBOS, which is what this engine does w
 
 
 class InlineEngine:
-    """Keeps committed work in memory and carries it out when asked, in order."""
+    """Keeps committed work in memory and runs it on demand, in order."""
 
     executor = "inline"
 
@@ -42,11 +42,11 @@ class InlineEngine:
         self._waiting.pop(id(connection), None)
 
     async def start(self, perform: "Perform") -> None:
-        """Say who carries the work out."""
+        """Set the function that runs the work."""
         self._perform = perform
 
     async def run_ready(self) -> int:
-        """Carry out everything that is ready, and what follows from it; say how much it was."""
+        """Run everything that is ready, and the work it queues; return how many ran."""
         count = 0
         while self.ready:
             work, seq = self.ready.popleft()
@@ -56,4 +56,4 @@ class InlineEngine:
         return count
 
     async def stop(self) -> None:
-        """Nothing to leave."""
+        """Do nothing: there is nothing to stop."""

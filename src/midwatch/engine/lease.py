@@ -1,4 +1,4 @@
-"""Who is alive on PostgreSQL: each worker beats, the others take over the work of one that stopped beating."""
+"""Leases on PostgreSQL: each worker sends heartbeats; the others take over from one that stopped."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from midwatch.engine.work_engine import SCHEMA
 
 REAP_LOCK = 0x72656170
 LOST_LEASE = 75
-"""Exit code of a worker that was declared dead (EX_TEMPFAIL): the service manager starts it afresh."""
+"""Exit code of a worker that was declared dead (EX_TEMPFAIL): the service manager restarts it."""
 
 # The engine's own view of the table the store migrates: siblings do not import each other.
 leases = sa.table("leases", sa.column("executor", sa.Text), sa.column("beat", sa.DateTime(timezone=True)))
@@ -20,7 +20,7 @@ db_now: sa.Function[datetime] = sa.func.clock_timestamp()  # the database's cloc
 
 
 class Lease:
-    """Beats inside the loop: a worker whose loop hangs loses its lease, which is what we want."""
+    """Renews the lease inside the event loop: a worker whose loop hangs must lose its lease."""
 
     def __init__(
         self, engine: AsyncEngine, *, executor: str, seconds: float, recover: Callable[[list[str]], None]
@@ -31,18 +31,18 @@ class Lease:
         self._recover = recover
 
     async def take(self) -> None:
-        """Before the engine is launched: a worker that dequeues without a lease would be taken for an orphan."""
+        """Take the lease before the engine starts: a worker that dequeues without one would be treated as dead."""
         async with self._engine.begin() as tx:
             await tx.execute(sa.insert(leases).values(executor=self._executor, beat=db_now))
 
     async def keep(self) -> None:
-        """Beat until cancelled, and look after those who do not."""
+        """Renew the lease until cancelled, and take over from workers that stopped."""
         while True:
             await self.beat()
             await asyncio.sleep(self._seconds / 6)
 
     async def beat(self) -> None:
-        """Beat once; whoever lost the lease has lost everything and leaves at once."""
+        """Renew the lease once; a worker that lost it exits at once."""
         async with self._engine.begin() as tx:
             beaten = sa.update(leases).where(leases.c.executor == self._executor).values(beat=db_now)
             if not (await tx.execute(beaten)).rowcount:
@@ -58,13 +58,13 @@ class Lease:
         orphaned = sa.select(status.c.executor_id).distinct()
         orphaned = orphaned.where(status.c.status == "PENDING", status.c.executor_id.not_in(living))
         orphans = list((await tx.execute(orphaned)).scalars())
-        # Commit first: the dead must have no lease before anyone takes their work. The next beat repeats it if we die.
+        # Commit first: a dead worker's lease must be gone before its work is taken. The next beat repeats it if we die.
         await tx.commit()
         if orphans:
             await asyncio.to_thread(self._recover, orphans)
 
     async def give_up(self) -> None:
-        """Leave in good order."""
+        """Give the lease up at shutdown."""
         async with self._engine.begin() as tx:
             await tx.execute(sa.delete(leases).where(leases.c.executor == self._executor))
         await self._engine.dispose()

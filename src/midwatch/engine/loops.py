@@ -1,4 +1,4 @@
-"""Loops that outlive their troubles."""
+"""Loops that continue after an error."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ log = logging.getLogger("midwatch")
 
 
 async def going_on(loop: Loop) -> None:
-    """Keep a loop going: a locked database or a lost connection must not end the whole watch."""
+    """Restart a loop after an error: a locked database or a lost connection must not end the server."""
     while True:
         try:
             await loop()

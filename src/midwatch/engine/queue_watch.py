@@ -1,4 +1,4 @@
-"""Starts queued work as soon as it is committed. DBOS itself only polls its queue; that poll remains as the net."""
+"""Starts queued work as soon as it is committed. DBOS only polls its queue; the poll remains as a fallback."""
 
 import logging
 import select
@@ -16,15 +16,15 @@ from dbos._utils import GlobalParams, generate_uuid
 
 CHANNEL = "midwatch_work"
 NOTIFY = sa.select(sa.func.pg_notify(CHANNEL, ""))
-"""PostgreSQL delivers one for all equal ones of a transaction, when it commits."""
+"""PostgreSQL merges equal notifications of a transaction and delivers one when it commits."""
 AGAIN_SECONDS = 1.0
 GATHER_SECONDS = 0.02
-"""The least time between two claims: the first of a burst starts at once, the rest together."""
+"""The minimum time between two claims: the first of a burst starts at once, the rest together."""
 log = logging.getLogger("midwatch.engine")
 
 
 class QueueWatch:
-    """A thread that claims work whenever this process queued some, or any process did where the database notifies."""
+    """A thread that claims work when this process queues some, or when the database notifies it of any."""
 
     def __init__(self, engine: sa.Engine, claim: Callable[[], None]) -> None:
         self._engine = engine
@@ -37,8 +37,8 @@ class QueueWatch:
         self._thread.start()
 
     def wake(self) -> None:
-        """Have the queue looked at; from any thread."""
-        with suppress(OSError):  # a full pipe wakes as well, and a closed one has nobody to wake
+        """Check the queue now; callable from any thread."""
+        with suppress(OSError):  # a full pipe wakes the thread as well, and a closed one has no reader
             self._waker.send(b".")
 
     def stop(self) -> None:
@@ -55,7 +55,7 @@ class QueueWatch:
                 with _notifications(self._engine) as lines:
                     self._follow(lines)
             except Exception:
-                log.exception("The watch over the queue was cut off; it starts again.")
+                log.exception("The queue watch was disconnected; it starts again.")
                 self._stopping.wait(AGAIN_SECONDS)
 
     def _follow(self, lines: list[Any]) -> None:
@@ -79,13 +79,13 @@ def _notifications(engine: sa.Engine) -> Iterator[list[Any]]:
         return
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         listening = connection.connection.driver_connection
-        connection.detach()  # closed at the end instead of given back: it would go on listening
+        connection.detach()  # closed at the end, not returned to the pool: it would keep listening
         connection.exec_driver_sql(f"LISTEN {CHANNEL}")
         yield [listening]
 
 
 def claim_queued(queue: Queue) -> None:
-    """Claim and start what is queued, as the poll of DBOS does; the claim itself is safe against both at once."""
+    """Claim and start what is queued, as the poll of DBOS does; both may claim at the same time."""
     dbos, owner = _get_dbos_instance(), generate_uuid()
     running = dbos._active_workflows_set.count_for_queue(queue.name)  # noqa: SLF001  the open package has no public way
     claimed, _ = dbos._sys_db.start_queued_workflows(  # noqa: SLF001

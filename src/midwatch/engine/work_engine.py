@@ -1,4 +1,4 @@
-"""DBOS behind one door: configured, launched inside our loop, fed in our transactions."""
+"""DBOS behind one interface: configured, started in our event loop, fed in our transactions."""
 
 import asyncio
 import logging
@@ -20,13 +20,13 @@ UNUSED_POLL_SECONDS = 60.0
 """How often DBOS looks for its own schedules and its own queue; we use neither."""
 MESSAGE_POLL_SECONDS = 0.5
 """How often DBOS looks for messages between workflows. We send none, and looking costs nothing then; but its thread
-sleeps that long before it notices that we are leaving, and holds everybody up for ten seconds if it sleeps longer."""
+sleeps that long before it notices the shutdown, and a longer sleep makes the shutdown wait ten seconds."""
 SINGLE = "single"
-"""The executor on SQLite is always the same: whoever holds the folder's lock. DBOS then finds its own work again."""
+"""SQLite has one constant executor, the process with the folder's lock, so that DBOS finds its work again."""
 
 
 class DbosQueue:
-    """Queues work inside the caller's transaction; once that is committed, a worker hears of it."""
+    """Queues work inside the caller's transaction; a worker is woken when it commits."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._notifies = engine.dialect.name == "postgresql"
@@ -58,13 +58,13 @@ class DbosQueue:
             connection.execute(NOTIFY)  # delivered at commit, to every worker
 
     def committed(self) -> None:
-        """Wake this process's worker: what was put is committed. On PostgreSQL the database has done so."""
+        """Wake this process's worker after the commit. On PostgreSQL the database has done so."""
         if self.watch is not None and not self._notifies:
             self.watch.wake()
 
 
 class WorkEngine:
-    """Carries out queued work, again after a crash, until it is done."""
+    """Runs queued work, again after a crash, until it is done."""
 
     def __init__(self, engine: sa.Engine, *, executor: str, poll_seconds: float) -> None:
         self._engine = engine
@@ -73,7 +73,7 @@ class WorkEngine:
         self.queue = DbosQueue(engine)
 
     async def start(self, perform: Perform) -> None:
-        """Launch inside the running loop: queued and recovered work then runs there, beside everything else."""
+        """Start DBOS in the running event loop, so that queued and recovered work runs there."""
         set_performer(perform)
         config: DBOSConfig = {
             "name": NAME,
@@ -95,15 +95,15 @@ class WorkEngine:
         self.queue.watch = QueueWatch(self._engine, lambda: claim_queued(queue))
 
     def recover(self, executors: list[str]) -> None:
-        """Take over what dead workers left; blocking, so call it from a thread."""
+        """Take over the work of dead workers; blocking, so call it from a thread."""
         DBOS._recover_pending_workflows(executors)  # noqa: SLF001  the open package has no public way
 
     async def stop(self) -> None:
-        """Leave: what is under way stays pending and is taken up at the next start."""
-        # Cut-off work makes DBOS log tracebacks about its own closing; nobody can do anything about those.
+        """Stop; work in progress stays pending and resumes at the next start."""
+        # Interrupted work makes DBOS log tracebacks about its own shutdown; they need no action.
         logging.getLogger("dbos").setLevel(logging.CRITICAL)
         if self.queue.watch is not None:
             await asyncio.to_thread(self.queue.watch.stop)
         await asyncio.to_thread(DBOS.destroy)
-        # DBOS made its own pool the loop's default and has shut it: what still runs here needs threads too.
+        # DBOS made its own pool the loop's default and has shut it down: the rest of this process needs a new one.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="midwatch"))

@@ -1,4 +1,4 @@
-"""The one workflow there is: carry out one short piece of work. What it is, others know."""
+"""The only workflow: run one short piece of work, given by its journal entry."""
 
 from collections.abc import Awaitable, Callable
 
@@ -13,7 +13,7 @@ _here: dict[str, Perform] = {}
 
 
 def set_performer(perform: Perform) -> None:
-    """Say who carries the work out in this process."""
+    """Set the function that runs the work in this process."""
     _here["perform"] = perform
 
 

@@ -1,4 +1,4 @@
-"""The door of the house: who may enter, how they show who they are, and what is written about it."""
+"""Accounts: logins, links, tokens and roles, and the journal entries about them."""
 
 import asyncio
 import hashlib
@@ -34,15 +34,15 @@ from midwatch.views.text.plain import clean
 
 LINK_LIVES = timedelta(hours=24)
 SEEN_EVERY = timedelta(minutes=5)
-"""A login in use is noted so often: writing at every request would be a write per click."""
+"""How often the last use of a login is stored: a write at every request would be a write per click."""
 MOST_REMEMBERED = 5000
-"""Names and addresses whose failures are counted; a flood of new ones pushes the oldest out."""
-TOKEN_PREFIX = "mwt_"  # noqa: S105  so that scanners of leaked secrets know one of ours
+"""How many names and addresses have their failures counted; new ones push out the oldest."""
+TOKEN_PREFIX = "mwt_"  # noqa: S105  so that scanners of leaked secrets recognise it
 
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """Everything the door needs."""
+    """What authentication needs."""
 
     journal: Journal
     records: Records
@@ -55,12 +55,12 @@ class Entrance:
 
 
 HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
-"""argon2id as OWASP recommends it at least; 64 MiB per attempt would let a crowd at the door eat the machine."""
+"""argon2id at OWASP's minimum; with 64 MiB per attempt, many logins at once would use up the memory."""
 
 
 @cache
 def decoy() -> str:
-    """Hash something nobody knows: a name that does not exist must cost as much time as one that does."""
+    """Hash a random value: a login with an unknown name must take as long as one with a known name."""
     return HASHER.hash(secrets.token_hex(16))
 
 
@@ -70,12 +70,12 @@ def hashed(secret: str) -> str:
 
 
 async def anybody(entrance: Entrance) -> bool:
-    """Tell whether anybody has a login yet."""
+    """Return whether any person exists yet."""
     return bool(await entrance.records.find(PersonRow, removed=False))
 
 
 async def invite(entrance: Entrance, role: Role, *, by: str, person: str = "") -> str:
-    """Make a one-time link's secret: for somebody new, or for a new password of somebody we know."""
+    """Make the secret of a one-time link, for a new person or for a known person's new password."""
     known = await entrance.records.get(PersonRow, person) if person else None
     secret = secrets.token_urlsafe(32)
     expires = entrance.clock.now() + LINK_LIVES
@@ -89,14 +89,14 @@ async def invite(entrance: Entrance, role: Role, *, by: str, person: str = "") -
 
 
 async def accept(entrance: Entrance, secret: str, name: str, password: str) -> tuple[PersonRow, str]:
-    """Use a one-time link: set name and password, and be signed in; gives the person and the cookie."""
+    """Use a one-time link: set name and password, and sign in; return the person and the cookie."""
     link = await entrance.keys.find(KeyKind.LINK, hashed(secret))
     if link is None or (link.expires_at and link.expires_at <= entrance.clock.now()):
         await entrance.journal.record(PersonRefused(name=name[:60], why="link"), actor="stranger")
         raise Stranger("This link was used already, or is older than a day.", hint="Make another: midwatch person link")
     if link.subject:
         name = (await entrance.records.get(PersonRow, link.subject)).name
-    # A letter that is drawn as nothing would make two people look like one.
+    # With an invisible character, two people would look like one.
     unclear = "" if clean(name) == name else "A name has no characters that cannot be seen."
     if objection := objection_to_name(name) or unclear or objection_to_password(password, name):
         raise Misuse(objection, hint="Try again; the link still works.")
@@ -115,7 +115,7 @@ async def accept(entrance: Entrance, secret: str, name: str, password: str) -> t
 
 
 async def enter(entrance: Entrance, name: str, password: str, *, address: str) -> tuple[PersonRow, str]:
-    """Sign in with name and password; gives the person and the cookie."""
+    """Sign in with name and password; return the person and the cookie."""
     now = entrance.clock.now()
     place = (name.lower()[:60], address)
     failed = entrance.failures.setdefault(place, [])
@@ -146,7 +146,7 @@ async def leave(entrance: Entrance, cookie: str, person: PersonRow, *, everywher
 
 
 async def by_cookie(entrance: Entrance, cookie: str) -> tuple[PersonRow, Login] | None:
-    """Find out who holds this cookie; nobody, if the login is over."""
+    """Find the person with this cookie; None if the login has ended."""
     login = await entrance.keys.login(hashed(cookie))
     now = entrance.clock.now()
     if login is None or is_over(login, now, entrance.idle()):
@@ -158,7 +158,7 @@ async def by_cookie(entrance: Entrance, cookie: str) -> tuple[PersonRow, Login] 
 
 
 async def by_token(entrance: Entrance, secret: str) -> tuple[PersonRow, TokenRow] | None:
-    """Find out for whom this token speaks; nobody, if it is revoked or over."""
+    """Find the person behind this token; None if it is revoked or expired."""
     kept = await entrance.keys.find(KeyKind.TOKEN, hashed(secret))
     if kept is None or (kept.expires_at and kept.expires_at <= entrance.clock.now()):
         return None
@@ -168,7 +168,7 @@ async def by_token(entrance: Entrance, secret: str) -> tuple[PersonRow, TokenRow
 
 
 async def set_role(entrance: Entrance, name: str, role: Role, *, by: str) -> PersonRow:
-    """Let a person do more, or less; the house keeps an owner."""
+    """Change a person's role; the last owner stays an owner."""
     person = await entrance.records.get(PersonRow, name)
     if role is not Role.OWNER:
         await _not_the_last_owner(entrance, person)
@@ -177,7 +177,7 @@ async def set_role(entrance: Entrance, name: str, role: Role, *, by: str) -> Per
 
 
 async def remove(entrance: Entrance, name: str, *, by: str) -> PersonRow:
-    """Let a person in no more; every login and token of theirs ends now."""
+    """Remove a person's access; their logins and tokens end now."""
     person = await entrance.records.get(PersonRow, name)
     await _not_the_last_owner(entrance, person)
     await entrance.journal.record(PersonRemoved(person=person.id), actor=by)
@@ -188,7 +188,7 @@ async def remove(entrance: Entrance, name: str, *, by: str) -> PersonRow:
 async def issue_token(
     entrance: Entrance, name: str, scopes: frozenset[Scope], *, person: str, by: str, days: int | None = None
 ) -> tuple[TokenRow, str]:
-    """Make a token for a person; its secret is shown once and kept nowhere."""
+    """Make a token for a person; its secret is shown once and never stored."""
     whose = await entrance.records.get(PersonRow, person)
     if beyond := scopes - whose.role.scopes:
         raise Refused(
@@ -207,7 +207,7 @@ async def issue_token(
 
 
 async def revoke_token(entrance: Entrance, name: str, *, by: str) -> TokenRow:
-    """Make a token open nothing any more."""
+    """Revoke a token."""
     token = await entrance.records.get(TokenRow, name)
     if not token.revoked:
         await entrance.journal.record(TokenRevoked(token=token.id), actor=by)
@@ -245,7 +245,7 @@ async def _signed_in(entrance: Entrance, person: PersonRow, way: Literal["passwo
 
 
 def _fits(kept: str, password: str) -> bool:
-    """Compare in the same time whether or not there is such a person."""
+    """Compare in the same time whether or not the person exists."""
     try:
         HASHER.verify(kept or decoy(), password)
     except (VerificationError, InvalidHashError):

@@ -112,7 +112,7 @@ def _named(error: ValidationError, text: str, name: str) -> Misuse:
 
 
 def _problem(kind: str, field: str, said: str) -> str:
-    """Say it in the words of the file, not of the program."""
+    """Describe the error in the terms of the file."""
     if kind == "extra_forbidden":
         return f"there is no such key {field!r}"
     if kind == "missing":
@@ -123,7 +123,7 @@ def _problem(kind: str, field: str, said: str) -> str:
 
 
 def _line_of(text: str, where: tuple[int | str, ...]) -> int:
-    """Find the line a field stands on: the right table first, then the key in it."""
+    """Find the line of a field: its table first, then the key in it."""
     names = [part for part in where if isinstance(part, str)]
     index = next((part for part in where if isinstance(part, int)), 0)
     lines = text.splitlines()

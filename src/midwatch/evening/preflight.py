@@ -1,4 +1,4 @@
-"""Asking whether tonight's orders have all they need, and what was last found about them (X10)."""
+"""Starts preflights of tonight's orders, and finds the last result (X10)."""
 
 from midwatch.evening import sign_orders
 from midwatch.evening.roles import Evening
@@ -12,10 +12,10 @@ from midwatch.terms.trust import Level
 
 
 async def begin(evening: Evening, *, by: str, to_sign: bool = False, anyway: bool = False) -> PreflightRow:
-    """Look at everything the open draft needs; one that looks at the very same already is joined.
+    """Start a preflight of everything the open draft needs; one that already runs for the same plan is returned.
 
-    `to_sign` says first what would keep the orders from being signed whatever a preflight finds, and is content with
-    an earlier one that found nothing bad; `anyway` with any that is as new.
+    `to_sign` first raises what keeps the orders from being signed whatever a preflight finds, and accepts a recent
+    preflight that found nothing bad; with `anyway`, any recent one.
     """
     session = await sign_orders.current_draft(evening)
     await _refuse_unsignable(evening, session.orders, thoroughly=to_sign)
@@ -31,7 +31,7 @@ def _running(row: PreflightRow) -> bool:
 
 
 async def begin_alone(evening: Evening, project: str, *, by: str) -> PreflightRow:
-    """Look at one project by itself, with everyone who could be given work in it."""
+    """Start a preflight of one project, with every agent that could work in it."""
     row = await evening.records.get(ProjectRow, project)
     plan = PreflightPlan(
         level=Level.CAUTIOUS, limits=Limits(), projects=(tried(row, row.checks),), agents=tuple(sorted(evening.agents))
@@ -52,14 +52,14 @@ async def _refuse_unsignable(evening: Evening, orders: Orders, *, thoroughly: bo
 
 
 async def latest(evening: Evening, session: SessionRow) -> PreflightRow | None:
-    """Find what was last looked at for exactly the orders as they are now."""
+    """Find the last preflight of exactly these orders."""
     rows = await evening.records.find(PreflightRow, session=session.id)
     same = [row for row in rows if row.orders_hash == sign_orders.orders_hash(session.orders)]
     return same[-1] if same else None
 
 
 async def standing(evening: Evening) -> tuple[PreflightRow | None, bool]:
-    """Tell what was last found about tonight's draft, and whether a signature may rest on it without looking again."""
+    """Return the last preflight of tonight's draft, and whether it is enough for signing."""
     drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
     last = await latest(evening, drafts[-1]) if drafts else None
     if last is None:
@@ -69,7 +69,7 @@ async def standing(evening: Evening) -> tuple[PreflightRow | None, bool]:
 
 
 def holds(evening: Evening, row: PreflightRow, *, anyway: bool = False) -> bool:
-    """Tell whether what was found, nothing bad unless `anyway`, is still new enough."""
+    """Return whether a preflight is recent enough, and found nothing bad unless `anyway`."""
     minutes = evening.loaded().settings.preflight.fresh_minutes
     ended_at = row.ended_at if row.state is PreflightState.ENDED else None
     bad = bool(row.bad or row.error) and not anyway
@@ -77,7 +77,7 @@ def holds(evening: Evening, row: PreflightRow, *, anyway: bool = False) -> bool:
 
 
 async def plan_of(evening: Evening, orders: Orders) -> PreflightPlan:
-    """Name everything these orders need."""
+    """List everything these orders need."""
     projects: dict[str, ProjectTried] = {}
     for work in orders.work:
         found = await evening.records.find(ProjectRow, name=work.project, removed=False)
@@ -95,12 +95,12 @@ async def plan_of(evening: Evening, orders: Orders) -> PreflightPlan:
 
 
 def tried(row: ProjectRow, checks: tuple[str, ...]) -> ProjectTried:
-    """Take a project as it is now."""
+    """Copy what a preflight needs to know of a project."""
     return ProjectTried(id=row.id, name=row.name, path=row.path, branch=row.branch, setup=row.setup, checks=checks)
 
 
 async def may_sign(evening: Evening, *, anyway: str = "") -> bool:
-    """Tell whether a signature needs no look first: nothing bad was found lately, or the person has seen what was.
+    """Return whether signing needs no new preflight: a recent one is good, or the person has seen its bad lines.
 
     `anyway` names the preflight whose bad lines the person has seen.
     """

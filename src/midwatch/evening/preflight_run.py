@@ -1,4 +1,4 @@
-"""Going through a preflight: each thing the night will need is tried and told at once, and once, whatever crashes."""
+"""Runs a preflight: tries each thing the night will need, and records each result at once and only once."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ from midwatch.views.text.plain import clean
 SHORT: Final = 45.0
 """Real seconds a hello or a ping may take."""
 MARGIN: Final = 30.0
-"""Real seconds a command that is out of time has to be cleared away."""
+"""Real seconds for stopping a command that ran out of time."""
 LONGEST: Final = 600
 Find = Callable[[], Awaitable[LineResult]]
 
@@ -40,19 +40,19 @@ class Lookout:
 
 
 class Over(Exception):
-    """Nobody waits for this preflight any more."""
+    """This preflight was ended or replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One preflight that is gone through, and what it has told already."""
+    """One run of a preflight, with the lines recorded so far."""
 
     out: Lookout
     row: PreflightRow
     done: dict[tuple[What, str], PreflightLineRow]
 
     async def line(self, what: What, subject: str, find: Find, *, seconds: float = 0.0, late: str = "") -> LineState:
-        """Find one thing out within its time, and tell it; what was told before a crash stays told."""
+        """Try one thing within its time, and record the result; a line recorded before a crash is kept."""
         if known := self.done.get((what, subject)):
             return known.state
         begun, seconds = time.monotonic(), seconds or SHORT
@@ -94,7 +94,7 @@ class Turn:
 
 
 async def look(out: Lookout, preflight: str) -> None:
-    """Go through a preflight, or on with it; projects one after another, everyone else beside."""
+    """Run a preflight, or resume it; projects one after another, everything else in parallel."""
     row = await out.evening.records.get(PreflightRow, preflight)
     if row.state is not PreflightState.RUNNING:
         return
@@ -122,7 +122,7 @@ async def _everything(turn: Turn) -> None:
 
 
 async def give_up(out: Lookout, preflight: str, error: str) -> None:
-    """End one that cannot go on; what it told stays told."""
+    """End a preflight that cannot continue; its recorded lines stay."""
     with contextlib.suppress(Stale):
         ended = PreflightEnded(preflight=preflight, error=clean(error, LONGEST))
         await out.evening.journal.record(ended, key=f"{preflight}:ended")
@@ -140,7 +140,7 @@ async def _projects(turn: Turn) -> None:
 
 
 async def _project(turn: Turn, project: ProjectTried) -> None:
-    """Do what a job will do: clone, set up, check, deliver. What stands on something bad is not tried."""
+    """Do what a job will do: clone, set up, check, deliver. A step whose prerequisite failed is not tried."""
     commit = await _clone(turn, project)
     if not commit:
         return
@@ -172,7 +172,7 @@ async def _clone(turn: Turn, project: ProjectTried) -> str:
 
 
 async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
-    """Tell the setup's fingerprint; None where the checks cannot stand on it."""
+    """Return the setup's fingerprint; None if the checks cannot use it."""
     if not project.setup:
         return ""
     made: list[str] = []
@@ -192,7 +192,7 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
         return judge.ok("It is ready since earlier." if reused else f"`{project.setup}` ran ({took:.0f} s).")
 
     if turn.done.get((What.SETUP, project.name)) is not None:
-        # Told before a crash: what it made is found again, and where it failed nothing stands on it.
+        # Recorded before a crash: find its result again; if it failed, nothing depends on it.
         with contextlib.suppress(MidwatchError):
             await ready()
     else:
@@ -234,7 +234,7 @@ async def _agent(turn: Turn, name: str) -> None:
 
 
 async def _channel(turn: Turn, name: str) -> None:
-    """Send one quiet line; a channel that took one for this night already is left in peace."""
+    """Send one quiet message; a channel that already got one for this night gets no other."""
 
     async def pinged() -> LineResult:
         if await _took_one(turn, name):

@@ -1,4 +1,4 @@
-"""What a person keeps in order by day: projects, goals, work items, settings, the level."""
+"""What a person manages by day: projects, goals, work items, settings, the level."""
 
 import re
 from pathlib import Path
@@ -51,7 +51,7 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
     setup: str = "",
     forge: str = "",
 ) -> ProjectRow:
-    """Put a repository on the books; without a forge named, its address decides."""
+    """Add a repository as a project; without a forge, its address decides."""
     facts = await evening.inspector.inspect(path)
     refuse_foreign(evening.loaded().settings, forge, facts.path)
     chosen = name or name_of(facts.path)
@@ -84,7 +84,7 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     priority: int | None = None,
     forge: str | None = None,
 ) -> ProjectRow:
-    """Change what was given; an empty setup takes it away, an empty forge leaves it to the address."""
+    """Change what was given; an empty setup removes it, an empty forge lets the address decide."""
     row = await evening.records.get(ProjectRow, name)
     refuse_foreign(evening.loaded().settings, forge or "", row.path)
     command = None if setup is None else _one_line(setup)
@@ -97,7 +97,7 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
 
 
 def _named_checks(checks: tuple[str, ...]) -> tuple[str, ...]:
-    """Commands, or one word: `none` for no checks at all, `found` for those that are found in the project."""
+    """Return the commands; `none` alone means no checks, `found` alone the checks found in the project."""
     named = tuple(check.strip() for check in checks if check.strip())
     alone = {NONE, FOUND}.intersection(named)
     if alone and len(named) > 1:
@@ -106,7 +106,7 @@ def _named_checks(checks: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _one_line(setup: str) -> str:
-    """A setup is one command line; whoever needs more writes a script and commits it."""
+    """Return the setup as one command line; a longer setup belongs in a committed script."""
     command = setup.strip()
     if "\n" in command or "\0" in command:
         raise Misuse("A setup is one line.", hint="Put more into a script of the repository: --setup ./setup.sh")
@@ -114,7 +114,7 @@ def _one_line(setup: str) -> str:
 
 
 async def flag_project(evening: Evening, name: str, flag: Flag, *, on: bool, by: str) -> ProjectRow:
-    """Pin a flag on a project, or take it off."""
+    """Set a flag on a project, or clear it."""
     row = await evening.records.get(ProjectRow, name)
     others = tuple(one for one in row.flags if one is not flag)
     flags = (*others, flag) if on else others
@@ -123,7 +123,7 @@ async def flag_project(evening: Evening, name: str, flag: Flag, *, on: bool, by:
 
 
 async def remove_project(evening: Evening, name: str, *, by: str) -> ProjectRow:
-    """Take a project off the books."""
+    """Remove a project."""
     row = await evening.records.get(ProjectRow, name)
     await evening.journal.record(ProjectRemoved(project=row.id), actor=by)
     return row
@@ -132,7 +132,7 @@ async def remove_project(evening: Evening, name: str, *, by: str) -> ProjectRow:
 async def set_goal(
     evening: Evening, project: str, statement: str, *, by: str, horizon: Horizon = Horizon.SHORT, goal: str = ""
 ) -> GoalRow:
-    """State a goal, or state one anew: that is its next version."""
+    """Set a goal, or its next version."""
     row = await evening.records.get(ProjectRow, project)
     if not statement.strip():
         raise Misuse("A goal needs a statement.", hint='midwatch goal set PROJECT "Fewer warnings"')
@@ -145,7 +145,7 @@ async def set_goal(
 
 
 async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> None:
-    """Say that a goal is reached, or given up."""
+    """Close a goal as reached or dropped."""
     row = await _goal(evening, goal.split(".", maxsplit=1)[0])
     if row.status != "open":
         raise Refused(f"The goal is {row.status} already.", hint="List them: midwatch goal")
@@ -161,7 +161,7 @@ async def _goal(evening: Evening, goal: str) -> GoalRow:
 
 
 async def add_work(evening: Evening, project: str, title: str, *, by: str, priority: int = 3) -> WorkRow:
-    """Write a work item down."""
+    """Add a work item."""
     row = await evening.records.get(ProjectRow, project)
     added = WorkAdded(item=evening.ids.new("work"), project=row.id, title=title, priority=priority)
     await evening.journal.record(added, actor=by)
@@ -171,14 +171,14 @@ async def add_work(evening: Evening, project: str, title: str, *, by: str, prior
 async def move_work(
     evening: Evening, item: str, *, by: str, status: WorkStatus | None = None, next_step: str | None = None
 ) -> WorkRow:
-    """Move a work item."""
+    """Change a work item."""
     row = await evening.records.get(WorkRow, item)
     await evening.journal.record(WorkChanged(item=row.id, status=status, next_step=next_step, why=f"by {by}"), actor=by)
     return await evening.records.get(WorkRow, row.id)
 
 
 async def propose_settings(evening: Evening, changes: dict[str, JsonValue], *, by: str, note: str = "") -> SettingsRow:
-    """Write a change of settings down without putting it in force."""
+    """Record a proposed change of settings without applying it."""
     check_changes(changes)
     proposed = SettingsProposed(proposal=evening.ids.new("set"), changes=changes, note=note)
     await evening.journal.record(proposed, actor=by)
@@ -186,7 +186,7 @@ async def propose_settings(evening: Evening, changes: dict[str, JsonValue], *, b
 
 
 async def apply_settings(evening: Evening, name: str, *, by: str) -> SettingsRow:
-    """Put a proposal in force."""
+    """Apply a proposal."""
     row = await _open_proposal(evening, name)
     check_changes(row.changes)
     await evening.journal.record(SettingsApplied(proposal=row.id), actor=by)
@@ -194,7 +194,7 @@ async def apply_settings(evening: Evening, name: str, *, by: str) -> SettingsRow
 
 
 async def discard_settings(evening: Evening, name: str, *, by: str) -> None:
-    """Throw a proposal away."""
+    """Discard a proposal."""
     row = await _open_proposal(evening, name)
     await evening.journal.record(SettingsDiscarded(proposal=row.id), actor=by)
 
@@ -207,13 +207,13 @@ async def _open_proposal(evening: Evening, name: str) -> SettingsRow:
 
 
 async def current_level(evening: Evening) -> Level:
-    """What stands; a fresh house stands at what settings say."""
+    """Return the level in force; until one is set, the settings' level."""
     standing = await evening.records.find(StandingRow)
     return standing[0].level if standing else evening.loaded().settings.gate.level
 
 
 async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = False, reason: str = "") -> Level:
-    """Grant more or less; more only after enough was seen, unless forced with a reason."""
+    """Set the level; a higher one needs the required track record, or a reason to override it."""
     current = await current_level(evening)
     gate = evening.loaded().settings.gate
     price = Price(rounds_at_observe=gate.rounds_at_observe, nights_per_step=gate.clean_nights_per_step)
@@ -231,7 +231,7 @@ async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = 
 
 
 async def track_record(evening: Evening) -> TrackRecord:
-    """What has been seen so far, as the rule for levels asks it."""
+    """Count the rounds and nights that the rule for levels asks for."""
     sessions = await evening.records.find(SessionRow, ad_hoc=False)
     observed = {row.id for row in sessions if row.level is Level.OBSERVE}
     rounds = [row for row in await evening.records.find(RoundRow, state="ended") if row.session in observed]

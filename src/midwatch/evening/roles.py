@@ -11,7 +11,7 @@ from midwatch.settings import LoadedSettings
 
 @dataclass(frozen=True, slots=True)
 class Evening:
-    """Everyone at the table in the evening."""
+    """What the evening's functions use."""
 
     journal: Journal
     records: Records
@@ -20,4 +20,4 @@ class Evening:
     loaded: Callable[[], LoadedSettings]
     inspector: Inspector
     agents: Collection[str]
-    """Who can be given work right now."""
+    """The agents that can be given work now."""

@@ -1,4 +1,4 @@
-"""From a draft of orders to a night that has begun: drafted, looked over, signed, started."""
+"""From a draft of orders to a night that has started: draft, check, sign, start."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -35,14 +35,14 @@ Part = Literal["goals", "work", "until", "day"]
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Something that keeps orders from being signed: the part to mend, and the error `start` would raise."""
+    """What keeps orders from being signed: the part to fix, and the error `start` would raise."""
 
     part: Part
     error: MidwatchError
 
 
 async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") -> SessionRow:
-    """Open a briefing with these orders, or put them in place of the draft that is open."""
+    """Open a briefing with these orders, or replace the open draft."""
     await _check(evening, orders)
     await _refuse_past(evening, orders)
     orders = _limited(evening, orders)
@@ -86,7 +86,7 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
 
 
 async def obstacles(evening: Evening, orders: Orders, *, with_repositories: bool = True) -> tuple[Obstacle, ...]:
-    """Tell all that keeps these orders from being signed now, without signing them."""
+    """Return everything that keeps these orders from being signed now, without signing them."""
     found: list[Obstacle] = []
     repositories: tuple[tuple[Part, Check], ...] = (("work", _inspected),) if with_repositories else ()
     looks = (*CHECKS, *repositories)
@@ -131,7 +131,7 @@ async def _events(
 async def _items(
     evening: Evening, orders: Orders, projects: tuple[ProjectRow, ...]
 ) -> tuple[tuple[OrderedItem, ...], list[Event]]:
-    """Every order stands for a work item: one that is there already, by number or title, or a new one."""
+    """Match every order with a work item: an existing one, by number or title, or a new one."""
     items: list[OrderedItem] = []
     added: list[Event] = []
     for ordered, project in zip(orders.pieces(), projects, strict=True):
@@ -196,14 +196,14 @@ async def _refuse_past(evening: Evening, orders: Orders) -> None:
 
 
 def _limited(evening: Evening, orders: Orders) -> Orders:
-    """Limits the orders name are the person's own, lower or higher; settings fill in the others before anyone signs."""
+    """Keep the limits the orders name, lower or higher; fill in the others from the settings before signing."""
     named = {name: getattr(orders.limits, name) for name in orders.limits.model_fields_set}
     limits = session_limits(evening.loaded().settings).model_copy(update=named)
     return orders.model_copy(update={"limits": limits})
 
 
 async def _refuse_one_too_many(evening: Evening, _orders: Orders) -> None:
-    """A day holds only so many nights, by the person's own clock."""
+    """Refuse a night above the daily limit; a day is counted in the person's time zone."""
     settings = evening.loaded().settings
     today, most = local_time(settings, evening.clock.now()).date(), settings.autonomous.max_daily_sessions
     began = [row.started_at for row in await evening.records.find(SessionRow, ad_hoc=False) if row.started_at]
@@ -222,7 +222,7 @@ CHECKS: Final[tuple[tuple[Part, Check], ...]] = (
     ("work", _check),
     ("until", _refuse_past),
 )
-"""What must hold before a night is signed, in the order in which it is said; repositories are looked at last."""
+"""What must hold before a night is signed, in the order of reporting; repositories are checked last."""
 
 
 def _distinct(projects: tuple[ProjectRow, ...]) -> list[ProjectRow]:
@@ -230,5 +230,5 @@ def _distinct(projects: tuple[ProjectRow, ...]) -> list[ProjectRow]:
 
 
 def orders_hash(orders: Orders) -> str:
-    """Name exactly what was signed."""
+    """Return the hash that identifies exactly these orders."""
     return digest(canonical(orders.model_dump(mode="json")))

@@ -1,1 +1,1 @@
-"""Where finished work is handed over: one module per forge."""
+"""Where finished work is delivered: one module per forge."""

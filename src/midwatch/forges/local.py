@@ -1,6 +1,6 @@
-"""The local forge: work arrives in the person's own repository as `agent/<job>`, and is merged only when they say so.
+"""The local forge: work arrives in the person's repository as `agent/<job>` and is merged only when they ask.
 
-The pull request itself is a record kept elsewhere; here is only git.
+The pull request itself is a record in the store; this module only uses git.
 """
 
 from pathlib import Path
@@ -35,15 +35,15 @@ class LocalForge:
         return await self._pusher.deliver(source, project, job, head)
 
     async def pushed(self, source: Path | str, project: str, job: str, head: str) -> BranchSeen:
-        """Tell where a job's branch lies, and whether newer work can follow on it."""
+        """Return the commit of a job's branch, and whether newer work can be pushed there."""
         return await self._pusher.pushed(source, project, job, head)
 
     async def open(self, draft: PullRequestDraft) -> PullRequestSeen:
-        """Make nothing: here a pull request is our own record of the delivered branch."""
+        """Do nothing: a local pull request is only our own record of the delivered branch."""
         return PullRequestSeen(draft=draft.draft)
 
     async def look(self, place: PullRequestPlace) -> PullRequestSeen:
-        """Tell whether the branch it was meant for holds the work, whoever brought it there; else it is open."""
+        """Return it as merged if its target branch contains the work, however it got there; else as open."""
         source = place.source if is_url(place.source) else Path(place.source)
         into = await tip(self._git, source, f"refs/heads/{place.into}")
         if not into:
@@ -54,13 +54,13 @@ class LocalForge:
         return PullRequestSeen(state="merged", merged_sha=into) if merged else PullRequestSeen()
 
     async def comment(self, place: PullRequestPlace, text: str) -> None:
-        """Say nothing: there is nobody to read it but the record itself."""
+        """Do nothing: a local pull request has no comments."""
 
     async def close(self, place: PullRequestPlace) -> None:
-        """Do nothing: here closing is our own record, and the branch stays until the person deletes it."""
+        """Do nothing: closing is only our own record, and the branch stays until the person deletes it."""
 
     async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
-        """Push without pushing, and tell how that went."""
+        """Try a push with --dry-run, and return the result."""
         refused = await self._pusher.rehearse(source, project)
         if refused is not None:
             return (Rehearsed(good=False, text=refused.message, fix=refused.hint),)
@@ -93,7 +93,7 @@ class LocalForge:
         return Merged(sha=new, undo=_undo(source, checkout, into, old=old, new=new))
 
     async def advance(self, asked: BranchAdvance) -> Merged:
-        """Move a branch forward to a stack's last commit, all of it or nothing; done already, it changes nothing."""
+        """Fast-forward a branch to a stack's last commit, all of it or nothing; a second time changes nothing."""
         source, into, old, new = _local(asked), asked.into, commit_id(asked.old), commit_id(asked.new)
         now = await resolve(self._git, source, f"refs/heads/{into}")
         if not now:
@@ -114,7 +114,7 @@ class LocalForge:
         return Merged(sha=new, undo=undo)
 
     async def take_back(self, asked: BranchAdvance) -> None:
-        """Move a branch back to where it stood before a stack, only from where the stack left it."""
+        """Move a branch back to where it was before a stack, if nothing was added since."""
         source, into, old, new = _local(asked), asked.into, commit_id(asked.old), commit_id(asked.new)
         now = await resolve(self._git, source, f"refs/heads/{into}")
         if now == old:
@@ -138,7 +138,7 @@ class LocalForge:
         return (await self._git.attempt(source, "merge-base", "--is-ancestor", commit, within))[0] == 0
 
     async def repository_refs(self, source: Path) -> dict[str, str]:
-        """List every ref with its commit, and what HEAD points to, for whoever checks that we touched nothing else."""
+        """List every ref with its commit, and the target of HEAD, to check that nothing else was changed."""
         lines = (await self._git.text(source, "for-each-ref", "--format=%(refname) %(objectname)")).splitlines()
         refs = dict(line.split(" ", 1) for line in lines)
         code, out, _ = await self._git.attempt(source, "symbolic-ref", "--quiet", "HEAD")
@@ -146,7 +146,7 @@ class LocalForge:
         return refs
 
     async def _already(self, project: str, old: str, head: str) -> str:
-        """Tell whether the branch holds the work: the commit before our merge if that is its tip, else the tip."""
+        """Return empty if the branch lacks the work, the commit before our merge if that is its tip, else the tip."""
         async with self._mirrors.held(project) as (mirror, git):
             if (await git.attempt(mirror, "merge-base", "--is-ancestor", commit_id(head), old))[0]:
                 return ""
@@ -174,7 +174,7 @@ class LocalForge:
             return commit
 
     async def _bring(self, project: str, source: Path, ref: str) -> None:
-        """Bring the merge's objects into the person's repository; no ref of theirs moves yet."""
+        """Fetch the merge's objects into the person's repository; no ref moves yet."""
         async with self._mirrors.held(project) as (mirror, git):
             fetch = ("fetch", "--quiet", "--no-tags", "--no-prune", "--no-write-fetch-head", "--no-auto-gc")
             upload = f"--upload-pack={git.far_side('upload-pack')}"

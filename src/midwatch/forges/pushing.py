@@ -1,4 +1,4 @@
-"""Writing `agent/<job>` and nothing else, never by force: what every forge does with git."""
+"""Pushing `agent/<job>` and nothing else, never by force: what every forge does with git."""
 
 import re
 import shlex
@@ -31,12 +31,12 @@ def commit_id(name: str) -> str:
 
 
 def quoted(thing: Path | str) -> str:
-    """Write it as one word of a command line."""
+    """Quote it as one word of a command line."""
     return shlex.quote(str(thing))
 
 
 async def resolve(git: GitRunner, repository: Path, ref: str) -> str:
-    """Tell the commit a ref names; nothing, where there is none."""
+    """Return the commit of a ref; empty if there is none."""
     verify = ("rev-parse", "--verify", "--quiet", "--end-of-options")
     code, out, _ = await git.attempt(repository, *verify, f"{ref}^{{commit}}")
     return "" if code else out.decode().strip()
@@ -44,7 +44,7 @@ async def resolve(git: GitRunner, repository: Path, ref: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pusher:
-    """Brings commits from our mirrors to where people look for them."""
+    """Pushes commits from our mirrors to the person's repository or remote."""
 
     mirrors: MirrorKeeper
 
@@ -67,7 +67,7 @@ class Pusher:
         return branch
 
     async def pushed(self, source: Path | str, project: str, job: str, head: str) -> BranchSeen:
-        """Tell where a job's branch lies, and whether this commit could follow there without force."""
+        """Return the commit of a job's branch, and whether this one can be pushed there without force."""
         source = source if is_url(str(source)) else Path(source)
         async with self.mirrors.held(project) as (mirror, git):
             there = await tip(git, source, f"refs/heads/{agent_branch(job)}")
@@ -75,7 +75,7 @@ class Pusher:
         return BranchSeen(head=there, in_the_way="" if follows else "has work that this does not follow from")
 
     async def rehearse(self, source: Path | str, project: str) -> MidwatchError | None:
-        """Push without pushing; tell what would be in the way."""
+        """Try a push with --dry-run; return the error it would meet."""
         source = source if is_url(str(source)) else Path(source)
         branch = agent_branch("midwatch-rehearsal")
         async with self.mirrors.held(project) as (mirror, git):
@@ -90,7 +90,7 @@ class Pusher:
 
 
 async def tip(git: GitRunner, source: Path | str, ref: str) -> str:
-    """Tell the commit of a ref in a folder or at a URL; nothing, where there is none."""
+    """Return the commit of a ref in a folder or at a URL; empty if there is none."""
     if isinstance(source, Path):
         return await resolve(git, source, ref)
     code, out, complaints = await git.toward(source).converse(Path("/"), "ls-remote", "--quiet", source, ref)
@@ -100,7 +100,7 @@ async def tip(git: GitRunner, source: Path | str, ref: str) -> str:
 
 
 async def _follows(git: GitRunner, mirror: Path, there: str, head: str) -> bool:
-    """Whether a branch gets from one commit to the other by moving forward; from one we never saw it does not."""
+    """Return whether one commit fast-forwards to the other; from a commit we never saw it does not."""
     return (await git.attempt(mirror, "merge-base", "--is-ancestor", there, head))[0] == 0
 
 
@@ -120,7 +120,7 @@ async def _refuse_other_work(
 
 
 async def _push(git: GitRunner, mirror: Path, source: Path | str, branch: str, head: str, *more: str) -> None:
-    # A far host's own hooks are its own business; those of a folder on this machine would run as us.
+    # A remote host runs its own hooks itself; those of a folder on this machine would run as us.
     here = (f"--receive-pack={git.far_side('receive-pack')}",) if isinstance(source, Path) else ()
     target = f"{head}:refs/heads/{branch}"
     words = (*PUSH, *more, *here, str(source), target)

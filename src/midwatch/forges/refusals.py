@@ -1,4 +1,4 @@
-"""What a far host's refusal of a push means, in one sentence with what to do."""
+"""What a remote host's refusal of a push means, in one sentence with what to do."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ from midwatch.views.text.plain import clean
 
 _Sign = tuple[str, type[MidwatchError], str, str]
 
-# Order matters: a host that hangs up may say more than one of these, and the most telling comes first.
+# Order matters: a host may say more than one of these, and the most specific comes first.
 _READING: tuple[_Sign, ...] = (
     (
         r"authentication failed|could not read (username|password)|returned error: 401|invalid username or",
@@ -89,12 +89,12 @@ _WRITING: tuple[_Sign, ...] = (
 
 
 def push_refused(source: str, branch: str, complaints: str) -> MidwatchError:
-    """Say why a host did not take a branch."""
+    """Say why a host rejected a branch."""
     return _told(f"{source} did not take {branch}", source, complaints, (*_WRITING, *_READING), branch)
 
 
 def unread(source: str, complaints: str) -> MidwatchError:
-    """Say why a host did not even tell its branches."""
+    """Say why a host's branches cannot be listed."""
     return _told(f"{source} cannot be asked for its branches", source, complaints, _READING, "")
 
 
@@ -116,7 +116,7 @@ def _told(what: str, source: str, complaints: str, signs: tuple[_Sign, ...], bra
 
 
 def spoken(complaints: str) -> str:
-    """Give what the far side itself said, as one line; it is somebody else's text."""
+    """Return what the remote side said, as one line; it is untrusted text."""
     lines = [line.removeprefix("remote:").strip() for line in complaints.splitlines() if line.startswith("remote:")]
     telling = [line for line in lines if re.search(r"[A-Za-z]", line)]
     return clean(" ".join(telling[:3]))

@@ -1,4 +1,4 @@
-"""The debrief: what the night's records come to, ranked, scored before review, within four hundred words."""
+"""The debrief: the night's records, ranked, scored before review, within four hundred words."""
 
 import contextlib
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ from midwatch.views.pages.preflight import signed_with
 
 @dataclass(frozen=True, slots=True)
 class NightRecords:
-    """Everything one night left behind."""
+    """The records of one night."""
 
     session: SessionRow
     projects: dict[str, ProjectRow]
@@ -54,28 +54,28 @@ class NightRecords:
     claims: tuple[ClaimRow, ...]
     assumptions: tuple[AssumptionRow, ...]
     unsent: tuple[tuple[str, str], ...] = ()
-    """Channels with notices they did not take, however often they were tried."""
+    """Channels with notices that were not delivered after all tries."""
     signed_with: str = ""
     """What was known to be wrong when the orders were signed."""
     stacks: tuple[StackRow, ...] = ()
 
 
 async def debrief(morning: Morning, session_id: str) -> None:
-    """Write the report once everything that ran has ended."""
+    """Write the report once every job and run has ended."""
     session = await morning.records.get(SessionRow, session_id)
     if session.debrief_at is None:
-        return  # it never ran, or still runs; a night that the next one has replaced gets its report all the same
+        return  # it never ran, or still runs; a night that the next one replaced still gets its report
     ledger = await open_ledger(morning, session)
     if any(not job.state.over for job in ledger.jobs):
-        return  # the last one to end calls again
+        return  # the last job to end calls this again
     if any(run.status == "running" for run in ledger.runs):
-        await _finish_begun(morning, ledger)  # and what that records calls again
+        await _finish_begun(morning, ledger)  # its entries call this again
         return
     key = f"report:{session.id}"
     if await morning.journal.known(key) is not None:
         return
     if await build_stack.begin_at_dawn(morning, session):
-        return  # the last one made calls again
+        return  # the last stack calls this again
     ledger = replace(ledger, stacks=await morning.records.find(StackRow, session=session.id))
     try:
         await morning.journal.record(*_report(morning, ledger), key=key)
@@ -84,7 +84,7 @@ async def debrief(morning: Morning, session_id: str) -> None:
 
 
 async def _finish_begun(morning: Morning, ledger: NightRecords) -> None:
-    """A run of which a part never began is over with its night; one whose last job is just being closed ends there."""
+    """Finish the runs with a part that never started; a run whose last job is just being closed ends there."""
     for run in ledger.runs:
         mine = [job for job in ledger.jobs if job.run == run.id]
         closed = [await morning.journal.known(f"close:{job.id}") for job in mine]
@@ -149,7 +149,7 @@ def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
     told = NoticeRaised(
         notice=morning.ids.new("ntc"), session=session.id, tier=Tier.ACTION, text=brief.headline, subject=report.report
     )
-    return (report, *scored) if session.ad_hoc else (report, *scored, told)  # a command's end is told by its job
+    return (report, *scored) if session.ad_hoc else (report, *scored, told)  # the job reports the end of a command
 
 
 def score_before_review(ledger: NightRecords, run: RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:

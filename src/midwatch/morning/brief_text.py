@@ -23,7 +23,7 @@ ENDED = {
 
 
 def headline(ledger: "NightRecords") -> str:
-    """One honest sentence about the night, good or bad."""
+    """One sentence about the night, good or bad."""
     ordered, opened = len(ledger.session.works()), _delivered(ledger)
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
     if ledger.session.level is Level.OBSERVE and not ledger.jobs:
@@ -37,7 +37,7 @@ def headline(ledger: "NightRecords") -> str:
 
 
 def _delivered(ledger: "NightRecords") -> int:
-    """Count the works that have arrived in every repository they are for."""
+    """Count the pieces of work delivered in every one of their repositories."""
     of = {job.id: job.work_item for job in ledger.jobs}
     opened = {of[pr.job] for pr in ledger.pull_requests if pr.job in of}
     settled = opened | {job.work_item for job in ledger.jobs if job.state is JobState.DONE}
@@ -47,7 +47,7 @@ def _delivered(ledger: "NightRecords") -> int:
 def sections(
     ledger: "NightRecords", recommended: Sequence[Recommendation], waiting: Sequence[AskRow]
 ) -> dict[str, list[str]]:
-    """Everything worth saying, the most important first in each section."""
+    """All lines, the most important first in each section."""
     return {
         "objective": _objective(ledger),
         "completed": _all_completed(ledger) or [_nothing(ledger)],
@@ -62,7 +62,7 @@ def sections(
 
 
 def _decisions(ledger: "NightRecords", waiting: Sequence[AskRow]) -> list[str]:
-    """What waits for the person, and the stacks that may be merged; a stack is never crowded out by questions."""
+    """Open questions and the stacks that may be merged; questions never push out a stack."""
     asked = [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)]
     newest = {row.project: row for row in ledger.stacks}
     told = [
@@ -86,7 +86,7 @@ def _objective(ledger: "NightRecords") -> list[str]:
 
 
 def _spent(ledger: "NightRecords") -> str:
-    """Say it first: a long line loses its end."""
+    """Put it first, because a long line is cut at its end."""
     money, tokens = sum(job.usd_micros for job in ledger.jobs), sum(job.tokens for job in ledger.jobs)
     if not money and not tokens:
         return ""

@@ -1,4 +1,4 @@
-"""The stack at dawn: begun when a night is over, made from its open pull requests, and never in the brief's way."""
+"""The stack at dawn: made from a night's open pull requests when the night is over."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, S
 from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict
 
 GRACE = timedelta(minutes=2)
-"""Whoever makes a stack stops by himself; only where he is gone, the timer gives it up so much later."""
+"""The worker that builds a stack ends it itself; if the worker is gone, a timer ends it so much later."""
 VERDICTS = {"green": StackVerdict.GREEN, "still_red": StackVerdict.STILL_RED}
 
 
@@ -32,28 +32,28 @@ class Offered:
 
     @property
     def unproven(self) -> bool:
-        """Whether its own checks are red or not to be believed: it left as a draft, and no stack makes more of it."""
+        """Whether its own checks are red or not trustworthy; it was delivered as a draft and joins no stack."""
         return self.job.proof is not None and self.job.proof.verdict in NOT_DELIVERABLE
 
     @property
     def lines(self) -> int:
-        """How much it changes."""
+        """The number of lines it changes."""
         return self.job.change.insertions + self.job.change.deletions if self.job.change else 0
 
 
 async def begin_at_dawn(morning: Morning, session: SessionRow) -> bool:
-    """Begin a stack in each project with two open pull requests; tell whether one is still being made."""
+    """Start a stack in each project with two open pull requests; return whether one is still being built."""
     if morning.settings().stack.at_dawn:
         for project in await _projects(morning, session):
             key = f"stack:{session.id}:{project.id}"
             if await morning.journal.known(key) is None and len(await offers(morning, project, session.id)) > 1:
-                with contextlib.suppress(Stale):  # another worker began it
+                with contextlib.suppress(Stale):  # another worker started it
                     await morning.journal.record(_begun(morning, project, session.id, "midwatch"), key=key)
     return bool(await morning.records.find(StackRow, session=session.id, state=StackState.MAKING))
 
 
 async def begin_anew(morning: Morning, name: str, *, by: str) -> StackRow:
-    """Have a project's stack made now, whether or not there was one; one that is being made is that one."""
+    """Start a project's stack now, even if there was one; one that is being built is returned."""
     project = await morning.records.get(ProjectRow, name)
     if making := await morning.records.find(StackRow, project=project.id, state=StackState.MAKING):
         return making[-1]
@@ -68,7 +68,7 @@ async def begin_anew(morning: Morning, name: str, *, by: str) -> StackRow:
 
 def _begun(morning: Morning, project: ProjectRow, session: str, by: str) -> StackBegun:
     longest = timedelta(minutes=morning.settings().stack.max_minutes) + GRACE
-    pace = morning.clock.real_seconds(1.0) or 1.0  # checks take real time, however fast the house's clock runs
+    pace = morning.clock.real_seconds(1.0) or 1.0  # checks take real time, however fast Midwatch's clock runs
     return StackBegun(
         stack=morning.ids.new("stk"),
         session=session,
@@ -100,7 +100,7 @@ async def offers(morning: Morning, project: ProjectRow, session: str) -> tuple[O
 
 
 async def make(morning: Morning, stack_id: str) -> None:
-    """Make a stack that was begun, once; what came too late changes nothing."""
+    """Build a started stack, once; a late result changes nothing."""
     row = await morning.records.get(StackRow, stack_id)
     if row.state is not StackState.MAKING:
         return
@@ -111,7 +111,7 @@ async def make(morning: Morning, stack_id: str) -> None:
     finally:
         with contextlib.suppress(MidwatchError):
             await morning.upkeep.discard(row.id, force=True)
-    with contextlib.suppress(Stale):  # given up meanwhile, or made by another worker
+    with contextlib.suppress(Stale):  # ended by the timer, or built by another worker
         await morning.journal.record(made, key=f"stack:{row.id}:made")
 
 
@@ -152,7 +152,7 @@ async def _question(
     runs = await morning.records.find(RunRow, id=tuple(one.job.run for one in offered))
     checks = [check for run in runs for check in run.contract.checks]
     checks += [one.command for each in offered if each.job.proof for one in each.job.proof.before]
-    # What one job may change of the checks' own files, another may not: only what all may is believed of all together.
+    # Jobs differ in which of the checks' own files they may change: together they may change only what all may.
     allowed = [frozenset(run.contract.paths) for run in runs]
     paths = frozenset.intersection(*allowed) if allowed else frozenset()
     keys = [one.job.setup_key for one in offered if one.job.setup_key]

@@ -1,4 +1,4 @@
-"""What a job leaves behind when it is over: evidence, claims, the diff, assumptions, and where its work item stands."""
+"""The records of a finished job: evidence, claims, the diff, assumptions, and the state of its work item."""
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event

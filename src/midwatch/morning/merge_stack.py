@@ -1,4 +1,4 @@
-"""What a person does with a stack: merge it as one, have it told where its pull requests are kept, take it back."""
+"""What a person does with a stack: merge it, post its order on remote pull requests, or take it back."""
 
 from midwatch.errors import Refused, Stale, Unavailable, Unknown
 from midwatch.journal.events import Event
@@ -34,7 +34,7 @@ async def newest(morning: Morning, project: str = "") -> StackRow:
 
 
 async def take(morning: Morning, name: str, *, by: str) -> StackRow:
-    """Merge the verified order in one piece, or tell it at each pull request that is kept elsewhere."""
+    """Merge the verified order in one piece, or post it on each remote pull request."""
     row, project = await _found(morning, name)
     anew = ANEW.format(project=project.name)
     if row.state in {StackState.MERGED, StackState.COMMENTED}:
@@ -52,7 +52,7 @@ async def take(morning: Morning, name: str, *, by: str) -> StackRow:
 async def _merge(
     morning: Morning, row: StackRow, project: ProjectRow, pulls: tuple[PullRequestRow, ...], *, by: str
 ) -> StackRow:
-    """Move the branch first, write down after: cut off between the two, the next try finds it moved."""
+    """Move the branch, then record it; if cut off between the two, the next try finds the branch moved."""
     moved = await morning.forge.advance(_advance(row, project))
     events: list[Event] = [StackMerged(stack=row.id, by=by, sha=row.tip, undo=moved.undo)]
     for step, pull in zip(row.order, pulls, strict=True):
@@ -95,13 +95,13 @@ async def _comment(morning: Morning, forge: Commenter, row: StackRow, pull: Pull
 
 
 async def _tries(morning: Morning, pull: PullRequestRow, key: str) -> int:
-    """Count the tries that failed: the door recalls how a key ended, so that another try needs another."""
+    """Count the tries that failed: the door remembers how a key ended, so the next try needs a new key."""
     rows = await morning.records.find(InvocationRow, job=pull.job, tool="forge_comment", status="error")
     return sum(row.id.startswith(key) for row in rows)
 
 
 async def undo(morning: Morning, name: str, *, by: str) -> StackRow:
-    """Take a merged stack back, if its branch still stands where the stack left it; its pull requests open again."""
+    """Take a merged stack back, if its branch has not moved since; its pull requests open again."""
     row, project = await _found(morning, name)
     if row.state is not StackState.MERGED:
         raise Refused(f"Stack {row.number} is {row.state.value}; there is nothing to take back.")

@@ -1,4 +1,4 @@
-"""Merges and checks sets of branches, each once, until the largest is found that stands; bounded in time and runs."""
+"""Merges and checks sets of branches, each once, to find the largest that passes; bounded in time and runs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Order = tuple[str, ...]
 
 
 class UsedUp(Exception):
-    """Time or check runs ended before there was an answer."""
+    """Time or check runs were used up before there was a result."""
 
 
 class _Unjoinable(Exception):
@@ -25,7 +25,7 @@ class _Unjoinable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is to be found out: which of these branches go together on this base."""
+    """The question: which of these branches merge together on this base."""
 
     stack: str
     project: ProjectRow
@@ -36,12 +36,12 @@ class Question:
     checks: tuple[str, ...]
     paths: tuple[str, ...]
     setup_key: str
-    """Of the jobs, for where the merged tree needs one that nobody made."""
+    """The jobs' setup, used if the merged tree needs one that was not made."""
 
 
 @dataclass(slots=True)
 class Trials:
-    """What was tried, and what came of it."""
+    """What was tried, and the results."""
 
     morning: Morning
     asked: Question
@@ -51,11 +51,11 @@ class Trials:
     runs: int = 0
     clashes: list[Clash] = field(default_factory=list)
     candidate: Order = ()
-    """What would be offered if nothing more were learnt."""
+    """The order being tried; the result if time runs out before it is checked."""
     best: Order = ()
-    """The longest that was proven."""
+    """The longest order that passed the checks."""
     proofs: dict[str, Proof] = field(default_factory=dict)
-    """By the commit that was checked: another order of the same branches may be another tree."""
+    """By the checked commit: another order of the same branches may give another tree."""
     commits: dict[Order, str] = field(default_factory=dict)
     other_setup: bool = False
     _earlier: Proof | None = None
@@ -65,7 +65,7 @@ class Trials:
         return {one.id: one.after for one in self.asked.branches}
 
     async def settle(self) -> Order:
-        """Find the largest set that merges and whose checks are no worse; each thing learnt narrows the choice."""
+        """Find the largest set that merges and whose checks are no worse; each clash narrows the choice."""
         await self._pairs()
         while True:
             self.candidate = choose(self.asked.branches, self.clashes)
@@ -77,7 +77,7 @@ class Trials:
             self.clashes.append(clash)
 
     async def _pairs(self) -> None:
-        """Merge each branch alone, and each two upon each other."""
+        """Merge each branch alone, and each pair."""
         order = ranked(self.asked.branches)
         for place, one in enumerate(order):
             if clash := await self.joined((one.id,)):
@@ -88,7 +88,7 @@ class Trials:
                     self.clashes.append(clash)
 
     async def _ordered(self) -> Clash | None:
-        """Merge the candidate; where only its order is in the way, as with renames, let each go first once."""
+        """Merge the candidate; if only its order fails, as with renames, try each branch first once."""
         clash = await self.joined(self.candidate)
         for first in self.candidate if clash else ():
             order = (first, *(name for name in self.candidate if name != first))
@@ -98,7 +98,7 @@ class Trials:
         return clash
 
     async def joined(self, order: Order) -> Clash | None:
-        """Merge branches in this order; where one does not go, tell the fewest it conflicts with and the files."""
+        """Merge branches in this order; if one conflicts, return the fewest it conflicts with, and the files."""
         for length in range(1, len(order) + 1):
             files = await self._step(order[:length])
             if files:
@@ -106,7 +106,7 @@ class Trials:
         return None
 
     async def _step(self, order: Order) -> tuple[str, ...]:
-        """Merge the last of these upon the others, which are merged already; tell the files in which it conflicts."""
+        """Merge the last of these onto the others, which are merged already; return the files in conflict."""
         if order in self.commits:
             return ()
         onto, last = self.commit(order[:-1]), order[-1]
@@ -126,11 +126,11 @@ class Trials:
         return Clash(members=frozenset((*before, last)), files=files)
 
     def commit(self, order: Order) -> str:
-        """Tell the commit that stands after these."""
+        """Return the commit after merging these."""
         return self.commits[order] if order else self.asked.base
 
     async def stands(self, order: Order) -> bool:
-        """Tell whether the checks on these together are no worse than without them."""
+        """Return whether the checks on these together are no worse than without them."""
         if await self.joined(order):
             raise _Unjoinable
         proof = self.proofs.get(self.commit(order)) or await self._proven(order)
@@ -168,7 +168,7 @@ class Trials:
         return proof
 
     async def _culprit(self, order: Order) -> Clash:
-        """Find a branch that turns the checks red and whom it does so with, by halving."""
+        """Find by bisection a branch that turns the checks red, and the branches it does so with."""
         length = len(order)
         try:
             length = await self._first_red((), order)
@@ -181,7 +181,7 @@ class Trials:
         return Clash(members=frozenset((last, *partners)), by_checks=True)
 
     async def _first_red(self, first: Order, others: Sequence[str]) -> int:
-        """Tell how many of the others it takes to turn the first red; that all of them do is known."""
+        """Return how many of the others it takes to turn the checks red; all of them together do."""
         fine, red = (-1 if first else 0), len(others)
         while red - fine > 1:
             middle = (fine + red) // 2

@@ -1,4 +1,4 @@
-"""What we advise, ranked: deliveries first, then what we found and could not mend, then what failed."""
+"""The ranked recommendations: deliveries first, then findings without a safe fix, then failures."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ CONFIDENCE = {"green": 0.9, "still_red": 0.6, "no_checks": 0.5, "flaky": 0.5}
 MOST = 3
 MOST_DOUBTS = 2
 PER_DOUBT = 0.1
-"""What each doubt takes from how sure we are."""
+"""How much each doubt lowers the confidence."""
 LEAST = 0.2
 
 
@@ -23,7 +23,7 @@ def recommend(
     *,
     new_id: Callable[[str], str],
 ) -> tuple[Recommendation, ...]:
-    """Rank the night's advice, the best supported first."""
+    """Rank the night's recommendations, the best supported first."""
     by_job = {job.id: job for job in jobs}
     merges = [_merge(by_job[pr.job], pr, evidence, new_id) for pr in pull_requests if pr.state == "open"]
     looks = [one for job in jobs if (one := _look(job, evidence, new_id)) is not None]

@@ -13,7 +13,7 @@ from midwatch.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Morning:
-    """Everyone at the breakfast table."""
+    """What the morning's functions use."""
 
     journal: Journal
     records: Records
@@ -28,4 +28,4 @@ class Morning:
     forge: BranchMover
     door: Door
     comments: Commenter | None = None
-    """Nothing, while every pull request is kept on this machine."""
+    """None if every pull request is local."""

@@ -14,7 +14,7 @@ STATUS = {JobState.DONE: "completed", JobState.STOPPED: "stopped", JobState.DECL
 
 
 async def finish(morning: Morning, run_id: str) -> list[Event]:
-    """Say that a run is over, once all of its jobs are; a command is over with its run."""
+    """Return the events that end a run, once all of its jobs are over; a command ends with its run."""
     run = await morning.records.get(RunRow, run_id)
     session = await morning.records.get(SessionRow, run.session)
     jobs = await morning.records.find(JobRow, run=run.id)
@@ -37,7 +37,7 @@ async def finish(morning: Morning, run_id: str) -> list[Event]:
 
 
 def status_of(states: Sequence[JobState], *, missing: int = 0) -> str:
-    """All done is completed, some done is partial; else what a person stopped is stopped and anything else failed."""
+    """All done is completed, some done is partial; else all stopped by a person is stopped, anything else failed."""
     done = states.count(JobState.DONE)
     if done:
         return "completed" if done == len(states) and not missing else "partial"

@@ -1,1 +1,1 @@
-"""Where work lives outside. Nothing yet: issue trackers come with a later title."""
+"""Issue trackers. Empty so far."""

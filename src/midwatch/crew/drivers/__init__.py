@@ -1,1 +1,1 @@
-"""How each agent program is started, spoken with and read."""
+"""Drivers: how each agent program is started, controlled and read."""

@@ -1,4 +1,4 @@
-"""Any program as an agent: the prompt goes in, its words come out, and nothing of what it does passes us."""
+"""Any program as an agent: the prompt goes in, text comes out, and Midwatch decides none of its calls."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -16,11 +16,11 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class CommandDriver:
-    """Runs a command line once per errand; it cannot be resumed, asked or metered by what it says.
+    """Runs a command line once per task; it cannot be resumed or asked, and reports no usage.
 
-    `{prompt}` in a word becomes the path of a file with the prompt; without one, the prompt is its stdin. In words and
-    environment `{base_url}`, `{key}` and `{model}` stand for the brief's own. Here alone the exit code is the outcome:
-    there is nothing else.
+    `{prompt}` in an argument becomes the path of a file with the prompt; without one, the prompt is its stdin. In
+    arguments and environment `{base_url}`, `{key}` and `{model}` become the brief's values. The exit code is the
+    outcome, because there is nothing else.
     """
 
     governance = (
@@ -41,7 +41,7 @@ class CommandDriver:
         self.environment = environment
 
     def launch(self, brief: AgentBrief, program: str) -> Launch:
-        """Say how to begin it; `program` stands for the first word."""
+        """Return its command line and environment; `program` replaces the first word."""
         given = [filled(word, brief) for word in self.words[1:]]
         words = [program, *(word.replace(PROMPT, f"{{home}}/{PROMPT_FILE}") for word in given)]
         in_file = any(PROMPT in word for word in self.words[1:])
@@ -53,7 +53,7 @@ class CommandDriver:
         )
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Listen to its end; nothing is ever decided, because nothing is ever asked."""
+        """Read its output to the end; it asks nothing, so nothing is decided."""
         del decide
         await tell(RunBegan(conversation="", model=brief.model))
         said: list[str] = []
@@ -69,7 +69,7 @@ class CommandDriver:
 
 
 def judge(brief: AgentBrief, left: ProgramEnd, said: list[str]) -> RunEnded:
-    """Say how it ended, by the only thing there is."""
+    """Return how it ended, by its exit code."""
     last = (said or [""])[-1]
     complaint = shortened((left.tail.strip().splitlines() or [last])[-1], 300)
     structured = None

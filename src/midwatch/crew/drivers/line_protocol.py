@@ -1,4 +1,4 @@
-"""What drivers share when they talk with a program line by line: tolerant reading, and answers that fail closed."""
+"""What drivers share for programs that talk line by line: tolerant reading, and answers that fail closed."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ def line(message: Mapping[str, Any]) -> bytes:
 
 
 def parsed(said: bytes) -> dict[str, Any] | None:
-    """Read a line as a JSON object; nothing when it is something else."""
+    """Read a line as a JSON object; None if it is something else."""
     try:
         message = json.loads(said)
     except (ValueError, RecursionError):
@@ -38,59 +38,59 @@ def shortened(text: str, most: int = 500) -> str:
 
 
 async def decided(decide: Decide, tool: str, given: Mapping[str, Any]) -> Decision:
-    """Ask for a decision; whatever goes wrong on the way is a no, unless we ourselves are being stopped."""
+    """Ask for a decision; any error on the way is a no, unless this task itself is being stopped."""
     try:
         return await decide(tool, given)
     except asyncio.CancelledError:
         if stopped_from_outside():
             raise
-    except Exception:  # noqa: BLE001 - whatever it was, the call must not run
+    except Exception:  # noqa: BLE001 - after any error the call must not run
         _log.exception("A tool call could not be decided, so it is refused: %s", tool)
     return Decision(allowed=False, why=UNDECIDED)
 
 
 def stopped_from_outside() -> bool:
-    """Tell a cancelled task from one in which something awaited was cancelled."""
+    """Return whether this task itself was cancelled, not something it awaits."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 async def answer_once(talk: Talk, question: str, data: bytes) -> None:
-    """Write an answer unless a restart came after it; what a program that has gone does not hear, its end explains."""
+    """Write an answer unless it was written before a restart; if the program is gone, its end explains why."""
     if not await talk.answered(question):
         with contextlib.suppress(ConnectionError):
             await talk.answer(question, data)
 
 
 async def owed(brief: AgentBrief, turn: int) -> str:
-    """Wait for what an agent is owed after a turn."""
+    """Wait for the messages due to an agent after a turn."""
     return await brief.hear(turn) if brief.hear is not None else ""
 
 
 async def noted(brief: AgentBrief, call: str) -> str:
-    """Ask what there is to say beside the answer to a tool call; no trouble with that may keep the answer back."""
+    """Ask for a note to send with the answer to a tool call; an error here must not hold back the answer."""
     try:
         return await brief.note(call) if brief.note is not None else ""
-    except Exception:  # noqa: BLE001 - whatever it was, the call is answered
-        _log.exception("What there was to say with a tool call could not be asked.")
+    except Exception:  # noqa: BLE001 - after any error the call is still answered
+        _log.exception("The note for a tool call could not be read.")
         return ""
 
 
 class InTurn:
-    """Tells one event after the other, although lines and answers go on side by side."""
+    """Reports one event after the other, although lines and answers are handled in parallel."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
         self._turn = asyncio.Lock()
 
     async def __call__(self, event: AgentEvent) -> None:
-        """Wait for the turn, and tell."""
+        """Wait for its turn, then report the event."""
         async with self._turn:
             await self._tell(event)
 
 
 class Questions:
-    """The program's open questions, each answered in its own time while its other lines are read."""
+    """The program's open questions, each answered by a task of its own while other lines are read."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group
@@ -104,11 +104,11 @@ class Questions:
         self._open[name] = self._group.create_task(answering)
 
     def withdraw(self, name: str) -> None:
-        """Stop answering: the program does not want to know any more."""
+        """Stop answering: the program withdrew the question."""
         if task := self._open.get(name):
             task.cancel()
 
     def withdraw_all(self) -> None:
-        """Stop answering anything: the program has gone."""
+        """Stop answering anything: the program has ended."""
         for task in self._open.values():
             task.cancel()

@@ -1,4 +1,4 @@
-"""JSON-RPC by lines, as drivers speak it: what we write, and the one rule for what must not be written twice."""
+"""JSON-RPC by lines: what drivers write, and the rule for what must not be written twice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ NO_SUCH_METHOD = -32601
 
 
 def request(number: int | str, method: str, given: Mapping[str, Any]) -> bytes:
-    """Ask for something."""
+    """Make a request."""
     return line({"jsonrpc": "2.0", "id": number, "method": method, "params": given})
 
 
 def notification(method: str, given: Mapping[str, Any] | None = None) -> bytes:
-    """Say something that has no answer."""
+    """Make a notification, which has no answer."""
     return line({"jsonrpc": "2.0", "method": method} | ({"params": given} if given is not None else {}))
 
 
@@ -25,7 +25,7 @@ def result(number: Any, content: Mapping[str, Any]) -> bytes:
 
 
 def refusal(number: Any, method: str) -> bytes:
-    """Answer a question we do not know; nothing runs because of it."""
+    """Answer an unknown question; nothing runs because of it."""
     error = {"code": NO_SUCH_METHOD, "message": f"Midwatch does not answer {method}."}
     return line({"jsonrpc": "2.0", "id": number, "error": error})
 
@@ -36,7 +36,7 @@ async def once(talk: Talk, name: str, data: bytes) -> None:
 
 
 def content(message: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """Give the object that lies under these keys, or an empty one."""
+    """Return the object under these keys, or an empty one."""
     at: Any = message
     for key in keys:
         at = at.get(key) if isinstance(at, Mapping) else None

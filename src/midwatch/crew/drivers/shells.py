@@ -1,4 +1,4 @@
-"""Agents hand their commands to a shell of their own; what that shell reads is the command."""
+"""Agents pass their commands to a shell; the script that the shell reads is the command."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,6 @@ _SHELLS = frozenset(
 
 
 def script_in(words: Sequence[str]) -> str | None:
-    """Give the script of `bash -lc script`; nothing for any other command, nor for a shell that is not the system's."""
+    """Return the script of `bash -lc script`; None for any other command or a shell outside the system."""
     plain = len(words) == 3 and words[0] in _SHELLS and words[1] in {"-c", "-lc"}
     return words[2] if plain else None

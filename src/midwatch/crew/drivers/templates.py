@@ -1,4 +1,4 @@
-"""What drivers of strangers' programs share: command lines with gaps in them, and answers that hold an object."""
+"""What drivers of other vendors' programs share: command lines with placeholders, and answers with an object."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
 def filled(text: str, brief: AgentBrief) -> str:
-    """Put the brief's own address, key and model where `{base_url}`, `{key}` and `{model}` stand."""
+    """Replace `{base_url}`, `{key}` and `{model}` by the brief's address, key and model."""
     own = {"{base_url}": brief.access.base_url.rstrip("/"), "{key}": brief.access.placeholder, "{model}": brief.model}
     for name, value in own.items():
         text = text.replace(name, value)
@@ -23,9 +23,9 @@ def filled(text: str, brief: AgentBrief) -> str:
 
 
 def in_home(words: Sequence[str], reads: str = "") -> tuple[str, ...]:
-    """Make a command line whose `{home}` is the home it wakes up in, and whose stdin is a file there, or nothing.
+    """Make a command line whose `{home}` is its home at run time, and whose stdin is a file there, or empty.
 
-    A shell does it and gives way to the program, so that a signal reaches the program itself.
+    A shell replaces itself by the program, so that a signal reaches the program itself.
     """
     line = " ".join(
         '"$HOME"'.join(quote(part) if part else "" for part in word.split("{home}")) or "''" for word in words
@@ -35,12 +35,12 @@ def in_home(words: Sequence[str], reads: str = "") -> tuple[str, ...]:
 
 
 def asked_for(brief: AgentBrief) -> str:
-    """Give the prompt, with the shape of the answer in words for programs that cannot promise one."""
+    """Return the prompt; for programs without structured output it includes the schema of the answer."""
     return brief.prompt + (SHAPED.format(json.dumps(brief.schema)) if brief.schema is not None else "")
 
 
 def shape(said: str) -> dict[str, Any] | None:
-    """Find the object in someone's last words: all of them, or the last block of code."""
+    """Find the JSON object in a last message: the whole text, or its last code block."""
     for text in (said, *reversed(_FENCED.findall(said))):
         try:
             found = json.loads(text)

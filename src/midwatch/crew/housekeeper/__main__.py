@@ -21,7 +21,7 @@ PATIENCE = 600.0
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what was asked; say one clear sentence when that is impossible."""
+    """Run the command; print one clear sentence if that is impossible."""
     asked = _parser().parse_args(arguments)
     try:
         hand_over(_answer(asked), asked.out)
@@ -54,7 +54,7 @@ def _checkout(place: Path) -> Checkout:
 
 
 def _approved(place: Path) -> frozenset[str]:
-    """The files of the approved plan: nothing else may change, whatever is found meanwhile."""
+    """Return the files of the approved plan: nothing else may change."""
     try:
         return frozenset(Plan.model_validate_json(place.read_text(encoding="utf-8")).files)
     except (OSError, ValidationError, ValueError) as wrong:

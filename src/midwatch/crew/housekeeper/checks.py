@@ -35,7 +35,7 @@ def run_all(commands: tuple[str, ...], root: Path, patience: Patience) -> tuple[
 
 
 def why_worse(before: CheckResult, after: CheckResult) -> str:
-    """Say in what way a check got worse; empty when it did not."""
+    """Say how a check got worse; empty if it did not."""
     if after.green:
         return ""
     if before.green:
@@ -68,7 +68,7 @@ def _ended(result: CheckResult) -> str:
 
 
 def _run(command: str, root: Path, patience: Patience) -> CheckResult:
-    # Several silent checks in a row would look like one long silence to whoever watches.
+    # To the holder, several silent checks in a row would look like one long silence.
     say(f"Running `{command}`")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="midwatch-check-", ignore_cleanup_errors=True) as home:
@@ -99,12 +99,12 @@ def _wait(command: str, root: Path, sink: int, environment: dict[str, str], pati
         code = _attend(process, command, patience)
     finally:
         _end_all(process)
-    # A shell would say 128 + signal; keep one way of saying it.
+    # A shell reports 128 + signal; use the same form.
     return code if code >= 0 else 128 - code
 
 
 def _attend(process: subprocess.Popen[bytes], command: str, patience: Patience) -> int:
-    """Wait for the end, giving a sign of life now and then."""
+    """Wait for the end, and report regularly that the check still runs."""
     started = time.monotonic()
     while (left := patience.seconds - (time.monotonic() - started)) > 0:
         try:
@@ -115,7 +115,7 @@ def _attend(process: subprocess.Popen[bytes], command: str, patience: Patience) 
 
 
 def _end_all(process: subprocess.Popen[bytes]) -> None:
-    """Whatever the check left running goes with it."""
+    """Kill what the check left running."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

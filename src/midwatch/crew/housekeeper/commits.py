@@ -1,4 +1,4 @@
-"""Doing one kind of work on a tree, and saying in a commit message what was done."""
+"""Does one kind of work on a tree, and writes its commit message."""
 
 import textwrap
 from collections import Counter
@@ -17,7 +17,7 @@ from midwatch.terms.jobs import Finding
 
 @dataclass(frozen=True)
 class Piece:
-    """One kind of work done, before anybody has judged it."""
+    """One kind of work, done and not yet checked."""
 
     key: str
     changed: tuple[str, ...]
@@ -35,7 +35,7 @@ def keys_of(found: list[FixableFinding]) -> list[str]:
 
 
 def work(key: str, surveyor: Surveyor, found: list[FixableFinding], budget: ChangeBudget) -> Piece:
-    """Mend every place of one kind; files whose line endings would change or that do not fit are put back."""
+    """Fix every place of one kind; files whose line endings would change or that do not fit are restored."""
     places = [f.finding for f in found if f.kind == key]
     paths = tuple(sorted({p.path for p in places}))
     before = {path: surveyor.tree.read(path) for path in paths}
@@ -57,7 +57,7 @@ def work(key: str, surveyor: Surveyor, found: list[FixableFinding], budget: Chan
 
 
 def message(piece: Piece, found: list[FixableFinding]) -> str:
-    """The commit message: what, by which rule, in how many places, and how careful that was."""
+    """The commit message: what, by which rule, in how many places, and how it was limited."""
     mended = [f.finding for f in found if f.kind == piece.key and f.finding.path in piece.changed]
     rules = sorted({f.rule for f in mended})
     where = f"{count(piece.places, 'place')} in {count(len(piece.changed), 'file')}"
@@ -82,7 +82,7 @@ def _remove_imports(surveyor: Surveyor, places: list[Finding]) -> None:
     for path, content in before.items():
         lower_shield(surveyor.tree.root / path, kept.get(path, set()), content)
         removed = bindings(content) - bindings(surveyor.tree.read(path))
-        # Removing one import can expose an earlier one of the same name, about which nobody has thought yet.
+        # Removing one import can expose an earlier one of the same name that was not examined yet.
         if removed.total() > meant[path]:
             (surveyor.tree.root / path).write_bytes(content)
 
@@ -96,7 +96,7 @@ def _mend_text(key: str, surveyor: Surveyor, paths: tuple[str, ...]) -> None:
 
 
 def _settled(surveyor: Surveyor, path: str, before: bytes) -> bool:
-    """Whether the file changed, and only as it may."""
+    """Whether the file changed, and only in allowed ways."""
     after = surveyor.tree.read(path)
     if endings(after) - endings(before) and endings(before):
         (surveyor.tree.root / path).write_bytes(before)

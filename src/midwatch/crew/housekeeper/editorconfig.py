@@ -1,4 +1,4 @@
-"""What .editorconfig says about white space, as far as the housekeeper must obey it."""
+"""The settings of .editorconfig for white space that the housekeeper obeys."""
 
 import re
 from functools import lru_cache
@@ -8,7 +8,7 @@ Section = tuple[str, dict[str, str]]
 
 
 class EditorConfig:
-    """The wishes of every .editorconfig in one checkout."""
+    """The settings of every .editorconfig in one checkout."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -24,7 +24,7 @@ class EditorConfig:
         return value == "false"
 
     def _folders(self, path: str) -> list[str]:
-        """From the outermost folder that counts to the innermost."""
+        """List the files from the outermost folder that counts to the innermost."""
         chain: list[str] = []
         for parent in PurePosixPath(path).parents:
             chain.insert(0, str(parent))

@@ -1,4 +1,4 @@
-"""Executing: one commit per kind of work, each proved by the checks before the next begins."""
+"""Executing: one commit per kind of work, each verified by the checks before the next starts."""
 
 import json
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ MARKER = "midwatch-housekeeper.json"
 
 @dataclass
 class Work:
-    """How far the work has come."""
+    """The progress of the work."""
 
     base: str
     head: str
@@ -35,7 +35,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Proving:
-    """The checks to satisfy, and how long each may take."""
+    """The checks to run, and how long each may take."""
 
     commands: tuple[str, ...]
     seconds: float
@@ -82,12 +82,12 @@ def execute(
 
 
 def _within(found: list[FixableFinding], approved: frozenset[str]) -> list[FixableFinding]:
-    """What is found meanwhile in other files was not approved."""
+    """Keep the findings in approved files; those in other files were not approved."""
     return [f for f in found if f.finding.path in approved]
 
 
 def _do(key: str, found: list[FixableFinding], surveyor: Surveyor, proving: Proving, so_far: Work) -> None:
-    """Do one piece, and keep it only if no check minds."""
+    """Do one piece, and keep it only if no check gets worse."""
     checkout = Checkout(surveyor.tree.root)
     piece = work(key, surveyor, found, so_far.budget)
     if not piece.changed:
@@ -117,7 +117,7 @@ def _tell_checks(results: tuple[CheckResult, ...]) -> None:
 
 
 def _begin(checkout: Checkout) -> str:
-    """Find the starting point; an attempt that was killed here is wound back to it and done again."""
+    """Find the starting point; after a killed attempt, reset to it and start again."""
     marker = _marker(checkout)
     if marker.is_file():
         (marker.parent / "index.lock").unlink(missing_ok=True)
@@ -131,7 +131,7 @@ def _begin(checkout: Checkout) -> str:
 
 
 def refuse_dirty(checkout: Checkout) -> None:
-    """Somebody's uncommitted work is not ours to commit or to lose."""
+    """Refuse a checkout with uncommitted work, which could be committed or lost."""
     changed = checkout.changed()
     if changed:
         raise Broken(

@@ -1,4 +1,4 @@
-"""A finding together with the kind of work that would mend it."""
+"""A finding, with the kind of work that would fix it."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,20 +13,20 @@ EXCERPT = 160
 
 @dataclass(frozen=True)
 class FixableFinding:
-    """One thing seen; `kind` names the piece of work that mends it, empty when only a person can."""
+    """One finding; `kind` names the kind of work that fixes it, empty if only a person can."""
 
     finding: Finding
     kind: str = ""
 
     @property
     def same(self) -> tuple[str, str, str]:
-        """What stays the same about it when lines move."""
+        """Its identity, which does not change when lines move."""
         return self.finding.rule, self.finding.path, self.finding.excerpt
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a tool saw, before the place was looked up in the file."""
+    """What a tool reported, before the line was looked up in the file."""
 
     rule: str
     path: str
@@ -38,7 +38,7 @@ class Seen:
 
 
 def placed(seen: Iterable[Seen], tree: Tree) -> list[FixableFinding]:
-    """Give each sighting a line that exists, with what is written there; an empty file has none to show."""
+    """Give each report an existing line and its text; an empty file has none."""
     texts: dict[str, list[str]] = {}
     found = []
     for one in seen:
@@ -61,12 +61,12 @@ def placed(seen: Iterable[Seen], tree: Tree) -> list[FixableFinding]:
 
 
 def kept(found: Iterable[FixableFinding]) -> tuple[Finding, ...]:
-    """The findings worth carrying, the gravest first."""
+    """The findings to report, the most serious first."""
     return tuple(f.finding for f in sorted(found, key=_rank)[:KEPT])
 
 
 def gone(before: Iterable[FixableFinding], after: Iterable[FixableFinding]) -> list[FixableFinding]:
-    """What was seen before and is not seen any more."""
+    """The findings that were there before and are gone."""
     still = Counter(f.same for f in after)
     missing = []
     for one in before:

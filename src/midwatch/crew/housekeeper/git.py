@@ -1,4 +1,4 @@
-"""The few things the housekeeper asks of git, without anybody's hooks, settings or signatures."""
+"""The git commands of the housekeeper, without hooks, user settings or signatures."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ class Checkout:
     root: Path
 
     def git(self, *arguments: str, stdin: str = "", code: int = 0) -> str:
-        """Run git here and return what it printed; any other exit than the one expected is an outside failure."""
+        """Run git here and return its output; raise on an unexpected exit code."""
         done = self.ask(*arguments, stdin=stdin)
         if done.returncode != code:
             raise Broken(
@@ -49,7 +49,7 @@ class Checkout:
         return done.stdout
 
     def ask(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """Run git here and let the caller judge how it ended."""
+        """Run git here; the caller checks how it ended."""
         return subprocess.run(
             ["git", "-C", str(self.root), *QUIET, *arguments],
             input=stdin,
@@ -68,11 +68,11 @@ class Checkout:
         return done.stdout.strip()
 
     def resolve(self, name: str) -> str:
-        """The commit somebody calls by this name."""
+        """Resolve a name to a commit."""
         return self.git("rev-parse", "--verify", "-q", f"{name}^{{commit}}").strip()
 
     def entries(self) -> tuple[TrackedPath, ...]:
-        """Every tracked path; names that are not text are left alone, and so left out."""
+        """Every tracked path, except names that are not text."""
         listed = self.git("ls-files", "-s", "-z").split("\0")
         found = (TrackedPath(path=line.split("\t", 1)[1], mode=line[:6]) for line in listed if line)
         return tuple(sorted((e for e in found if e.path.isprintable()), key=lambda e: e.path))
@@ -96,7 +96,7 @@ class Checkout:
         return self.head()
 
     def back_to(self, commit: str) -> None:
-        """Make every tracked file what it was at that commit."""
+        """Reset every tracked file to that commit."""
         self.git("reset", "-q", "--hard", commit)
 
     def commits(self, base: str, head: str) -> tuple[Commit, ...]:
@@ -105,7 +105,7 @@ class Checkout:
         return tuple(self._counted(sha) for sha in shas)
 
     def author(self, sha: str) -> str:
-        """Who made a commit, by address."""
+        """The e-mail address of a commit's author."""
         return self.git("show", "-s", "--format=%ae", sha).strip()
 
     def touched(self, sha: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Imports that look unused and are not: names other files fetch, fixtures, fallbacks, modules that act on import."""
+"""Imports that only look unused: names other files import, fixtures, fallbacks, modules with side effects."""
 
 import ast
 import re
@@ -13,13 +13,13 @@ from midwatch.crew.housekeeper.scope import is_test_data
 from midwatch.crew.housekeeper.tree import Tree
 
 ACTING = frozenset({"readline", "rlcompleter", "pyximport", "Axes3D", "antigravity", "this"})
-"""Imports everybody knows to do something by being imported."""
+"""Modules that are known to have side effects on import."""
 NAMED = re.compile(r"`([^`]+)`")
 
 
 @dataclass
 class Uses:
-    """What the whole project fetches from its own modules."""
+    """What the whole project imports from its own modules."""
 
     fetched: set[tuple[str, str]] = field(default_factory=set)
     """(module's last name, name) of every `from module import name`."""
@@ -46,7 +46,7 @@ def why_kept(offence: Offence, tree: Tree, uses: Uses) -> str:
     """Say why this unused import should stay; empty when it may go."""
     named = NAMED.search(offence.message)
     target = named.group(1).partition(" as ")[0] if named else ""
-    # Ruff names what is fetched; what others may want is the name it is bound to here.
+    # Ruff names what is imported; other files may use the name it is bound to here.
     name = bound_name(tree, offence)
     file = PurePosixPath(offence.path)
     if file.name == "__init__.py":
@@ -75,7 +75,7 @@ def _is_own_module(target: str, tree: Tree, uses: Uses) -> bool:
     for end in (f"{tail}.py", f"{tail}/__init__.py"):
         for path in tree.all_python:
             above = path.removesuffix(end)
-            # A module inside a package cannot be meant by its bare name.
+            # A bare name cannot refer to a module inside a package.
             if path.endswith(f"/{end}") and (target.startswith(".") or f"{above}__init__.py" not in tree.tracked):
                 return True
             if path == end:
@@ -109,7 +109,7 @@ HEADING = re.compile(
 
 
 def why_it_stands(offence: Offence, name: str, tree: Tree) -> str:
-    """Say why an unused import may be wanted where it stands; empty when nothing speaks for it."""
+    """Say why an unused import may be needed in this file; empty if there is no reason."""
     file = PurePosixPath(offence.path)
     root = parsed(tree.read(offence.path).decode("utf-8-sig", errors="replace"))
     if file.name == "conftest.py" or name in _parameters(root):
@@ -124,7 +124,7 @@ def why_it_stands(offence: Offence, name: str, tree: Tree) -> str:
 
 
 def bound_name(tree: Tree, offence: Offence) -> str:
-    """The name an import gives to what it fetches; empty where it cannot be found."""
+    """The name an import binds; empty if it cannot be found."""
     root = parsed(tree.read(offence.path).decode("utf-8-sig", errors="replace"))
     places = (node for node in ast.walk(root) if isinstance(node, ast.alias))
     here = (a for a in places if (a.lineno, a.col_offset + 1) == (offence.line, offence.column))
@@ -159,7 +159,7 @@ def _is_inside(root: ast.AST, line: int, *kinds: type[ast.stmt]) -> bool:
 
 
 def _offers(root: ast.AST, line: int) -> bool:
-    """Whether the file is a front for other modules, as a wsgi.py is; the standard library needs none."""
+    """Whether the file only re-exports other modules, as a wsgi.py does; not counting the standard library."""
     body = root.body if isinstance(root, ast.Module) else []
     fronts = [node for node in body if isinstance(node, ast.ImportFrom)]
     is_front = all(isinstance(node, ast.Import | ast.ImportFrom) or _is_docstring(node) for node in body)

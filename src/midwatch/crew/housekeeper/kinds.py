@@ -1,4 +1,4 @@
-"""The kinds of work the housekeeper does, in the order it does them, and how it words each."""
+"""The kinds of work the housekeeper does, in order, and the text for each."""
 
 import re
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ class Kind:
     key: str
     subject: str
     place: tuple[str, str]
-    """What one place is called, and what several are."""
+    """The noun for one place, and for several."""
     verb: str
 
     def intent(self, places: int, files: int) -> str:
-        """What is going to happen, as part of a sentence."""
+        """What will be done, as part of a sentence."""
         return f"{self.verb} {count(places, *self.place)} in {count(files, 'file')}"
 
 
@@ -57,7 +57,7 @@ _FAMILIES = {
 
 
 def kind_of(rule: str) -> str:
-    """The key of the kind of work that mends a ruff rule."""
+    """The key of the kind of work that fixes a ruff rule."""
     if rule in {"W291", "W293"}:
         return WHITESPACE
     if rule == "W292":
@@ -75,7 +75,7 @@ def kind(key: str) -> Kind:
 
 
 def in_order(keys: set[str]) -> list[str]:
-    """What is removed comes first, what depends on the final text last."""
+    """Sort order: removals first, what depends on the final text last."""
     middle = sorted(keys - set(_FIRST) - set(_LAST))
     return [k for k in (*_FIRST, *middle, *_LAST) if k in keys]
 

@@ -1,4 +1,4 @@
-"""Staying inside the run contract: how many files and lines one job may change, and what waits for another night."""
+"""The run contract's limits: how many files and lines one job may change, and what waits for another night."""
 
 from dataclasses import dataclass, field
 
@@ -18,11 +18,11 @@ class ChangeLimits:
 
     @property
     def are_set(self) -> bool:
-        """Whether there is anything to keep to."""
+        """Whether any limit is set."""
         return bool(self.files or self.lines)
 
     def exceeded(self, files: int, lines: int) -> tuple[str, ...]:
-        """The limits that so many files and lines would break, as a person would name them."""
+        """Return the limits that so many files and lines would break, as text for a person."""
         broken = []
         if self.files and files > self.files:
             broken.append(count(self.files, "file"))
@@ -33,7 +33,7 @@ class ChangeLimits:
 
 @dataclass(frozen=True)
 class Edit:
-    """What one piece of work made of one file."""
+    """What one piece of work changed in one file."""
 
     path: str
     before: bytes
@@ -42,11 +42,11 @@ class Edit:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What could be mended and was left out because of the limits."""
+    """What could be fixed and was left out because of the limits."""
 
     places: frozenset[Place] = frozenset()
     too_large: frozenset[Place] = frozenset()
-    """Those among them that no night has room for: one file's own fix is above the limit."""
+    """Those that fit into no night: the fix of one file alone is above the limit."""
     because: tuple[str, ...] = ()
 
     def __or__(self, other: "Waiting") -> "Waiting":
@@ -54,30 +54,30 @@ class Waiting:
         return Waiting(self.places | other.places, self.too_large | other.too_large, because)
 
     def files(self) -> set[str]:
-        """The files that another night has room for."""
+        """The files that fit into another night."""
         return {path for _, path in self.places - self.too_large}
 
     def large_files(self) -> set[str]:
-        """The files that only a higher limit lets in."""
+        """The files that need a higher limit."""
         return {path for _, path in self.too_large}
 
 
 @dataclass
 class ChangeBudget:
-    """What has been spent of the limits; a piece that is taken back stays spent, so that nothing unplanned follows."""
+    """What is used of the limits; a piece that is taken back stays counted, so that no unplanned work follows."""
 
     limits: ChangeLimits
     _begun: dict[str, bytes] = field(default_factory=dict)
     _whole: dict[str, int] = field(default_factory=dict)
     _step_by_step: int = 0
     lines: int = 0
-    """How many lines differ between the beginning and now."""
+    """How many lines differ between the start and now."""
     _waiting: set[Place] = field(default_factory=set)
     _too_large: set[Place] = field(default_factory=set)
     _because: dict[str, None] = field(default_factory=dict)
 
     def choose(self, key: str, edits: list[Edit]) -> frozenset[str]:
-        """Take the edits that fit, in their order and each as a whole, and tell their files; the others wait."""
+        """Take the edits that fit, in order and each as a whole; return their files. The others wait."""
         steps = _sums([(e.before, e.after) for e in edits])
         wholes = _sums([(self._begun.get(e.path, e.before), e.after) for e in edits])
         chosen = set()

@@ -1,4 +1,4 @@
-"""Relative links in Markdown that lead nowhere: reported, never mended."""
+"""Broken relative links in Markdown: reported, never fixed."""
 
 import re
 from collections.abc import Iterator
@@ -78,14 +78,14 @@ def _is_dead(tree: Tree, path: str, target: str) -> bool:
     # Links that climb out of the repository are the forge's own pages, such as ../../issues.
     if place.startswith("..") or place in tree.tracked or place in tree.folders:
         return False
-    # What lies in a submodule or behind a linked folder is not ours to know.
+    # What is in a submodule or behind a linked folder cannot be known.
     if any(str(parent) in tree.tracked for parent in PurePosixPath(place).parents):
         return False
     return not _is_a_page(tree, place)
 
 
 def _is_a_page(tree: Tree, place: str) -> bool:
-    """Whether a site builder would make that page out of a source that exists."""
+    """Whether a site builder would make that page from an existing source."""
     stem = re.sub(r"\.html?$", "", place)
     if PurePosixPath(stem).suffix:
         return False

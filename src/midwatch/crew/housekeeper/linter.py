@@ -1,4 +1,4 @@
-"""Ruff, asked carefully: with the project's own settings where it has some, and only for safe fixes."""
+"""Runs ruff: with the project's own settings if it has some, and only for safe fixes."""
 
 import importlib
 import json
@@ -18,11 +18,11 @@ from midwatch.crew.housekeeper.tree import Tree
 from midwatch.errors import Broken
 
 MENDED = ("F401", "F541", "F632", "W605", "W291", "W293", "W292")
-"""What is mended where the project has no settings of its own: nothing a maintainer would argue about."""
+"""What is fixed in a project without ruff settings: nothing a maintainer would dispute."""
 REPORTED = ("F", "E9", "W605", "W291", "W292", "W293")
 TASTE = ("F403", "F405")
-"""Star imports: a matter of taste where nobody asked."""
-# The newest grammar: an old project never needs it, and a young one is not told that its syntax is wrong.
+"""Star imports: a matter of taste in a project without ruff settings."""
+# The newest grammar: an old project does not need it, and in a new one valid syntax is not reported as wrong.
 NEWEST = "py314"
 BATCH = 400
 LOOK_ONLY = ("--no-fix", "--no-fix-only")
@@ -46,7 +46,7 @@ class Offence:
 
 @dataclass(frozen=True)
 class Linter:
-    """Ruff on one tree, the configured files apart from the others."""
+    """Ruff on one tree; files with settings are checked apart from the others."""
 
     tree: Tree
 
@@ -66,7 +66,7 @@ class Linter:
         return ""
 
     def offences(self) -> list[Offence]:
-        """Everything ruff has to say about our files."""
+        """Everything ruff reports about the files to tidy."""
         configured, plain = self._split(self.tree.python())
         careful = ["--select", ",".join(REPORTED), "--ignore", ",".join(TASTE)]
         seen = list(self._report(plain, ["--isolated", "--target-version", NEWEST, *careful]))
@@ -82,7 +82,7 @@ class Linter:
         self._run([*fix, "--fixable", ",".join(rules)], configured)
 
     def unformatted(self) -> tuple[str, ...]:
-        """Files that differ from the formatting their own project asks for."""
+        """Files that differ from their project's formatting."""
         if self.complaint:
             return ()
         asked = [p for p in self._split(self.tree.python())[0] if self._asks_for_format(p)]
@@ -151,7 +151,7 @@ class Linter:
 
 
 def version() -> str:
-    """Which ruff this is, as it says itself."""
+    """The version ruff reports."""
     return _ruff(Path(sys.prefix), ["--version"]).stdout.strip() or "ruff"
 
 
@@ -163,7 +163,7 @@ def _toml(content: bytes) -> dict[str, Any]:
 
 
 def _first_syntax_error_only(seen: list[Offence]) -> list[Offence]:
-    """One broken line makes a parser stumble over many; only the first is news."""
+    """Keep only the first syntax error of a file: one broken line causes many."""
     told: set[str] = set()
     kept = []
     for one in sorted(seen, key=lambda o: (o.path, o.line, o.column)):
@@ -202,7 +202,7 @@ SIGNAL = re.compile(r"variable `__\w+__`")
 
 
 def is_false_alarm(offence: Offence, tree: Tree) -> bool:
-    """Whether a person would shrug: a signal to a debugger, or a name of Python 2 where both Pythons are known."""
+    """Whether it is a false alarm: a mark for a debugger, or a Python 2 name in code for both Pythons."""
     if offence.rule == "F841":
         return bool(SIGNAL.search(offence.message))
     is_old = offence.rule == "F821" and OLD.search(offence.message)
@@ -222,6 +222,6 @@ def raise_shield(file: Path, rows: set[int]) -> None:
 
 
 def lower_shield(file: Path, rows: set[int], before: bytes) -> None:
-    """Take the marks away; where one went missing, ruff did not heed it and the file is put back as it was."""
+    """Remove the marks; if one is missing, ruff ignored it, and the file is restored."""
     after = file.read_bytes()
     file.write_bytes(after.replace(MARK, b"") if after.count(MARK) == len(rows) else before)

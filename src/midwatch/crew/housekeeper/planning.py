@@ -1,4 +1,4 @@
-"""Planning: the whole work done on a copy, so that the plan is true; and the sentences a person reads about it."""
+"""Planning: the whole work is done on a copy, so that the plan is exact; and the sentences about it."""
 
 import tempfile
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from midwatch.terms.jobs import Plan
 
 
 def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits: ChangeLimits) -> Plan:
-    """Say what would be done within the limits, without touching anything."""
+    """Return what would be done within the limits, without changing anything."""
     head = checkout.head()
     tree = look(checkout, scope)
     say(f"Looking at {count(len(tree.mine), 'file')}, {len(tree.python())} of them Python")
@@ -41,7 +41,7 @@ def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits
 
 
 def _blast_radius(pieces: list[Piece]) -> str:
-    """Tell who would notice."""
+    """Return what a change could affect."""
     if not pieces:
         return ""
     return "Code that imports or reads these files; nothing outside the repository."
@@ -107,7 +107,7 @@ def waiting_in(tree: Tree, limits: ChangeLimits) -> Waiting:
 
 
 def for_a_person(left: list[FixableFinding], waiting: Waiting) -> list[FixableFinding]:
-    """What is left and does not just wait for another night."""
+    """The findings that do not just wait for another night."""
     return [f for f in left if (f.kind, f.finding.path) not in waiting.places]
 
 
@@ -145,7 +145,7 @@ def waits(waiting: Waiting, changed: set[str]) -> str:
 
 
 def needs_a_person(left: list[FixableFinding]) -> str:
-    """How much is left, honestly counted."""
+    """How many findings are left."""
     if not left:
         return "nothing is left for a person"
     verb = "needs" if len(left) == 1 else "need"

@@ -1,4 +1,4 @@
-"""How the housekeeper speaks: lines of JSON for whoever watches, one result file for whoever asked."""
+"""The housekeeper's output: lines of JSON for progress, and one result file."""
 
 import json
 import os
@@ -10,12 +10,12 @@ from midwatch.terms.term import Term
 
 
 def say(text: str) -> None:
-    """Tell the watcher what is going on."""
+    """Report progress."""
     _speak("message", text)
 
 
 def mark(text: str) -> None:
-    """Tell the watcher that something worth remembering has happened."""
+    """Report an event worth recording."""
     _speak("milestone", text)
 
 
@@ -36,10 +36,10 @@ def hand_over(result: Term, out: Path) -> None:
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """Say how many of something there are, as a person would."""
+    """Write a number with its noun in singular or plural."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def listed(parts: list[str]) -> str:
-    """Join phrases the way a sentence does."""
+    """Join phrases as in a sentence."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

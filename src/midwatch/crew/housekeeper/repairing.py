@@ -21,7 +21,7 @@ from midwatch.terms.jobs import CheckResult, Commit, Done, Dropped
 
 @dataclass
 class Search:
-    """The hunt for the pieces that do harm."""
+    """The search for the pieces that made checks worse."""
 
     checkout: Checkout
     scope: PathScope
@@ -41,7 +41,7 @@ class Search:
         return self.harm()
 
     def first_bad(self, pieces: tuple[Commit, ...]) -> tuple[int, str]:
-        """Halve the row of pieces, whose last is known to be bad, until the first bad one is found."""
+        """Bisect the pieces, whose last is known to be bad, to find the first bad one."""
         low, high, why = 0, len(pieces) - 1, ""
         while low < high:
             middle = (low + high) // 2
@@ -50,7 +50,7 @@ class Search:
         return low, why
 
     def leave_out(self, bad: Commit, later: tuple[Commit, ...], why: str) -> None:
-        """Put the later pieces straight onto what came before the bad one."""
+        """Put the later pieces onto the commit before the bad one."""
         self.dropped.append(Dropped(subject=bad.subject, why=why))
         mark(f"Took back '{bad.subject}': {why}")
         self.checkout.back_to(f"{bad.sha}^")
@@ -63,7 +63,7 @@ class Search:
                 self.dropped.append(Dropped(subject=piece.subject, why=reason))
 
     def _do_again(self, lost: Commit, bad: Commit) -> str:
-        """Git cannot move a piece over its neighbours' lines; do the same work anew, or say why that is impossible."""
+        """Do a piece again that git could not cherry-pick; return why, if that is impossible."""
         surveyor = Surveyor(look(self.checkout, self.scope))
         touched = self.checkout.touched(lost.sha)
         found = [f for f in surveyor.survey() if f.finding.path in touched]
@@ -95,7 +95,7 @@ def repair(
     """Take back what made the checks worse, and nothing else."""
     refuse_dirty(checkout)
     start, head = checkout.resolve(base), checkout.head()
-    # Should this process die half-way, the whole branch is still to be found under this name.
+    # If this process dies half-way, the whole branch is still found under this name.
     checkout.git("update-ref", "refs/midwatch/before-repair", head)
     _refuse_strangers(checkout, start, head)
     checkout.back_to(start)

@@ -1,4 +1,4 @@
-"""Which paths are the housekeeper's business: what the orders allow, minus what is never ours to tidy."""
+"""Which paths the housekeeper may change: what the orders allow, minus code it never tidies."""
 
 import re
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ class PathScope:
     avoid: tuple[str, ...] = ()
 
     def allows(self, path: str) -> bool:
-        """Whether this path may be looked at and changed, read exactly as the gate reads it."""
+        """Whether this path may be read and changed, by exactly the gate's rules."""
         return (not self.paths or inside(path, self.paths)) and not touches(path, self.avoid)
 
 
 def is_foreign(path: str) -> bool:
-    """Whether somebody else's code lives there, or a tool writes it."""
+    """Whether the path holds third-party or generated code."""
     parts = PurePosixPath(path).parts
     folders = parts[:-1]
     name = parts[-1]
@@ -43,7 +43,7 @@ def is_foreign(path: str) -> bool:
 
 
 def is_sample(path: str) -> bool:
-    """Whether the file is what a test feeds on: its faults may be the point."""
+    """Whether the file is test data: its faults may be intentional."""
     return any(part in SAMPLES for part in PurePosixPath(path).parts[:-1])
 
 

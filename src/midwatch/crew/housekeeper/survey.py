@@ -1,4 +1,4 @@
-"""One look over a whole tree: everything there is to mend, and everything only a person can."""
+"""Surveys a whole tree: everything the housekeeper can fix, and everything only a person can."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ WISHES = {kinds.WHITESPACE: text.TRIM, kinds.NEWLINE: text.INSERT}
 
 @dataclass(frozen=True)
 class Surveyor:
-    """Looks at one tree again and again while it changes; settings are read once."""
+    """Surveys one tree repeatedly while it changes; settings are read once."""
 
     tree: Tree
 
@@ -35,11 +35,11 @@ class Surveyor:
 
     @cached_property
     def uses(self) -> Uses:
-        """Who fetches what from where, as it was at the start."""
+        """The project's imports, as they were at the start."""
         return uses_in(self.tree)
 
     def survey(self) -> list[FixableFinding]:
-        """Everything seen now, the gravest first."""
+        """All findings now, the most serious first."""
         seen = [*self._python(), *self._format(), *text.sightings(self.tree, self.wishes)]
         return placed([*seen, *syntax.sightings(self.tree), *links.sightings(self.tree)], self.tree)
 
@@ -69,12 +69,12 @@ class Surveyor:
             else:
                 kind = self._kind(one)
                 yield Seen(one.rule, one.path, one.line, one.message, "ruff", column=one.column, kind=kind)
-        # A package that offers forty names would drown everything else, so what stays for one reason is told once.
+        # A package that exports forty names would flood the list, so imports kept for one reason are one finding.
         for (path, why), same in groups.items():
             yield Seen(UNUSED, path, same[0].line, f"{_look_unused(same)}; kept because {why}", "ruff")
 
     def _reasons(self, offences: list[Offence]) -> dict[Offence, str]:
-        """Why some unused imports stay. A statement stays or goes as a whole."""
+        """Return why some unused imports stay. A statement stays or goes as a whole."""
         unused = [o for o in offences if o.rule == UNUSED]
         own = {o: why for o in unused if (why := why_kept(o, self.tree, self.uses))}
         by_row = {(o.path, o.row): why for o, why in own.items()}

@@ -1,4 +1,4 @@
-"""JSON, TOML and YAML that no parser would accept: reported, never mended."""
+"""Invalid JSON, TOML and YAML: reported, never fixed."""
 
 import json
 import re
@@ -67,7 +67,7 @@ def _toml(_path: str, text: str) -> Fault | None:
 
 def _yaml(_path: str, text: str) -> Fault | None:
     try:
-        # Composing follows anchors and documents but gives tags no meaning, so a foreign tag is not a fault.
+        # Composing follows anchors and documents but ignores tags, so an unknown tag is not a fault.
         for _ in yaml.compose_all(text, Loader=yaml.SafeLoader):
             pass
     except yaml.MarkedYAMLError as wrong:

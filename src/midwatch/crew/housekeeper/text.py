@@ -1,4 +1,4 @@
-"""White space at the ends of lines and files, in the kinds of file where it surely means nothing."""
+"""White space at the ends of lines and files, in kinds of file where it never matters."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def _stripped(path: str, line: bytes, *, last: bool) -> bytes:
     bare = body.rstrip(b" \t")
     # In Markdown two spaces or more after words break the line: two stay.
     is_break = path.endswith((".md", ".markdown")) and bool(bare) and body.endswith(b"  ")
-    # A backslash that becomes the last sign of a line would start to continue it.
+    # A backslash that becomes the last character of a line would continue the line.
     return line if bare.endswith(b"\\") else bare + (b"  " if is_break else b"") + tail
 
 

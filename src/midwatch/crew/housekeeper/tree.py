@@ -1,4 +1,4 @@
-"""The files of a checkout as the housekeeper sees them, in place or in a copy to rehearse on."""
+"""The files of a checkout, in place or in a copy for planning."""
 
 import re
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ ENDINGS = re.compile(rb"\r\n|\n|\r")
 
 @dataclass(frozen=True)
 class Tree:
-    """Files under one root: all that git tracks, and those that are ours to tidy."""
+    """Files under one root: all that git tracks, and those the housekeeper may tidy."""
 
     root: Path
     tracked: frozenset[str]
@@ -32,12 +32,12 @@ class Tree:
         return lines[:-1] if lines[-1] == "" else lines
 
     def python(self) -> tuple[str, ...]:
-        """The Python files that are ours to tidy."""
+        """The Python files the housekeeper may tidy."""
         return tuple(p for p in self.mine if p.endswith((".py", ".pyi")) and not scopes.is_sample(p))
 
     @cached_property
     def all_python(self) -> tuple[str, ...]:
-        """Every tracked Python file, ours to tidy or not."""
+        """Every tracked Python file."""
         return tuple(sorted(p for p in self.tracked if p.endswith(".py")))
 
     @cached_property
@@ -46,7 +46,7 @@ class Tree:
         return frozenset(str(parent) for path in self.tracked for parent in PurePosixPath(path).parents)
 
     def copied_to(self, place: Path) -> "Tree":
-        """A copy of what is needed to rehearse: our files, all Python, all settings."""
+        """Copy what planning needs: the files to tidy, all Python, all settings."""
         wanted = set(self.mine) | {
             p for p in self.tracked if p.endswith((".py", ".toml", ".cfg", ".ini", ".editorconfig"))
         }
@@ -65,7 +65,7 @@ def endings(content: bytes) -> frozenset[bytes]:
 
 
 def look(checkout: Checkout, scope: PathScope) -> Tree:
-    """See what is tracked and what of it may be tidied."""
+    """List what is tracked, and what of it may be tidied."""
     entries = checkout.entries()
     plain = [e.path for e in entries if e.mode not in {SYMLINK, SUBMODULE}]
     candidates = [p for p in plain if scope.allows(p) and not scopes.is_foreign(p) and _is_ours(checkout.root, p)]

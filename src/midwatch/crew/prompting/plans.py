@@ -1,4 +1,4 @@
-"""The shape of a plan: what an agent is asked to fill in, and how its answer is read."""
+"""The schema of a plan, and how an agent's answer is read."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -31,7 +31,7 @@ _NUMBERS: Final = {
 
 
 def plan_schema() -> dict[str, Any]:
-    """Give the JSON schema of a plan; every field is required, as strict vendors want it."""
+    """Return the JSON schema of a plan; every field is required, as strict vendors demand."""
     properties: dict[str, Any] = {
         **{name: {"type": "string", "description": what} for name, what in _TEXTS.items()},
         **{name: {"type": "array", "items": {"type": "string"}, "description": what} for name, what in _LISTS.items()},
@@ -47,7 +47,7 @@ def plan_schema() -> dict[str, Any]:
 
 
 def read_plan(structured: object, *, root: str = "/ws") -> Plan:
-    """Read an agent's answer as a plan; say everything that is wrong with it at once."""
+    """Read an agent's answer as a plan; report every fault at once."""
     if not isinstance(structured, Mapping):
         raise _unreadable("it is not a JSON object")
     known = {*_TEXTS, *_LISTS, *_NUMBERS}

@@ -1,4 +1,4 @@
-"""A prompt: one template filled with facts, bounded, and named so that a replay shows exactly what was said."""
+"""A prompt: one template filled with facts, bounded, with its version, so that a replay shows exactly the same text."""
 
 import re
 from collections.abc import Sequence
@@ -23,25 +23,25 @@ def fenced(text: str, what: str) -> str:
 
 
 def mark_for(text: str, length: int = 12) -> str:
-    """Find a mark that the text does not hold in any case of letters."""
+    """Find a mark that the text does not contain, ignoring case."""
     folded = text.casefold()
     marks = (sha256(f"{number}:{text}".encode("utf-8", "replace")).hexdigest()[:length] for number in count())
     return next(mark for mark in marks if mark not in folded)
 
 
 def cut(text: str, most: int, *, keep_end: bool = False) -> str:
-    """Make a text harmless and at most about this long; a cut is named where it was made."""
+    """Clean a text and cut it to about this length; a cut is marked where it was made."""
     if len(text) <= most:
         return harmless(text).strip("\n")
     gone = f"[{len(text) - most:,} characters were cut here]"
-    # What fails says so at its end, so the end is worth more.
+    # Failures are usually reported at the end, so more of the end is kept.
     head = most // 4 if keep_end else most
     start, end = harmless(text[:head]).strip("\n"), harmless(text[len(text) - (most - head) :]).strip("\n")
     return f"{start}\n{gone}\n{end}" if keep_end else f"{start}\n{gone}"
 
 
 def lines(items: Sequence[str], most: int, longest: int) -> tuple[str, ...]:
-    """Give each item on one line; what was left out is counted in the last one."""
+    """Write each item on one line; the last line counts what was left out."""
     kept = tuple(line for item in items[:most] if (line := clean(item[: longest * 4], longest)))
     left = len(items) - most
     return kept if left <= 0 else (*kept, f"({left:,} more were left out here)")
@@ -68,19 +68,19 @@ _LISTS: Final = ("goals", "rejected", "success_criteria", "paths", "do_not_touch
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What an agent was told, and by which templates."""
+    """The prompt an agent got, and its templates."""
 
     text: str
     template: str
     version: str
-    """Of the template and of its parts, such as `plan 1, context 1, limits 1, ending 1`."""
+    """The versions of the template and its parts, such as `plan 1, context 1, limits 1, ending 1`."""
     digest: str
 
 
 @cache
 def environment() -> "Environment":
-    """Make templates that refuse to guess; values are never read as templates."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who is told needs it
+    """Load templates in strict mode: a missing value is an error, and values are never read as templates."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only prompts need it
 
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -102,12 +102,12 @@ def version_of(name: str) -> str:
 
 
 def template_for(facts: TaskFacts) -> str:
-    """Choose the template; with nothing known the agent just goes on."""
+    """Choose the template; without facts the agent just resumes."""
     return facts.errand.value if facts.own.strip() or facts.knows_the_work else "resume"
 
 
 def build_prompt(facts: TaskFacts, most: int = MOST) -> Prompt:
-    """Write the prompt; what does not fit is cut everywhere alike, and every cut is named."""
+    """Write the prompt; what does not fit is cut evenly, and every cut is marked."""
     name = template_for(facts)
     text = ""
     for scale in _SCALES:
@@ -123,7 +123,7 @@ def _tidy(text: str) -> str:
 
 
 def _shown(facts: TaskFacts, scale: float) -> dict[str, Any]:
-    """Give the templates their words: single lines are bare, everything longer or foreign stands in a fence."""
+    """Return the templates' values: single lines as they are, longer or untrusted text inside a fence."""
     most, longest = max(1, int(40 * scale)), max(40, int(300 * scale))
     texts = {name: _block(getattr(facts, name), what, int(8_000 * scale)) for name, what in _OURS.items()}
     foreign = {
@@ -157,7 +157,7 @@ def _shown(facts: TaskFacts, scale: float) -> dict[str, Any]:
 
 
 def _former(former: FormerTry | None, scale: float) -> dict[str, Any] | None:
-    """What the last try said is data; what to do differently are our own words."""
+    """Return the last try: its output is data, what to do differently is our own text."""
     if former is None:
         return None
     return {
@@ -188,7 +188,7 @@ def _answers(facts: TaskFacts) -> str:
 
 
 def _plan_text(plan: Plan) -> str:
-    """Say a plan line by line."""
+    """Write a plan line by line."""
     given = plan.model_dump()
     said = [plan.summary]
     for name, title in (("approach", "Steps"), ("files", "Files"), ("risks", "Risks"), ("checks", "Checks")):

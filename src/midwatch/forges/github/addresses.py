@@ -1,4 +1,4 @@
-"""Whose repository an address names, and where its host answers."""
+"""The owner and name of a repository in an address, and the address of its host's API."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Repository:
         return f"{self.owner}/{self.name}"
 
     def at(self, *parts: str) -> str:
-        """Give the path of something in it; a branch's slash is part of its name."""
+        """Return the API path of something in it; a branch's slash is part of its name."""
         return "/".join(("/repos", self.owner, self.name, *(quote(part, safe="") for part in parts)))
 
 

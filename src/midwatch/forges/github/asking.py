@@ -1,4 +1,4 @@
-"""Asking GitHub: one request, one answer; what concerns every request alike is told here."""
+"""The GitHub client: one request, one response; handles what concerns every request."""
 
 import json
 import ssl
@@ -22,7 +22,7 @@ PATIENCE_SECONDS: Final = 20.0
 LARGEST: Final = 8 << 20
 MOST_PAGES: Final = 10
 REMEMBERED: Final = 500
-"""Answers kept by their tag: one that has not changed costs neither us nor GitHub anything."""
+"""Responses cached by ETag: an unchanged one does not count against the rate limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class GitHubAnswer:
 
 @dataclass(frozen=True)
 class GitHubClient:
-    """Asks one GitHub with one token. No redirect is followed, no cookie kept, no proxy asked."""
+    """Calls one GitHub with one token. It follows no redirect, keeps no cookie and uses no proxy."""
 
     name: str
-    """Of the forge, as the settings call it."""
+    """The forge's name in the settings."""
     credential: ForgeToken = field(repr=False)
     clock: Clock
     base_url: str = API
@@ -60,7 +60,7 @@ class GitHubClient:
 
     @cached_property
     def _client(self) -> "httpx.AsyncClient":
-        import httpx  # noqa: PLC0415 - loaded with the first request: most houses have no far forge
+        import httpx  # noqa: PLC0415 - loaded with the first request: most installations have no remote forge
 
         trust = self.trust or ssl.create_default_context()
         return httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False, timeout=PATIENCE_SECONDS)
@@ -71,7 +71,7 @@ class GitHubClient:
             await self._client.aclose()
 
     async def ask(self, method: str, path: str, body: object = None, **query: str | int) -> GitHubAnswer:
-        """Ask once; a refused token, a limit, a host that is away and a moved repository are raised, the rest told."""
+        """Send one request; raise on a refused token, a limit, an unreachable host or a moved repository."""
         told = f"{path}?{json.dumps(query, sort_keys=True)}"
         before = self._kept.get(told) if method == "GET" else None
         answer = await self._send(method, path, body, query, before)
@@ -89,7 +89,7 @@ class GitHubClient:
         return answer
 
     async def pages(self, path: str, among: str = "", **query: str | int) -> tuple[GitHubAnswer, list[Any]]:
-        """Ask for a whole list, page by page; give the last answer and all items."""
+        """Fetch a whole list, page by page; return the last response and all items."""
         items: list[Any] = []
         page = 0
         while True:
@@ -103,7 +103,7 @@ class GitHubClient:
     async def _send(
         self, method: str, path: str, body: object, query: Mapping[str, str | int], before: GitHubAnswer | None
     ) -> GitHubAnswer:
-        import httpx  # noqa: PLC0415 - loaded with the first request: most houses have no far forge
+        import httpx  # noqa: PLC0415 - loaded with the first request: most installations have no remote forge
 
         headers = {
             "Accept": "application/vnd.github+json",
@@ -147,7 +147,7 @@ async def _read(response: "httpx.Response", name: str) -> GitHubAnswer:
     headers = {key.lower(): value for key, value in response.headers.items()}
     try:
         body = json.loads(data) if data.strip() else None
-    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, brackets without end
+    except (ValueError, RecursionError):  # not JSON, a number of thousands of digits, endless brackets
         if response.status_code < 400:
             raise Away(f"{name} answered with something that is no JSON.", hint="Check base_url.") from None
         body = None

@@ -1,4 +1,4 @@
-"""Labels and reviewers of a pull request: asked for, and never worth failing for."""
+"""Labels and reviewers of a pull request; a failure here never fails a delivery."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ class Wishes:
 
 
 async def dress(desk: GitHubClient, repository: Repository, pull: dict[str, Any], wishes: Wishes) -> tuple[str, ...]:
-    """Put on what is missing; tell what was refused."""
+    """Add what is missing; return what was refused."""
     number, has = str(pull["number"]), {str(one.get("name")) for one in pull.get("labels") or ()}
     labels = tuple(label for label in wishes.labels if label not in has)
     asked = {str(one.get("login")) for one in pull.get("requested_reviewers") or ()}
@@ -37,7 +37,7 @@ async def dress(desk: GitHubClient, repository: Repository, pull: dict[str, Any]
 
 
 async def _label(desk: GitHubClient, repository: Repository, number: str, labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Most hosts make a missing label by themselves; where not, it is made and tried again."""
+    """Add labels; a missing one that the host does not create is created first."""
     path, body = repository.at("issues", number, "labels"), {"labels": list(labels)}
     answer = await desk.ask("POST", path, body)
     if not answer.good:

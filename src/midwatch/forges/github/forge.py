@@ -1,4 +1,4 @@
-"""GitHub as a forge: the branch by git, the pull request by REST; what is there already is found, never made twice."""
+"""GitHub as a forge: the branch by git, the pull request by REST; an existing one is found, never made twice."""
 
 import hashlib
 import shlex
@@ -30,7 +30,7 @@ LONGEST_TITLE, LONGEST_BODY = 250, 60_000
 
 @dataclass(frozen=True, slots=True)
 class GitHubForge:
-    """Delivers to one GitHub; merges and closes there on a person's word only."""
+    """Delivers to one GitHub; merges and closes there only when a person asks."""
 
     desk: GitHubClient
     pusher: Pusher
@@ -38,7 +38,7 @@ class GitHubForge:
 
     @property
     def name(self) -> str:
-        """What the settings call it."""
+        """The forge's name in the settings."""
         return self.desk.name
 
     async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
@@ -48,7 +48,7 @@ class GitHubForge:
         return await self.pusher.deliver(source, project, job, head)
 
     async def pushed(self, source: Path | str, project: str, job: str, head: str) -> BranchSeen:
-        """Tell where a job's branch lies; one whose pull request is over would never be asked about again."""
+        """Return the state of a job's branch; a closed or merged pull request keeps new work off it."""
         there = await self.pusher.pushed(source, project, job, head)
         if there.in_the_way:
             return there
@@ -78,14 +78,14 @@ class GitHubForge:
         return seen(pull, remarks=remarks)
 
     async def look(self, place: PullRequestPlace) -> PullRequestSeen:
-        """Tell how a pull request and its checks stand."""
+        """Return the state of a pull request and its checks."""
         repository = repository_of(place.source)
         pull = await self._pull(repository, place)
         there = seen(pull)
         return seen(pull, await self._checks(repository, head_of(pull))) if there.state == "open" else there
 
     async def comment(self, place: PullRequestPlace, text: str) -> None:
-        """Say something under the pull request, unless it is said there already: who asks may have been cut off."""
+        """Comment on the pull request, unless the comment is there already: an earlier try may have been cut off."""
         repository = repository_of(place.source)
         number = place.number or (await self._pull(repository, place))["number"]
         path = repository.at("issues", str(number), "comments")
@@ -100,7 +100,7 @@ class GitHubForge:
             raise refusal(self.name, str(repository), "comment on the pull request", answer)
 
     async def close(self, place: PullRequestPlace) -> None:
-        """Close the pull request without merging; one that is over already is left as it is."""
+        """Close the pull request without merging; one that is already closed or merged stays as it is."""
         repository = repository_of(place.source)
         pull = await self._pull(repository, place)
         if seen(pull).state != "open":
@@ -110,7 +110,7 @@ class GitHubForge:
             raise refusal(self.name, str(repository), "close the pull request", answer)
 
     async def merge(self, project: str, source: Path | str, job: str, head: str, into: str, title: str) -> Merged:
-        """Merge the pull request there, on a person's word, and only what they saw."""
+        """Merge the pull request when a person asks, and only the commit they saw."""
         place = PullRequestPlace(
             source=str(source), project=project, job=job, branch=agent_branch(job), head=head, into=into
         )
@@ -143,7 +143,7 @@ class GitHubForge:
         return Merged(sha=there.merged_sha, undo=_undo(there.merged_sha, into))
 
     async def _refuse_protected(self, repository: Repository, branch: str) -> None:
-        """A token of an administrator would get past a protection; that is not for us to use."""
+        """Refuse a protected branch, even if an administrator's token could write it."""
         if why := await ruled_out(self.desk, repository, branch):
             raise Refused(
                 f"{branch} is protected in {repository} on {self.name}: {why}.",
@@ -178,7 +178,7 @@ class GitHubForge:
             answer = await self._post(repository, draft, draft=False)
         if answer.good:
             return pull_in(self.name, answer.body), remarks
-        # Another attempt may have been quicker, or its answer was lost on the way.
+        # Another attempt may have been faster, or its response was lost.
         if answer.status == 422 and (pull := await self._existing(repository, draft.place.branch)):
             return pull, remarks
         raise self._unopened(repository, draft.place, answer)

@@ -1,4 +1,4 @@
-"""Telling GitHub's own webhooks from anybody else's, and a new one from one that was heard before."""
+"""Checks that a webhook is from GitHub, is about a pull request, and is new."""
 
 import hashlib
 import hmac
@@ -13,7 +13,7 @@ _NEWS: Final = re.compile(r"pull_request|check_(run|suite)|status")
 
 
 def signed(signature: str) -> bool:
-    """Whether this has the shape of a signature at all: nothing is fetched for what has not."""
+    """Whether this has the form of a signature; if not, no secret is fetched."""
     return _SIGNATURE.fullmatch(signature) is not None
 
 
@@ -23,19 +23,19 @@ def is_news(event: str) -> bool:
 
 
 def genuine(word: str, body: bytes, signature: str) -> bool:
-    """Whether a body was signed with the secret both sides have."""
+    """Whether a body was signed with the shared secret."""
     wanted = "sha256=" + hmac.new(word.encode(), body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(wanted.encode(), signature.encode())
 
 
 @dataclass(slots=True)
 class Deliveries:
-    """The last webhooks; a repeated one makes nobody look again. Only the body is signed: it alone tells them apart."""
+    """The last webhooks, to skip repeated ones. They are compared by body, because only the body is signed."""
 
     _seen: "OrderedDict[str, None]" = field(default_factory=OrderedDict)
 
     def new(self, forge: str, body: bytes) -> bool:
-        """Whether this one was not heard before."""
+        """Whether this webhook is new."""
         name = f"{forge}:{hashlib.sha256(body).hexdigest()}"
         if name in self._seen:
             return False

@@ -1,4 +1,4 @@
-"""Reading what GitHub says of a pull request and its checks; whatever is missing or odd counts as nothing."""
+"""Reads GitHub's JSON about a pull request and its checks; missing or malformed values count as empty."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ LONGEST: Final = 2000
 
 
 def pull_in(forge: str, body: object) -> dict[str, Any]:
-    """Take the pull request out of an answer, or say that there is none in it."""
+    """Return the pull request in a response; raise if there is none."""
     number = body.get("number") if isinstance(body, dict) else None
     if not isinstance(body, dict) or type(number) is not int or not 0 < number <= LARGEST_NUMBER:
         raise Away(f"{forge} answered with something that is no pull request.", hint="It is tried again.")
@@ -23,7 +23,7 @@ def pull_in(forge: str, body: object) -> dict[str, Any]:
 
 
 def commit_in(body: object, field: str) -> str:
-    """Read the name of a commit, which people may be told to type; nothing, where it is none."""
+    """Read a commit id, which people may have to type; empty if it is not one."""
     said = body.get(field) if isinstance(body, dict) else None
     return said if isinstance(said, str) and _COMMIT.fullmatch(said) else ""
 
@@ -48,17 +48,17 @@ def seen(pull: dict[str, Any], checks: Checks = "none", remarks: tuple[str, ...]
 
 
 def head_of(pull: dict[str, Any]) -> str:
-    """Tell the commit it stands at there."""
+    """Return the commit of its head there."""
     return commit_in(pull.get("head"), "sha")
 
 
 def branch_of(pull: object) -> str:
-    """Tell the branch it was opened for."""
+    """Return the branch it was opened for."""
     return _text(pull.get("head"), "ref") if isinstance(pull, dict) else ""
 
 
 def text_of(comment: object) -> str:
-    """Tell what somebody wrote."""
+    """Return a comment's text."""
     said = comment.get("body") if isinstance(comment, dict) else None
     return said if isinstance(said, str) else ""
 
@@ -69,7 +69,7 @@ def _text(body: object, field: str) -> str:
 
 
 def judged(runs: Sequence[Any], combined: object) -> Checks:
-    """Say what check runs and statuses come to together: red before pending, pending before green."""
+    """Combine check runs and statuses: red before pending, pending before green."""
     said = [_run(run) for run in runs if isinstance(run, dict)]
     statuses = combined.get("statuses") if isinstance(combined, dict) else None
     listed = statuses if isinstance(statuses, list) else []

@@ -16,7 +16,7 @@ LONGEST_NUMBER = 12
 def refusal_anywhere(
     forge: str, status: int, headers: Mapping[str, str], message: str, now: datetime
 ) -> MidwatchError | None:
-    """Tell what may come of any request: a refused token, a limit, a moved repository, a host with trouble."""
+    """Return the error any request may meet: a refused token, a limit, a moved repository, a failing host."""
     said = clean(message)
     if status == 401:
         return Locked(
@@ -40,7 +40,7 @@ def refusal_anywhere(
 
 
 def limited(status: int, headers: Mapping[str, str], message: str) -> bool:
-    """Whether a refusal is about how much we asked, and not about what."""
+    """Whether a refusal is a rate limit."""
     if status not in {403, 429}:
         return False
     used_up = headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
@@ -48,7 +48,7 @@ def limited(status: int, headers: Mapping[str, str], message: str) -> bool:
 
 
 def _until(headers: Mapping[str, str], now: datetime) -> datetime | None:
-    """When it is over, by our own clock: GitHub's may differ, so only spans are taken from it."""
+    """When the limit ends, by our own clock: GitHub's may differ, so only durations are taken from it."""
     wait = _number(headers.get("retry-after", ""))
     if wait is not None:
         return now + timedelta(seconds=min(wait, 86400))
@@ -63,12 +63,12 @@ def _until(headers: Mapping[str, str], now: datetime) -> datetime | None:
 
 
 def _number(text: str) -> int | None:
-    """Read a header's number; `²` is a digit to Python, and nobody means thousands of them."""
+    """Read a header's number; reject `²`, a digit to Python, and numbers of too many digits."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None
 
 
 def refusal(forge: str, repository: str, doing: str, answer: Any) -> MidwatchError:
-    """Tell why one thing was not done; `doing` ends the sentence "... cannot"."""
+    """Return why one request failed; `doing` completes "{forge} will not ..."."""
     message, said = answer.message, clean(answer.message).rstrip(".")
     if re.search(r"archived", message, re.IGNORECASE):
         return Refused(
@@ -100,7 +100,7 @@ def _what_it_lacks(headers: Mapping[str, str]) -> str:
 
 
 def errors_in(body: object) -> list[str]:
-    """List what a validation complains about, in its own words where it has some."""
+    """List what a validation complains about, in GitHub's words if it gives any."""
     errors = body.get("errors", []) if isinstance(body, dict) else []
     return [clean(_one(error)) for error in errors if error] if isinstance(errors, list) else []
 

@@ -1,4 +1,4 @@
-"""Trying beforehand what a delivery to GitHub will need: token, repository, rules, and a push that is none."""
+"""Tries beforehand what a delivery to GitHub will need: token, repository, rules, and a dry-run push."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ FORBIDDING = {
     "update": "no such branch may be moved",
     "pull_request": "such branches are changed by pull requests only",
 }
-"""Kinds of rules that keep a branch from being written; others look at what is in it."""
+"""Kinds of rules that forbid writing a branch; the others check its content."""
 
 
 async def rehearse(desk: GitHubClient, pusher: Pusher, source: str, project: str) -> tuple[Rehearsed, ...]:
-    """Give one line for each thing that is needed, with its fix where it is missing."""
+    """Return one line for each thing that is needed, with its fix if it is missing."""
     try:
         repository = repository_of(source)
         lines = await _by_rest(desk, repository)
@@ -47,7 +47,7 @@ async def _by_rest(desk: GitHubClient, repository: Repository) -> tuple[Rehearse
 
 
 async def _may_open(desk: GitHubClient, repository: Repository, branch: str) -> Rehearsed:
-    """Ask for a pull request of a branch into itself: who may open one hears that there is nothing in it."""
+    """Ask for a pull request of a branch into itself: GitHub calls it empty if the token may open one."""
     body = {"title": "Midwatch rehearsal", "head": branch, "base": branch}
     answer = await desk.ask("POST", repository.at("pulls"), body)
     if answer.status == 422 or answer.good:
@@ -56,7 +56,7 @@ async def _may_open(desk: GitHubClient, repository: Repository, branch: str) -> 
 
 
 async def ruled_out(desk: GitHubClient, repository: Repository, branch: str) -> str:
-    """Tell what keeps a branch from being written by us, as far as a token may know it; nothing, if nothing does."""
+    """Return what keeps us from writing a branch, as far as the token can see it; empty if nothing does."""
     answer = await desk.ask("GET", repository.at("rules", "branches", branch))
     rules = answer.body if answer.good and isinstance(answer.body, list) else []
     for rule in rules:

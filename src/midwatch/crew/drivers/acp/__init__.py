@@ -1,1 +1,1 @@
-"""Any agent that speaks the Agent Client Protocol; what it asks about is decided by us, what it does not ask is not."""
+"""Any agent that uses the Agent Client Protocol; Midwatch decides only the calls it asks about."""

@@ -1,7 +1,7 @@
-"""Agents that speak the Agent Client Protocol: how each is begun, and how it is told where its model is.
+"""Agents that use the Agent Client Protocol: how each is started, and how it gets the address of its model.
 
-In the words and the environment `{base_url}`, `{key}` and `{model}` stand for the brief's own. A person's own agent
-is an `AcpAgent` made from the settings; those below were run through the matrix of tests.
+In the arguments and the environment `{base_url}`, `{key}` and `{model}` are replaced by the brief's values. A person's
+own agent is an `AcpAgent` made from the settings; those below were tested with the test matrix.
 """
 
 import json
@@ -21,15 +21,15 @@ class AcpAgent:
 
     name: str
     words: tuple[str, ...]
-    """What follows the program's name on its command line."""
+    """The arguments of its command line."""
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     never: tuple[str, ...] = ()
-    """What, in the folder it works in, it would run or obey without asking anyone; beside it, it is not begun."""
+    """Files in the working folder that it would run or obey without asking; if one exists, it is not started."""
     sign_in: str = ""
-    """The way to sign in that it must be asked for before a session, where it wants that."""
+    """The sign-in method to request before a session, if it needs one."""
     tested: tuple[str, ...] = ()
-    """Versions the whole matrix of tests was run with."""
+    """Versions tested with the whole test matrix."""
     install: str = "Install it as its vendor says, and name its program in the settings."
 
 
@@ -49,7 +49,7 @@ def _opencode() -> dict[str, object]:
         "small_model": "midwatch/{model}",
         "enabled_providers": ["midwatch"],
         "provider": {"midwatch": provider},
-        # A helper agent of its own would not ask us, and a fetched page is not the repository.
+        # A subagent would not ask us, and a fetched page is not the repository.
         "permission": {
             "*": "ask",
             "task": "deny",
@@ -70,15 +70,15 @@ OPENCODE = AcpAgent(
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-        "OPENCODE_DISABLE_PROJECT_CONFIG": "1",  # a repository's plugins would run before anyone is asked
+        "OPENCODE_DISABLE_PROJECT_CONFIG": "1",  # a repository's plugins would run without asking
         "OPENCODE_DISABLE_EXTERNAL_SKILLS": "1",
         "OPENCODE_DISABLE_CLAUDE_CODE": "1",
         "OPENCODE_DISABLE_SHARE": "1",
         "OPENCODE_PURE": "1",
     },
-    # It fetches a package for plugins nobody uses; where nobody listens it goes on without.
+    # It fetches a package for plugins that are not used; at an address without a server it continues without it.
     files={".npmrc": "registry=http://127.0.0.1:9/\nfetch-retries=0\n"},
-    # It runs a repository's plugins whatever its switches say (measured with --pure and all of the above).
+    # It runs a repository's plugins despite these switches (measured with --pure and all of the above).
     never=(".opencode", "opencode.json", "opencode.jsonc"),
     tested=("1.18.33",),
     install="npm install -g opencode-ai@1.18.33",
@@ -86,7 +86,7 @@ OPENCODE = AcpAgent(
 
 
 def launch(agent: AcpAgent, brief: AgentBrief, program: str) -> Launch:
-    """Say how to begin this agent for this brief."""
+    """Return the command line and environment of this agent for this brief."""
     if not brief.model:
         raise Misuse(f"The agent {agent.name} was given no model.", hint="Name one in the settings.")
     if brief.access.kind != "api_key":
@@ -103,7 +103,7 @@ def launch(agent: AcpAgent, brief: AgentBrief, program: str) -> Launch:
 
 
 def _guard(agent: AcpAgent) -> str:
-    """Begin it only where nothing lies that it would run by itself; the refusal is an answer in its own protocol."""
+    """Start it only if none of these files exists; the refusal is an error in its own protocol."""
     checks = []
     for name in agent.never:
         why = f"The repository has {name}, which {agent.name} would run or obey without asking. Take it away first."

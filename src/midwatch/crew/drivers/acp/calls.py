@@ -1,6 +1,6 @@
-"""What an ACP agent says about a tool call, in the words of the tools our rules know; nothing where it is not exact.
+"""Translates an ACP agent's tool calls into the tools our rules know; empty if a call is not exact.
 
-What a call would do counts, whatever it says of itself: one with a command is a run, one with a diff is a change.
+The content decides, not the title: a call with a command is a run, one with a diff is a change.
 """
 
 import re
@@ -21,18 +21,18 @@ _PATCH_LINE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*)$
 
 
 def merged(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay a later word about a call over an earlier one; an empty word says nothing."""
+    """Merge a later message about a call into an earlier one; empty values change nothing."""
     return {**before, **{name: value for name, value in after.items() if value not in (None, "", [], {})}}
 
 
 def calls(about: Mapping[str, Any], folder: str) -> list[Call]:
-    """Say what a call would do."""
+    """Return what a call would do."""
     kind, given = str(about.get("kind") or "other"), about.get("rawInput")
     given = given if isinstance(given, dict) else {}
-    if given.get("env"):  # surroundings can change what any command means
+    if given.get("env"):  # environment variables can change what any command does
         return [unknown(about)]
     command = given.get("command", given.get("cmd"))
-    if command or kind == "execute":  # some ask first about a command's folders, as another kind
+    if command or kind == "execute":  # some agents ask about a command's folders first, as another kind
         found = _command(command, given.get("args"))
         return [("Bash", {"command": found, "cwd": _cwd(given, folder)})] if found else []
     if kind in CHANGES or next(_diffs(about), None):
@@ -43,7 +43,7 @@ def calls(about: Mapping[str, Any], folder: str) -> list[Call]:
 
 
 def unknown(about: Mapping[str, Any]) -> Call:
-    """Name a call nobody knows, so that no title of it passes for one of our words."""
+    """Name an unknown call, so that its title cannot pass for a known tool."""
     given = about.get("rawInput")
     return f"acp:{about.get('title') or about.get('kind') or 'unknown'}", given if isinstance(given, dict) else {}
 
@@ -63,7 +63,7 @@ def _cwd(given: Mapping[str, Any], folder: str) -> str:
 
 
 def _command(command: object, args: object) -> str | list[str]:
-    """Give a command for a shell as text, and one that no shell reads as its words."""
+    """Return a shell command as text, and any other command as its words."""
     if isinstance(command, str) and isinstance(args, list) and args:
         command = [command, *args]
     if isinstance(command, str):
@@ -78,7 +78,7 @@ def _joined(folder: str, path: str) -> str:
 
 
 def _paths(about: Mapping[str, Any], given: Mapping[str, Any], folder: str) -> Iterator[str]:
-    """Name every path it gives the tool and every place it shows, which may differ."""
+    """List every path given to the tool and every location shown, which may differ."""
     places = [place for place in _several(about, "locations") if isinstance(place, dict)]
     # opencode names all files of a patch in one text, beside the list of them.
     files = [str(one.get("filePath")) for one in _several(given, "files") if isinstance(one, dict)]
@@ -93,7 +93,7 @@ def _diffs(about: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _changes(about: Mapping[str, Any], given: Mapping[str, Any], folder: str) -> list[Call]:
-    """Name every file that would change: those it shows and those it gives the tool."""
+    """List every file that would change: those it shows and those it gives the tool."""
     told = {word: given[word] for word in ("content", "diff", "patch") if isinstance(given.get(word), str)}
     found: dict[str, Call] = {}
     for path in (*_paths(about, given, folder), *_targets(given, folder)):
@@ -114,7 +114,7 @@ def _several(given: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _targets(given: Mapping[str, Any], folder: str) -> Iterable[str]:
-    """Name where things go, and what else a patch or a list of files touches."""
+    """List the destinations, and the other files that a patch or a list of files changes."""
     named = [given.get(word) for word in TARGETS]
     for one in _several(given, "files"):
         named += [one.get(word) for word in (*PATHS, *TARGETS)] if isinstance(one, dict) else [one]

@@ -1,4 +1,4 @@
-"""Every question of an ACP agent's is answered here, once, and none of the answers allows more than the one call."""
+"""Answers every question of an ACP agent, once; no answer allows more than the one call."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ NOT_ONCE = Decision(allowed=False, why="This call cannot be allowed just once, s
 
 
 class AcpDeciding:
-    """Takes its questions; each is answered in its own time."""
+    """Takes its questions; each is answered by a task of its own."""
 
     def __init__(self, talk: Talk, decide: Decide, tell: Tell, reader: AcpReader, questions: Questions) -> None:
         self._talk = talk
@@ -27,12 +27,12 @@ class AcpDeciding:
         self._known: dict[str, tuple[list[Call], Decision]] = {}
         self.planning = False
         self.closed = False
-        """It took all the turns it may, so nothing more is allowed."""
+        """Set at the turn limit: no more calls are allowed."""
         self.reasons: list[str] = []
-        """Why calls were refused since the last prompt: the protocol's own no has no words."""
+        """Why calls were refused since the last prompt: the protocol's refusal carries no reason."""
 
     async def take(self, message: Mapping[str, Any]) -> None:
-        """Begin to answer one question."""
+        """Start to answer one question."""
         question = f"acp-{message['id']}"
         call, found = "", list[Call]()
         if message["method"] == "session/request_permission":
@@ -49,11 +49,11 @@ class AcpDeciding:
         options = rpc.content(message, "params").get("options")
         known = self._known.get(call)
         if known is not None and known[0] == found:
-            decision = known[1]  # some ask twice about the very same call: a person is asked once
+            decision = known[1]  # some agents ask twice about the same call: a person is asked once
         else:
             decision = await self._verdict(found, _option(options, "allow_once"))
             self._known[call] = found, decision
-            # Told before it takes effect: what was allowed is on record even if we die between the two.
+            # Reported before it takes effect: what was allowed is on record even if we die between the two.
             await self._tell(ToolDecided(call=call, allowed=decision.allowed, why=decision.why))
         if decision.allowed:
             self._reader.allowed.add(call)
@@ -79,7 +79,7 @@ class AcpDeciding:
 
 
 def _option(options: object, kind: str) -> str:
-    """Find the choice of this kind; one that would allow more than this call is never taken."""
+    """Find the option of this kind; one that would allow more than this call is never chosen."""
     for option in options if isinstance(options, list) else ():
         if isinstance(option, dict) and option.get("kind") == kind and isinstance(option.get("optionId"), str):
             return str(option["optionId"])

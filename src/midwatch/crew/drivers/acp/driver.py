@@ -1,4 +1,4 @@
-"""The driver of any agent that speaks the Agent Client Protocol."""
+"""The driver of any agent that uses the Agent Client Protocol."""
 
 import asyncio
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ PROTOCOL = 1
 
 
 class AcpDriver:
-    """Leads an agent over the Agent Client Protocol.
+    """Runs an agent over the Agent Client Protocol.
 
-    The brief must say where the agent works, in `extra["folder"]`: the protocol wants it in every session. After a
+    The brief must give the working folder in `extra["folder"]`: the protocol needs it in every session. After a
     restart the same program's lines are read again from the first, and only questions never answered are decided.
     """
 
@@ -41,12 +41,12 @@ class AcpDriver:
         self.install = agent.install
 
     def launch(self, brief: AgentBrief, program: str) -> Launch:
-        """Say how to begin it."""
+        """Return its command line and environment."""
         _folder(brief)
         return launch(self.agent, brief, program)
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Lead it to its end."""
+        """Run it to its end."""
         reader = AcpReader(_folder(brief), brief.model, brief.conversation)
         try:
             async with asyncio.TaskGroup() as group:
@@ -82,7 +82,7 @@ class AcpDriver:
             await turns.go_on()
 
     def _session(self, brief: AgentBrief, able: Mapping[str, Any]) -> bytes:
-        """Ask for a session, after signing in where it wants that; a resumed one without its history, if it can."""
+        """Ask for a session, after signing in if needed; resume one without its history if the agent can."""
         given: dict[str, Any] = {"cwd": _folder(brief), "mcpServers": []}
         method = "session/new"
         if brief.conversation:
@@ -95,7 +95,7 @@ class AcpDriver:
 
 
 async def _count(talk: Talk, brief: AgentBrief, reader: AcpReader, deciding: AcpDeciding) -> None:
-    """Cancel it when it begins a turn more than it may."""
+    """Cancel it when it starts a turn above its limit."""
     if deciding.closed or not brief.max_turns or reader.latest < brief.max_turns:
         return
     deciding.closed = True
@@ -116,7 +116,7 @@ def _folder(brief: AgentBrief) -> str:
 def _begin() -> bytes:
     given = {
         "protocolVersion": PROTOCOL,
-        # No files and no terminal through us: what an agent does it does itself, behind its walls.
+        # No files and no terminal through us: an agent does everything itself, in its sandbox.
         "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
         "clientInfo": {"name": "midwatch", "title": "Midwatch", "version": "1"},
     }

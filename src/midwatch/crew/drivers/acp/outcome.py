@@ -1,7 +1,7 @@
-"""How a run of an ACP agent ended: by its last words, never by its exit code.
+"""How a run of an ACP agent ended: by its last message, never by its exit code.
 
-The protocol has no word for a provider's refusal, so the provider's own words are all there is to tell by. Who
-carries the agent's requests knows better what was refused, and may say so.
+The protocol has no code for a provider's refusal, so only the provider's text shows it. The model proxy knows
+more exactly what was refused, and may correct the outcome.
 """
 
 import re

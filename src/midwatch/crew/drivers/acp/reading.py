@@ -1,4 +1,4 @@
-"""From what an ACP agent says, line by line, to events; what is unknown is passed over."""
+"""Turns an ACP agent's output, line by line, into events; unknown messages are ignored."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,31 +12,31 @@ Message = Mapping[str, Any]
 Events = Iterable[AgentEvent]
 
 BEGIN, SIGN_IN, SESSION, PROMPT = 1, 2, 3, 10
-"""The numbers of what we ask of it; prompts count on from the last."""
+"""The ids of our requests; prompts count up from the last."""
 
 
 class AcpReader:
-    """Reads one run; remembers what later lines refer to."""
+    """Reads one run; keeps what later lines refer to."""
 
     def __init__(self, folder: str, model: str, conversation: str) -> None:
         self.conversation = conversation
         self.able: Message = {}
         self.begun = False
         self.live = False
-        """There is a session; what is said before is history told again."""
+        """Set once there is a session; messages before that repeat the history."""
         self.results: list[Message] = []
         """How each prompt ended: its result or its error."""
         self.refused: str | None = None
-        """Why it would not even begin."""
+        """Why it did not start."""
         self.said = ""
         self.unheard = False
-        """The last thing that happened is that a call which asked us came to nothing."""
+        """Set if the last thing that happened is a refused or failed call that had asked us."""
         self.turns = 0
-        """Turns that are over, as far as can be seen from outside: what follows a tool's end is the next one."""
+        """Finished turns, as seen from outside: what follows the end of a tool call is the next turn."""
         self.latest = 0
-        """How many turns were over when it last began something."""
+        """How many turns were over when it last started something."""
         self.allowed: set[str] = set()
-        """Calls that we let go on; when one of these fails, no refusal was the cause."""
+        """Calls that we allowed; if one of these fails, no refusal was the cause."""
         self._folder = folder
         self._model = model
         self._version = ""
@@ -68,7 +68,7 @@ class AcpReader:
         return message, []
 
     def wants(self, about: Message) -> tuple[str, list[Call]]:
-        """Say which call a question is about, and what it would do."""
+        """Return which call a question is about, and what it would do."""
         call = str(about.get("toolCallId") or "")
         self._calls[call] = merged(self._calls.get(call, {}), about)
         self._asked.add(call)
@@ -78,7 +78,7 @@ class AcpReader:
             return call, []
 
     def asked(self, call: str, found: list[Call]) -> Events:
-        """Tell once that it wants to use a tool, with exactly what would happen."""
+        """Report once that it wants to use a tool, with exactly what would happen."""
         if call in self._requested or not found:
             return
         self._requested.add(call)
@@ -126,7 +126,7 @@ class AcpReader:
         self._busy = self._worked = False
 
     def _begins(self) -> Events:
-        """It begins something: where a tool has ended before, that is another turn."""
+        """Note that it starts something; after the end of a tool call, that is a new turn."""
         if self._worked:
             yield from self._pause()
             yield from self._turn()
@@ -164,7 +164,7 @@ class AcpReader:
         self._spoken.append(str(content(update, "content").get("text") or ""))
 
     def _pause(self) -> Events:
-        """Give what it said so far as one thing."""
+        """Return what it said so far as one event."""
         text, self._spoken = "".join(self._spoken), []
         if text.strip():
             self.said, self.unheard = text, False
@@ -180,7 +180,7 @@ class AcpReader:
         self._over.add(call)
         self._worked = True
         about = self._calls[call]
-        # It ran, or was refused, without asking us: that must be seen.
+        # It ran, or was refused, without asking us: report it.
         found = calls(about, self._folder) or [unknown(about)]
         yield from self.asked(call, found)
         self.unheard = status == "failed" and call in self._asked - self.allowed

@@ -1,4 +1,4 @@
-"""The turns of an ACP agent: what it is told, one prompt after the other, and when it may go."""
+"""The turns of an ACP agent: one prompt after the other, until it may end."""
 
 from midwatch.crew.drivers import rpc
 from midwatch.crew.drivers.acp.deciding import AcpDeciding
@@ -9,12 +9,12 @@ from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import Talk
 
 PATIENCE = 3
-"""How often it is asked to go on after a refused call ended its turn."""
+"""How often it is asked to continue after a refused call ended its turn."""
 REFUSED = "Midwatch denied one of your tool calls. {} Continue without it, or say what you need it for."
 
 
 class Turns:
-    """Counts the prompts of one run; each is written once, whatever restarts."""
+    """Counts the prompts of one run; each is written once, even after a restart."""
 
     def __init__(self, talk: Talk, brief: AgentBrief, reader: AcpReader, deciding: AcpDeciding) -> None:
         self._talk = talk
@@ -25,7 +25,7 @@ class Turns:
         self._over = False
 
     async def go_on(self) -> None:
-        """Look after each line whether it waits for us."""
+        """Check after each line whether it waits for us."""
         reader = self._reader
         if self._given == 0 and reader.live:
             await self._give(1, asked_for(self._brief))
@@ -35,12 +35,12 @@ class Turns:
             await self._turn_over()
 
     async def _turn_over(self) -> None:
-        """Ask it to go on where only a refusal stopped it, else tell it what it is owed, else let it go."""
+        """Ask it to continue if only a refusal stopped it, else send waiting messages, else end it."""
         number, ended_badly = self._given, self._deciding.closed or "error" in self._reader.results[-1]
         if self._reader.unheard and not ended_badly and number <= PATIENCE:
             await self._give(number + 1, REFUSED.format(" ".join(self._deciding.reasons[-1:])))
         elif await self._talk.answered(f"midwatch-prompt-{number + 1}"):
-            self._given += 1  # it was told more before a restart
+            self._given += 1  # it got another prompt before a restart
         elif ended_badly:
             await self._stop()
         else:
@@ -58,7 +58,7 @@ class Turns:
         await rpc.once(self._talk, f"midwatch-prompt-{number}", rpc.request(PROMPT + number, "session/prompt", given))
 
     async def _stop(self) -> None:
-        """End it: it would wait for another prompt, and the protocol has no word for going."""
+        """End it: it would wait for another prompt, and the protocol has no message to end it."""
         if not self._over:
             self._over = True
             await self._talk.stop()

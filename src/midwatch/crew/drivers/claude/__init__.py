@@ -1,1 +1,1 @@
-"""Claude Code, led by hand over its pipes: every tool call is decided by us before it runs."""
+"""Claude Code, run over its pipes: Midwatch decides every tool call before it runs."""

@@ -1,4 +1,4 @@
-"""The words of Claude Code's control protocol: what we write to its stdin."""
+"""Claude Code's control protocol: what we write to its stdin."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from midwatch.terms.agents import Decision
 
 HOOK = "midwatch"
 HOLD_SECONDS = 24 * 60 * 60
-"""How long a call may wait for a person; a call nobody answered in time does not run."""
+"""How long a call may wait for a person; a call without an answer in time does not run."""
 
 
 def begin(prompt: str) -> bytes:
@@ -18,18 +18,18 @@ def begin(prompt: str) -> bytes:
 
 
 def more(text: str) -> bytes:
-    """Say something to it as the one it works for: another turn begins."""
+    """Send it a user message; another turn starts."""
     message = {"role": "user", "content": [{"type": "text", "text": _plain(text)}]}
     return line({"type": "user", "message": message, "parent_tool_use_id": None, "session_id": ""})
 
 
 def end(number: int) -> bytes:
-    """Let it go: it would wait for another prompt."""
+    """End it: it would wait for another prompt."""
     return _request(f"midwatch-end-{number}", {"subtype": "end_session", "reason": "finished"})
 
 
 def hook_answer(question: str, decision: Decision, note: str = "") -> bytes:
-    """Answer a call that asked through the hook, and say something besides."""
+    """Answer a call that asked through the hook, with an optional note."""
     verdict = {
         "hookEventName": "PreToolUse",
         "permissionDecision": "allow" if decision.allowed else "deny",
@@ -40,20 +40,20 @@ def hook_answer(question: str, decision: Decision, note: str = "") -> bytes:
 
 
 def prompt_answer(question: str, decision: Decision, given: Mapping[str, Any]) -> bytes:
-    """Answer a call that its own rules made ask once more."""
+    """Answer a call that its own rules asked about again."""
     if decision.allowed:
         return _answer(question, {"behavior": "allow", "updatedInput": dict(given)})
     return _answer(question, {"behavior": "deny", "message": decision.why})
 
 
 def refusal(question: str, subtype: str) -> bytes:
-    """Answer what we do not know; nothing runs because of it."""
+    """Answer an unknown request; nothing runs because of it."""
     response = {"subtype": "error", "request_id": question, "error": f"Midwatch does not answer {subtype}."}
     return line({"type": "control_response", "response": response})
 
 
 def _plain(prompt: str) -> str:
-    """Keep a prompt from being taken for one of its own commands, which it still does with all of them disabled."""
+    """Keep a prompt from being read as a slash command, which happens even with all of them disabled."""
     return f"Your task:\n{prompt}" if prompt.lstrip().startswith("/") else prompt
 
 

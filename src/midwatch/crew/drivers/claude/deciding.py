@@ -1,4 +1,4 @@
-"""Every question of Claude Code's is answered here, once, and none of the answers runs anything by mistake."""
+"""Answers every question of Claude Code, once; no answer runs anything by mistake."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ HANDING_OVER = Decision(allowed=True, why="This only returns the answer.")
 
 
 class ClaudeDeciding:
-    """Takes its control requests; each is answered in its own time."""
+    """Takes its control requests; each is answered by a task of its own."""
 
     def __init__(
         self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell, reader: ClaudeReader, questions: Questions
@@ -27,10 +27,10 @@ class ClaudeDeciding:
         self.questions = questions
         self._known: dict[str, tuple[Mapping[str, Any], Decision]] = {}
         self._cwd = ""
-        """Where its shell stood when it last said so; a question of its own rules does not."""
+        """Its shell's folder as last reported; a question of its own rules does not report it."""
 
     async def take(self, message: Mapping[str, Any]) -> None:
-        """Begin to answer one control request."""
+        """Start to answer one control request."""
         question = str(message.get("request_id", ""))
         request = message.get("request")
         request = request if isinstance(request, dict) else {}
@@ -61,11 +61,11 @@ class ClaudeDeciding:
             return HANDING_OVER
         before = self._known.get(call) if call else None
         if before is not None and before[0] == given:
-            return before[1]  # its own rules ask again about the very same call: a person is asked once
-        # The folder stands beside the input; what the model calls by that name inside it says nothing.
+            return before[1]  # its own rules ask again about the same call: a person is asked once
+        # The folder comes from beside the input; a `cwd` that the model put inside it is ignored.
         decision = await decided(self._decide, tool, {**given, "cwd": cwd})
         self._known[call] = given, decision
-        # Told before it takes effect: what was allowed is on record even if we die between the two.
+        # Reported before it takes effect: what was allowed is on record even if we die between the two.
         await self._tell(ToolDecided(call=call, allowed=decision.allowed, why=decision.why))
         return decision
 

@@ -14,9 +14,9 @@ from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
 
 class ClaudeDriver:
-    """Leads Claude Code over its pipes.
+    """Runs Claude Code over its pipes.
 
-    After a restart the same program's lines are read again from the first: all events are told again, in the same
+    After a restart the same program's lines are read again from the first: all events are reported again, in the same
     order, and only questions that were never answered are decided. `Counted` is the run's total so far; its dollars
     are the program's own and count the whole conversation.
     """
@@ -28,11 +28,11 @@ class ClaudeDriver:
     takes_turns = True
 
     def launch(self, brief: AgentBrief, program: str) -> Launch:
-        """Say how to begin it."""
+        """Return its command line and environment."""
         return launch(brief, program)
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Lead it to its end."""
+        """Run it to its end."""
         tell = InTurn(tell)
         reader = ClaudeReader(shaped=brief.schema is not None)
         try:
@@ -52,7 +52,7 @@ class ClaudeDriver:
 
 
 async def _follow(talk: Talk, brief: AgentBrief, tell: Tell, reader: ClaudeReader, deciding: ClaudeDeciding) -> None:
-    """Read it to its last line; a result is not the end, because more turns may wait behind it."""
+    """Read it to its last line; a result is not the end, because more turns may follow."""
     async for said in talk.lines():
         message, events = reader.message(said)
         for event in events:
@@ -71,14 +71,14 @@ async def _follow(talk: Talk, brief: AgentBrief, tell: Tell, reader: ClaudeReade
 
 
 async def _turn_over(talk: Talk, brief: AgentBrief, reader: ClaudeReader, number: int, *, failed: bool) -> None:
-    """Tell it what it is owed, or let it go."""
+    """Send it waiting messages, or end it."""
     more = "" if failed or await talk.answered(f"midwatch-end-{number}") else await owed(brief, number)
     if not more:
         await answer_once(talk, f"midwatch-end-{number}", control.end(number))
         return
     await answer_once(talk, f"midwatch-more-{number}", control.more(more))
     if reader.results == number:
-        reader.result = None  # what it is told now must have an end of its own
+        reader.result = None  # the new message must have a result of its own
 
 
 def _plan(reader: ClaudeReader) -> PlanSpoken:

@@ -1,4 +1,4 @@
-"""How Claude Code is begun: nothing of the repository's or the person's own settings, one credential, one model."""
+"""How Claude Code is started: no settings of the repository or the person, one credential, one model."""
 
 import json
 
@@ -7,7 +7,7 @@ from midwatch.ports.agent import AgentBrief, Launch
 from midwatch.terms.agents import Errand
 
 TESTED = ("2.1.325",)
-"""Versions the whole matrix of tests was run with."""
+"""Versions tested with the whole test matrix."""
 INSTALL = f"npm install --global @anthropic-ai/claude-code@{TESTED[-1]}"
 
 ALWAYS = (
@@ -16,13 +16,13 @@ ALWAYS = (
     "--verbose",
     "--include-partial-messages",
     *("--permission-prompt-tool", "stdio"),
-    *("--setting-sources", ""),  # a repository's own hooks would run before anyone is asked
+    *("--setting-sources", ""),  # a repository's own hooks would run without asking
     "--strict-mcp-config",
-    "--disable-slash-commands",  # a prompt that begins with a slash is still a prompt
+    "--disable-slash-commands",  # a prompt that starts with a slash is still a prompt
 )
 
 READING = ("Read", "Grep", "Glob")
-"""All that is offered while planning; plan mode by itself lets other tools write."""
+"""The only tools offered while planning; plan mode by itself lets other tools write."""
 WORKING = (*READING, "Edit", "Write", "Bash")
 
 QUIET = {
@@ -30,7 +30,7 @@ QUIET = {
     "DISABLE_AUTOUPDATER": "1",
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
-    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",  # what runs after the last word would run unseen
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",  # what runs after the last message would run unseen
     "CLAUDE_CODE_DISABLE_CRON": "1",
     "CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1",  # an @path in a text would read a file without asking
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
@@ -42,7 +42,7 @@ CREDENTIALS = {"api_key": "ANTHROPIC_API_KEY", "oauth": "CLAUDE_CODE_OAUTH_TOKEN
 
 
 def launch(brief: AgentBrief, program: str) -> Launch:
-    """Say how to begin Claude Code for this brief."""
+    """Return the command line and environment of Claude Code for this brief."""
     if not brief.model:
         raise Misuse(
             "Claude Code was given no model.",
@@ -52,12 +52,12 @@ def launch(brief: AgentBrief, program: str) -> Launch:
 
 
 def interactive(brief: AgentBrief, program: str) -> Launch:
-    """Say how to begin it for a person: its own screen and its own questions; nothing else of anybody's settings."""
+    """Return how to start it interactively: its own screen and its own questions; no other settings."""
     words = (program, "--model", brief.model, *("--setting-sources", ""), "--strict-mcp-config")
     settings = {
         "hasCompletedOnboarding": True,
         "theme": "dark",
-        # It would ask about the folder, which is our clone and whose own settings it does not read, and advise against
+        # It would ask about the folder, which is our clone and whose settings it does not read, and warn about
         # the key in its environment, which is our placeholder.
         "projects": {brief.extra["folder"]: {"hasTrustDialogAccepted": True}},
         "customApiKeyResponses": {"approved": [brief.access.placeholder[-20:]], "rejected": []},

@@ -1,4 +1,4 @@
-"""From what Claude Code says, line by line, to events; what is unknown is passed over, what is broken is told once."""
+"""Turns Claude Code's output, line by line, into events; unknown lines are ignored, broken ones reported once."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -19,22 +19,22 @@ from midwatch.terms.agents import (
 )
 
 HANDOVER = "StructuredOutput"
-"""Its own tool, by which it hands over an answer of the agreed shape; it touches nothing."""
+"""Its own tool for returning an answer in the required form; it changes nothing."""
 
 Message = Mapping[str, Any]
 Events = Iterable[AgentEvent]
 
 
 class ClaudeReader:
-    """Reads one run; remembers what later lines refer to."""
+    """Reads one run; keeps what later lines refer to."""
 
     def __init__(self, *, shaped: bool) -> None:
         self.conversation = ""
         self.result: Message | None = None
-        """The last one it gave; there may be several, and none after it was told more."""
+        """Its last result; there may be several, and none after it got another message."""
         self.results = 0
         self.limit: LimitMet | None = None
-        """The last limit that was met with nothing left."""
+        """The last limit that was used up."""
         self._shaped = shaped
         self._began = False
         self._complained = False
@@ -53,7 +53,7 @@ class ClaudeReader:
         }
 
     def own(self, tool: str) -> bool:
-        """Whether this tool only hands over the answer we asked for."""
+        """Whether this tool only returns the answer we asked for."""
         return self._shaped and tool == HANDOVER
 
     def message(self, said: bytes) -> tuple[Message, list[AgentEvent]]:
@@ -104,7 +104,7 @@ class ClaudeReader:
     def _assistant(self, message: Message) -> Events:
         spoken = message["message"]
         if spoken.get("model") == "<synthetic>":
-            return  # its own words about a failed request; the result says the same
+            return  # its own text about a failed request; the result says the same
         for block in spoken["content"]:
             if block["type"] == "text" and block["text"].strip():
                 yield Said(text=block["text"])
@@ -112,7 +112,7 @@ class ClaudeReader:
                 self._own_calls.add(block["id"])
             elif block["type"] == "tool_use":
                 self._wanted[block["id"]] = ToolRequested(call=block["id"], tool=block["name"], input=block["input"])
-        if spoken.get("stop_reason"):  # only a request that was not streamed tells its count here
+        if spoken.get("stop_reason"):  # only a request that was not streamed has its count here
             yield from self._count(spoken["id"], spoken["usage"], turn=message.get("parent_tool_use_id") is None)
 
     def _user(self, message: Message) -> Events:
@@ -122,7 +122,7 @@ class ClaudeReader:
                 continue
             call = block["tool_use_id"]
             if wanted := self._wanted.pop(call, None):
-                yield wanted  # it was refused by the program itself, so nobody asked us
+                yield wanted  # the program refused it itself, without asking us
             yield ToolEnded(call=call, ok=not block.get("is_error"), summary=shortened(_text(block.get("content"))))
 
     def _streamed(self, message: Message) -> Events:

@@ -1,1 +1,1 @@
-"""Codex, led over its app server: every command and every change of a file is decided by us before it happens."""
+"""Codex, run over its app server: Midwatch decides every command and every file change before it happens."""

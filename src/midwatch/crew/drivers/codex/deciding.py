@@ -1,4 +1,4 @@
-"""Every question of Codex's is answered here, once, and none of the answers runs anything by mistake."""
+"""Answers every question of Codex, once; no answer runs anything by mistake."""
 
 import asyncio
 from collections import defaultdict
@@ -27,7 +27,7 @@ REFUSED = "Midwatch, which decides about your tool calls, refused one: {}"
 
 
 class CodexDeciding:
-    """Takes its questions; each is answered in its own time."""
+    """Takes its questions; each is answered by a task of its own."""
 
     def __init__(
         self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell, reader: CodexReader, questions: Questions
@@ -41,10 +41,10 @@ class CodexDeciding:
         self._arrived: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.planning = False
         self.closed = False
-        """It took all the turns it may, so nothing more is allowed."""
+        """Set at the turn limit: no more calls are allowed."""
 
     async def take(self, message: Mapping[str, Any]) -> None:
-        """Begin to answer one question."""
+        """Start to answer one question."""
         question = f"codex-{message['id']}"
         asked = rpc.content(message, "params")
         item = str(asked.get("itemId") or "")
@@ -67,11 +67,11 @@ class CodexDeciding:
     async def _answer(self, question: str, message: Mapping[str, Any], item: str, calls: list[Call]) -> None:
         if message["method"] not in APPROVALS:
             if calls:
-                await self._verdict(calls)  # for the record; there is no yes to it
+                await self._verdict(calls)  # for the record; it is never allowed
             await rpc.once(self._talk, question, rpc.refusal(message["id"], str(message["method"])))
             return
         decision = await self._verdict(calls)
-        # Told before it takes effect: what was allowed is on record even if we die between the two.
+        # Reported before it takes effect: what was allowed is on record even if we die between the two.
         await self._tell(ToolDecided(call=item, allowed=decision.allowed, why=decision.why))
         if not decision.allowed:
             await self._say(f"why-{question}", REFUSED.format(decision.why))
@@ -81,7 +81,7 @@ class CodexDeciding:
         await rpc.once(self._talk, question, answer)
 
     def taken(self, name: object) -> None:
-        """Note that a reason of ours has arrived, or was not wanted."""
+        """Note that a message of ours arrived, or was rejected."""
         self._arrived[str(name)].set()
 
     async def _verdict(self, calls: list[Call]) -> Decision:
@@ -98,7 +98,7 @@ class CodexDeciding:
         return decision
 
     async def _say(self, name: str, text: str) -> None:
-        """Say it before the answer, which carries no words of its own; said after it, it would cost another turn."""
+        """Send it before the answer, which carries no text; sent after it, it would cost another turn."""
         given = {
             "threadId": self._reader.conversation,
             "expectedTurnId": self._reader.turn,

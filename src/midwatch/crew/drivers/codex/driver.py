@@ -17,9 +17,9 @@ VERSION = "1"
 
 
 class CodexDriver:
-    """Leads Codex's app server over its pipes.
+    """Runs Codex's app server over its pipes.
 
-    After a restart the same program's lines are read again from the first: all events are told again, in the same
+    After a restart the same program's lines are read again from the first: all events are reported again, in the same
     order, and only questions that were never answered are decided. `Counted` is the run's total so far.
     """
 
@@ -34,11 +34,11 @@ class CodexDriver:
     takes_turns = True
 
     def launch(self, brief: AgentBrief, program: str) -> Launch:
-        """Say how to begin it."""
+        """Return its command line and environment."""
         return launch(brief, program)
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Lead it to its end."""
+        """Run it to its end."""
         reader = CodexReader()
         try:
             async with asyncio.TaskGroup() as group:
@@ -82,18 +82,18 @@ async def _follow(talk: Talk, brief: AgentBrief, tell: Tell, reader: CodexReader
 
 
 async def _turn_over(talk: Talk, brief: AgentBrief, reader: CodexReader, number: int, *, well: bool) -> None:
-    """Tell it what it is owed, or let it go."""
+    """Send it waiting messages, or end it."""
     more = await owed(brief, number) if well else ""
     if not more:
-        await talk.stop()  # the server would wait for another turn; it has no word for going
+        await talk.stop()  # the server would wait for another turn; it has no request to end
         return
     await rpc.once(talk, f"midwatch-more-{number}", _turn(brief, reader.conversation, more, f"{MORE}{number}"))
     if reader.over == number:
-        reader.result = None  # what it is told now must have an end of its own
+        reader.result = None  # the new message must have a result of its own
 
 
 async def _count(talk: Talk, brief: AgentBrief, reader: CodexReader, deciding: CodexDeciding) -> None:
-    """Interrupt it when it begins a turn more than it may."""
+    """Interrupt it when it starts a turn above its limit."""
     if deciding.closed or not brief.max_turns or reader.latest < brief.max_turns:
         return
     deciding.closed = True
@@ -109,7 +109,7 @@ def _begin(brief: AgentBrief) -> bytes:
         "modelProvider": "midwatch",
         "approvalPolicy": "untrusted",
         "approvalsReviewer": "user",
-        # The walls around it are ours, and behind them its own cannot start, not even the one that only reads
+        # It runs in our sandbox, where its own sandbox cannot start, not even the read-only one
         # (measured). So it asks about everything, and while planning only plain reading is allowed.
         "sandbox": "danger-full-access",
     }

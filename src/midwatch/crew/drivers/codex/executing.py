@@ -1,4 +1,4 @@
-"""Codex without its app server: one errand by `codex exec`, which asks nobody; the fallback for older programs."""
+"""Codex without its app server: one run of `codex exec`, which asks nothing; the fallback for older versions."""
 
 import json
 import re
@@ -37,7 +37,7 @@ _STATUS = re.compile(r"status:? (\d{3})")
 
 
 class CodexExecDriver:
-    """Lets Codex do an errand by itself and listens; nothing it does passes us, and its usage is told at the end."""
+    """Runs `codex exec` and reads its output; Midwatch decides none of its calls, and its usage comes at the end."""
 
     name = "codex"
     governance = (
@@ -49,7 +49,7 @@ class CodexExecDriver:
     takes_turns = False
 
     def launch(self, brief: AgentBrief, program: str) -> Launch:
-        """Say how to begin it."""
+        """Return its command line and environment."""
         files, environment = credentials(brief)
         sandbox = "read-only" if brief.errand is Errand.PLAN else "danger-full-access"
         line = [program, "exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox, *words(brief)]
@@ -65,7 +65,7 @@ class CodexExecDriver:
         )
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Listen to its end."""
+        """Read its output to the end."""
         del decide
         reader = ExecReader(brief.model)
         async for said in talk.lines():
@@ -87,7 +87,7 @@ class ExecReader(CodexRun):
         self._requested: set[str] = set()
 
     def events(self, said: bytes) -> list[AgentEvent]:
-        """Read a line; what is unknown or broken is passed over."""
+        """Read a line; unknown or broken lines are ignored."""
         message = parsed(said)
         try:
             return list(self._read(message)) if message is not None else []

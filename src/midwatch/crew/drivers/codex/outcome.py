@@ -35,12 +35,12 @@ NETWORK = (
 )
 WORDS = {
     "stream disconnected": (Outcome.NETWORK, "The provider's answer broke off."),
-    "You’ve hit your usage limit": (Outcome.LIMIT, "The usage limit is reached."),  # noqa: RUF001 - its own quote
+    "You’ve hit your usage limit": (Outcome.LIMIT, "The usage limit is reached."),  # noqa: RUF001 - its own quotation mark
     "We’re currently experiencing high demand": (Outcome.NETWORK, "The provider reported an internal error."),  # noqa: RUF001
     "Quota exceeded": (Outcome.AUTH, "The account's quota is used up."),
     "Failed to refresh token": (Outcome.AUTH, "The provider did not accept the login."),
 }
-"""What it only says in words; the kind it gives them is `other`."""
+"""Errors it reports only as text; their kind is `other`."""
 _STATUS = re.compile(r"\b(?:status:?|status code:?)\s*([45]\d\d)\b")
 
 
@@ -103,6 +103,6 @@ def _judged(turn: Mapping[str, Any]) -> tuple[Outcome, str]:
 
 
 def _spoken_status(said: str) -> int:
-    """Find a status that it only put into words."""
+    """Find a status that is only in the text."""
     found = _STATUS.search(said)
     return int(found.group(1)) if found else 0

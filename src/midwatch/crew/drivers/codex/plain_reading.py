@@ -1,6 +1,6 @@
-"""Codex reads by shell commands only: which of them are provably nothing but reading, and what they read.
+"""Codex reads only by shell commands: finds those that provably only read, and what they read.
 
-What is not provable stays a shell command and is judged as one. Nothing is taken from Codex's own reading of a
+Any other command stays a shell command and is judged as one. Nothing is taken from Codex's own reading of a
 command, because it is a guess for display.
 """
 
@@ -26,7 +26,7 @@ SEARCH_WORDS = {"--files", "--hidden", "--line-number", "--ignore-case", "--no-h
 
 
 def unwrapped(command: str) -> str:
-    """Give the script inside `bash -lc '...'`, or the command as it is."""
+    """Return the script inside `bash -lc '...'`, or the command as it is."""
     try:
         return script_in(shlex.split(command)) or command
     except ValueError:
@@ -34,7 +34,7 @@ def unwrapped(command: str) -> str:
 
 
 def readings(script: str, folder: str) -> list[Call] | None:
-    """Say what a script reads, in the words of reading tools; nothing when it might do anything else."""
+    """Return what a script reads, as calls of reading tools; empty if it might do anything else."""
     calls: list[Call] = []
     for command in _commands(script):
         found = _reading(command, folder)
@@ -45,7 +45,7 @@ def readings(script: str, folder: str) -> list[Call] | None:
 
 
 def _commands(script: str) -> list[list[str]]:
-    """Cut a script at `&&` and `;`; one with an empty command in it is not understood."""
+    """Split a script at `&&` and `;`; one with an empty command is rejected."""
     commands: list[list[str]] = [[]]
     at = 0
     while at < len(script):
@@ -76,7 +76,7 @@ def _reading(command: list[str], folder: str) -> list[Call] | None:
 
 
 def _operands(words: list[str], letters: str) -> list[str] | None:
-    """Give what is no option; nothing when an option is not one of these letters."""
+    """Return the arguments that are not options; None if an option is not one of these letters."""
     found = []
     for before, word in pairwise(["", *words]):
         if word.startswith("-"):

@@ -1,4 +1,4 @@
-"""From what Codex's app server says, line by line, to events; what is unknown is passed over."""
+"""Turns the output of Codex's app server, line by line, into events; unknown messages are ignored."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -24,38 +24,38 @@ Message = Mapping[str, Any]
 Events = Iterable[AgentEvent]
 
 BEGIN, THREAD, TURN = 1, 2, 3
-"""The numbers of what we ask of it."""
+"""The ids of our requests."""
 MORE = "more-"
-"""How the names begin of what we tell it after a turn."""
+"""The prefix of the ids of messages we send after a turn."""
 MORE_LEAVE = ("grantRoot", "additionalPermissions", "permissions")
-"""What in a question of its would widen its own sandbox beyond the one call."""
+"""Fields of a question that would widen its own sandbox beyond the one call."""
 
 
 class CodexRun:
-    """What a run said so far that decides how it ended, by either way of leading it."""
+    """What a run has said so far that decides its outcome, for both ways of running Codex."""
 
     def __init__(self) -> None:
         self.conversation = ""
         self.result: Message | None = None
-        """The turn, once it is over; none after it was told more."""
+        """The finished turn; None after it got another message."""
         self.refused: str | None = None
-        """Why it would not even begin."""
+        """Why it did not start."""
         self.limit: LimitMet | None = None
         self.said = ""
-        """The last thing it said."""
+        """Its last message."""
 
 
 class CodexReader(CodexRun):
-    """Reads one run; remembers what later lines refer to."""
+    """Reads one run; keeps what later lines refer to."""
 
     def __init__(self) -> None:
         super().__init__()
         self.turn = ""
         self.over = 0
-        """How many turns of ours are over."""
+        """How many of our turns are over."""
         self.turns = 0
         self.latest = 0
-        """How many turns were over when it last began something."""
+        """How many turns were over when it last started something."""
         self._version = ""
         self._tokens = Tokens()
         self._retries = 0
@@ -91,7 +91,7 @@ class CodexReader(CodexRun):
             return message, self._complain(said)
 
     def calls(self, item: str, asked: Message) -> list[Call]:
-        """Say what an approval is about, in the words of tools; nothing when that cannot be said exactly."""
+        """Return what an approval is about, as tool calls; empty if that is not exact."""
         about = self._items.get(item, {})
         more = {word: asked[word] for word in MORE_LEAVE if asked.get(word)}
         if more:
@@ -106,7 +106,7 @@ class CodexReader(CodexRun):
         return readings(script, folder) or [("Bash", {"command": script, "cwd": folder})]
 
     def asked(self, item: str, calls: list[Call]) -> list[AgentEvent]:
-        """Tell once that it wants to use a tool, with exactly what would happen."""
+        """Report once that it wants to use a tool, with exactly what would happen."""
         if item in self._requested or not calls:
             return []
         self._requested.add(item)
@@ -164,14 +164,14 @@ class CodexReader(CodexRun):
 
     def _tool(self, item: Message) -> Events:
         name = str(item["id"])
-        if name not in self._requested:  # it ran, or was refused, without asking us: that must be seen
+        if name not in self._requested:  # it ran, or was refused, without asking us: report it
             yield from self.asked(name, self.calls(name, item) or [(str(item["type"]), {"item": dict(item)})])
         ok = item.get("status") == "completed" and not item.get("exitCode")
         yield ToolEnded(call=name, ok=ok, summary=shortened(str(item.get("aggregatedOutput") or item["status"])))
 
     def _counted(self, given: Message) -> Events:
         if not self._ours(given) or not self.turn or given.get("turnId") != self.turn:
-            return  # the count of an earlier turn, told again when it is resumed
+            return  # the count of an earlier turn, repeated when it is resumed
         last = given["tokenUsage"]["last"]
         cached, written = last.get("cachedInputTokens") or 0, last.get("cacheWriteInputTokens") or 0
         self._tokens = Tokens(
@@ -216,7 +216,7 @@ class CodexReader(CodexRun):
 
 
 def status(error: Message) -> int:
-    """Give the provider's status in an error of its, where it has one."""
+    """Return the provider's status in an error, if it has one."""
     info = error.get("codexErrorInfo")
     for about in info.values() if isinstance(info, dict) else ():
         number = about.get("httpStatusCode") if isinstance(about, dict) else None
