@@ -52,7 +52,7 @@ _MODULES = ("folder", "tree", "keys", "loading", "derived")
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """Find an exported name in the module that holds it; the cheap one is asked first."""
+        """Find an exported name in the module that holds it; the cheap one is tried first."""
         if name in __all__:
             for module in _MODULES:
                 found = vars(import_module(f"{__name__}.{module}")).get(name)

@@ -63,13 +63,13 @@ def contract_constraints(settings: Settings) -> Constraints:
 
 
 def ask_minutes(settings: Settings) -> Mapping[AskKind, float]:
-    """Give how long each kind of ask waits; a kind that waits until the end of the next day is left out."""
+    """How long each kind of ask waits; a kind that waits until the end of the next day is left out."""
     minutes = {kind: float(getattr(settings.asks, f"{kind.value}_minutes")) for kind in AskKind}
     return {kind: span for kind, span in minutes.items() if span > 0}
 
 
 def quiet_hours(settings: Settings) -> tuple[time, time]:
-    """Give when quiet hours begin and end; the same time twice means never."""
+    """When quiet hours begin and end; the same time twice means never."""
     return span(settings.notices.quiet_hours)
 
 
@@ -82,13 +82,13 @@ KINDS_OF_TOKENS = ("input", "output", "cache_read", "cache_write")
 
 
 def model_prices(settings: Settings) -> Mapping[str, Mapping[str, float]]:
-    """Give what the person says models cost: USD for a million tokens of each kind."""
+    """The prices of models that the person set: USD per million tokens of each kind."""
     named = settings.prices.by_model()
     return {model: dict(zip(KINDS_OF_TOKENS, rates, strict=False)) for model, rates in named.items()}
 
 
 def secret_references(settings: Settings) -> Mapping[str, SecretReference]:
-    """Give where each secret is kept, the channels' URLs among them."""
+    """Where each secret is kept, including the channels' URLs."""
     named = settings.secrets.by_name() | {
         channel_secret(name): one.url for name, one in settings.channels.by_name().items()
     }

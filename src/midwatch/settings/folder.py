@@ -14,11 +14,11 @@ def environment() -> Mapping[str, str]:
 
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Tell the one data folder: MIDWATCH_HOME, else the platform's place for a program's data."""
+    """The data folder: MIDWATCH_HOME, else the platform's place for a program's data."""
     named = (environment() if environ is None else environ).get("MIDWATCH_HOME", "")
     if named:
         return Path(named).expanduser().absolute()
-    # Half of the cost of a short command, and only needed without MIDWATCH_HOME.
+    # Half of the run time of a short command, and only needed without MIDWATCH_HOME.
     from platformdirs import user_data_path  # noqa: PLC0415
 
     return user_data_path("midwatch", appauthor=False)
@@ -29,7 +29,7 @@ ROOM = 2 * 2**20
 
 
 def prepare_folder(home: Path) -> None:
-    """Make the data folder, for its owner only, and see that there is room to write."""
+    """Make the data folder, for its owner only, and check that it is writable and has free space."""
     probe = home / ".probe"
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)

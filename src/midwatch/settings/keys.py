@@ -87,7 +87,7 @@ class SettingKey:
         try:
             return _neat(adapter.dump_python(adapter.validate_json(json.dumps(value), strict=True), mode="json"))
         except (TypeError, ValueError):
-            raise self.refusal(value, where) from None  # the cause would repeat the value, password and all
+            raise self.refusal(value, where) from None  # the cause would repeat the value with its password
 
     def read(self, text: str, where: str = "") -> JsonValue:
         """Read a value from text as people type it, lists with commas."""

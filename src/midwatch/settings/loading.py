@@ -41,16 +41,16 @@ class LoadedSettings:
 
     settings: Settings
     values: Mapping[str, JsonValue]
-    """What is not the default, or was given all the same."""
+    """Values from any source other than the default."""
     sources: Mapping[str, str]
 
     def value_of(self, key: str) -> JsonValue:
-        """Tell the value in force, as JSON."""
+        """The value in force, as JSON."""
         known = key_named(key)
         return self.values.get(known.name, known.default)
 
     def source_of(self, key: str) -> str:
-        """Tell where the value came from: default, file, stored v3, environment or flag."""
+        """Where the value came from: default, file, stored v3, environment or flag."""
         return self.sources.get(key_named(key).name, DEFAULT)
 
     def rows(self) -> tuple[SettingRow, ...]:

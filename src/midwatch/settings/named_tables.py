@@ -88,7 +88,7 @@ class ChannelSetup(SettingsSection):
     """Whether long texts are split; auto splits them on services like SMS."""
 
     def takes(self, tier: int) -> bool:
-        """Tell whether a notice of this tier goes to it."""
+        """Whether a notice of this tier goes to it."""
         return TIERS.get(tier) in self.tiers
 
 

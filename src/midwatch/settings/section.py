@@ -42,7 +42,7 @@ def clock_time(text: str) -> time:
 
 
 def span(text: str) -> tuple[time, time]:
-    """Read a span such as 22:00-07:00; no text is a span that never is."""
+    """Read a span such as 22:00-07:00; an empty text is a span that never applies."""
     if not text:
         return time(0), time(0)
     start, _, end = text.partition("-")

@@ -57,7 +57,7 @@ def from_environment(environ: Mapping[str, str]) -> SettingsSource:
 
 
 def _named(variable: str) -> SettingKey | None:
-    """Find the secret, agent, channel or forge a variable is about; there, capitals and small letters are one."""
+    """Find the secret, agent, channel or forge a variable is about; there, case does not matter."""
     for section in (SECRETS, *TABLES):
         before = f"{PREFIX}{section}__".upper()
         name = variable.removeprefix(before)
@@ -86,7 +86,7 @@ def checked_for_storage(changes: Mapping[str, JsonValue], where: str = "") -> di
                 hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",
             )
         if key.section == SECRETS and str(changes[name]).strip().startswith("cmd:"):
-            # Who may change settings remotely must not thereby run programs here.
+            # A remote change of settings must not run programs here.
             raise Misuse(
                 f"{name} names a command; only the data folder or the environment may do that.",
                 hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",

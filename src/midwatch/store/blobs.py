@@ -18,7 +18,7 @@ class FolderBlobs:
         self._scrub = scrub
 
     def path(self, name: str) -> Path:
-        """Tell where a blob lies."""
+        """The path of a blob."""
         return self._folder / name[:2] / name
 
     async def keep(self, content: bytes) -> str:
@@ -33,7 +33,7 @@ class FolderBlobs:
         if path.exists():
             return name
         path.parent.mkdir(parents=True, exist_ok=True)
-        # A draft of its own for each call: two threads may keep the same content at once.
+        # Each call writes its own draft: two threads may store the same content at once.
         number, draft = tempfile.mkstemp(prefix=f"{name}.", suffix=".part", dir=path.parent)
         try:
             with open(number, "wb") as file:  # noqa: PTH123  a descriptor, not a path

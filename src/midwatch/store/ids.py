@@ -9,7 +9,7 @@ ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no letter that loo
 
 
 class Ulids:
-    """Makes ids such as `job_01JCXM...`; two made in the same millisecond still sort in order of making."""
+    """Makes ids such as `job_01JCXM...`; two made in the same millisecond still sort in order of creation."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

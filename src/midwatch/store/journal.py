@@ -1,4 +1,4 @@
-"""The journal in the database: `record` is the only way in which anything in the house ever changes."""
+"""The journal in the database: `record` is the only way to change anything in Midwatch."""
 
 import asyncio
 import contextlib
@@ -44,14 +44,14 @@ APPEND = journal.insert().from_select(
         ~sa.exists().where(journal.c.key == sa.bindparam("key")),
     ),
 )
-"""Writes only onto the head we think it is and under a key nobody used: so we need not look first."""
+"""Writes only behind the expected head and under an unused key, so no read is needed first."""
 APPEND_HERE = APPEND.returning(journal.c.seq)
 APPEND_AND_NOTIFY = APPEND.returning(sa.func.pg_notify("journal", sa.cast(journal.c.seq, sa.Text)))
 """Delivered at commit, to every listening process."""
 
 
 class Appended(NamedTuple):
-    """What was written, and where the journal ends now; without an end it had been written before."""
+    """What was written, and where the journal ends now; no head means that it was written before."""
 
     entries: tuple[Entry, ...]
     head: tuple[int, str] | None
@@ -59,7 +59,7 @@ class Appended(NamedTuple):
 
 
 class SqlJournal:
-    """Appends, projects and queues in one transaction; all or nothing, whatever kills us."""
+    """Appends, projects and queues in one transaction: all or nothing, even if the process is killed."""
 
     def __init__(
         self,
@@ -94,13 +94,13 @@ class SqlJournal:
         return appended.entries
 
     def _committed(self, loop: asyncio.AbstractEventLoop, appended: Appended) -> None:
-        """Say so to the queue and, in the loop, to the listeners: before the caller hears, and even if it is gone."""
+        """Notify the queue and, in the loop, the listeners: before the caller resumes, and even if it was cancelled."""
         if appended.head is None:
             return
         self._head = max(self._head, appended.head)
         if appended.queued and self.queue:
             self.queue.committed()
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to hear
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
             loop.call_soon_threadsafe(self._tell, appended.entries)
 
     def _tell(self, entries: tuple[Entry, ...]) -> None:
@@ -113,7 +113,7 @@ class SqlJournal:
         for i, (event, name, body) in enumerate(zip(draft.events, draft.keys, draft.bodies, strict=True)):
             entry = Entry(seq=place[0] + 1, at=at, actor=draft.actor, key=name, because=draft.because, event=event)
             chain = self._insert(tx, entry, body, place)
-            if chain is None and i == 0:  # somebody else wrote meanwhile, or we did, under this key
+            if chain is None and i == 0:  # another process wrote first, or this key is used
                 rows = tx.execute(SEEN_OR_HEAD, {"first": name}).all()
                 if any(row.key == name for row in rows):
                     return Appended(self._written_before(tx, draft), None)
@@ -126,13 +126,13 @@ class SqlJournal:
             follow += [(work, entry.seq) for work in follows(event)]
             written.append(entry)
             place = (entry.seq, chain)
-        for work, seq in follow if self.queue else ():  # only now: what is refused has queued nothing
+        for work, seq in follow if self.queue else ():  # only now, so that a refused event queues nothing
             self.queue.put(tx, work, seq=seq)  # type: ignore[union-attr]
         self._open = (tx, place)
         return Appended(tuple(written), place, bool(follow))
 
     def _insert(self, tx: sa.Connection, entry: Entry, body: str, place: tuple[int, str]) -> str | None:
-        """Append behind that place, and give the new end of the chain; None if the place is taken or the key used."""
+        """Append after that place and return the new end of the chain; None if the place is taken or the key used."""
         link = Link(
             seq=entry.seq,
             at_us=to_micros(entry.at),
@@ -159,8 +159,8 @@ class SqlJournal:
         return None if appended is None else chain
 
     def _written_before(self, tx: sa.Connection, draft: Draft) -> tuple[Entry, ...]:
-        """Give what was recorded the first time; the same key for anything else is a mistake."""
-        # One more: under this key more may have been written than is given now.
+        """Give what was recorded the first time; the same key for anything else is an error."""
+        # One more: the first call may have written more events under this key.
         asked = [*draft.keys, f"{draft.key}#{len(draft.events)}"]
         rows = tx.execute(sa.select(journal).where(journal.c.key.in_(asked)).order_by(journal.c.seq)).all()
         pairs = list(zip(rows, draft.events, draft.bodies, strict=False))
@@ -169,7 +169,7 @@ class SqlJournal:
         return tuple(_placed(row, event) for row, event, _ in pairs)
 
     def _same(self, row: Any, event: Event, body: str) -> bool:
-        """Compare with what was written; a secret we have learned of since then makes no difference."""
+        """Compare with what was written; a secret that was added since then makes no difference."""
         if row.kind != event.kind or row.payload_hash == digest(body):
             return bool(row.kind == event.kind)
         if self._scrub is None or row.payload is None:
@@ -192,18 +192,18 @@ class SqlJournal:
 
     async def tail(self, *, after: int, gather: float = 0.0) -> AsyncIterator[Entry]:
         """Follow the journal from any process, without gap or duplicate."""
-        async with Wake(self._url) as wake:  # listening before the first read: nothing falls between
+        async with Wake(self._url) as wake:  # listening before the first read, so that nothing is missed
             while True:
                 page = await self.entries(after=after, limit=PAGE)
                 for entry in page:
                     after = entry.seq
                     yield entry
-                if len(page) < PAGE:  # whatever came after this page was read has woken us already
+                if len(page) < PAGE:  # an entry appended after this page was read has already caused a wake-up
                     await wake.wait(gather)
 
 
 def read_entry(row: Any) -> Entry:
-    """Turn a row into an entry, lifting old shapes."""
+    """Turn a row into an entry, upgrading old shapes."""
     if row.payload is None:
         raise Refused(
             f"The content of entry {row.seq} was redacted.", hint="Read it in a backup that was made before that."

@@ -1,4 +1,4 @@
-"""How a follower learns that something may have been appended, also by another process."""
+"""How a follower is notified of new entries, also from another process."""
 
 import asyncio
 from types import TracebackType

@@ -1,4 +1,4 @@
-"""What is about to be written, with every secret taken out: projected, queued, told and hashed is only this."""
+"""Removes every secret before anything is written: only the clean form is projected, queued, sent and hashed."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from midwatch.journal.upcasts import Shape, read_event, write_event
 
 LARGE = 64 * 1024
 Scrub = Callable[[str, JsonValue], JsonValue]
-"""Takes secrets out of a payload of this kind, or without one out of a text; what is clean comes back untouched."""
+"""Takes secrets out of a payload of this kind, or out of a text without a kind; clean input is returned unchanged."""
 
 
 class Draft(NamedTuple):
@@ -40,7 +40,7 @@ async def drafted(draft: Draft, scrub: Scrub | None) -> Draft:
     draft = draft._replace(bodies=bodies, actor=clean_text(draft.actor, scrub), key=clean_text(draft.key, scrub))
     if sum(map(len, bodies)) < LARGE:
         return _scrubbed(draft, shapes, scrub)
-    # Neither the loop nor a transaction waits for a long look.
+    # In a thread: neither the loop nor a transaction waits for a long scan.
     return await asyncio.to_thread(_scrubbed, draft, shapes, scrub)
 
 
@@ -51,7 +51,7 @@ def clean_text(text: str, scrub: Scrub | None) -> str:
 
 
 def _scrubbed(draft: Draft, shapes: Sequence[Shape], scrub: Scrub) -> Draft:
-    """Redact each event, and make sure that it is still one."""
+    """Redact each event, and check that it is still valid."""
     events, bodies = list(draft.events), list(draft.bodies)
     for i, (event, shape) in enumerate(zip(draft.events, shapes, strict=True)):
         clean: Any = scrub(event.kind, shape)

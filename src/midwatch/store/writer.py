@@ -1,4 +1,4 @@
-"""The one line for writing: a thread of its own that runs whole transactions, one after another."""
+"""The single writer: its thread runs whole transactions, one after another."""
 
 import asyncio
 import threading
@@ -38,7 +38,7 @@ class Write:
 class DatabaseWriter:
     """A transaction crosses to the thread once; waiting for each of its statements in the loop costs twice as much.
 
-    What waits together is committed together: each write in a savepoint of its own, and one wait for the disk for all.
+    What waits together is committed together: each write in its own savepoint, with one wait for the disk for all.
     """
 
     def __init__(self, url: str) -> None:
@@ -50,9 +50,9 @@ class DatabaseWriter:
     async def write(
         self, work: Callable[[sa.Connection], T], then: Callable[[T], None] | None = None, *, lasting: bool = True
     ) -> T:
-        """Run the work, all of it or nothing; `then` hears in the writer's thread that it is committed.
+        """Run the work, all of it or nothing; `then` runs in the writer's thread after the commit.
 
-        What has begun is finished, also when the caller is cancelled meanwhile. What need not last a power cut does
+        Work that has begun is finished, even if the caller is cancelled. Work that need not survive a power cut does
         not wait for the disk. After a lost connection the work is run once more.
         """
         write = Write(work, then, lasting)
@@ -62,7 +62,7 @@ class DatabaseWriter:
         return await asyncio.wrap_future(write.done)
 
     def _serve(self) -> None:
-        """Carry out what waits; most of the time that is one write, or none since another call served it."""
+        """Run the waiting writes; usually that is one, or none because another call served it."""
         with self._guard:
             some = [self._waiting.popleft() for _ in range(min(len(self._waiting), TOGETHER))]
         some = [one for one in some if one.done.set_running_or_notify_cancel()]  # from here on it is finished
@@ -80,7 +80,7 @@ class DatabaseWriter:
                 if not error.connection_invalidated:
                     raise
                 result = self._transact(one)  # the connection was lost and the pool is new
-        except BaseException as error:  # noqa: BLE001  whatever it is, it belongs to the caller
+        except BaseException as error:  # noqa: BLE001  any error belongs to the caller
             one.done.set_exception(error)
         else:
             one.finish(result)
@@ -90,7 +90,7 @@ class DatabaseWriter:
             return one.work(tx)
 
     def _together(self, some: list[Write]) -> None:
-        """One transaction for all; where it cannot be committed, each gets one of its own."""
+        """One transaction for all; if it cannot be committed, each gets its own."""
         results: list[tuple[Write, Any]] = []
         refused: list[tuple[Write, Exception]] = []
         try:

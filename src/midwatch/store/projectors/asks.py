@@ -1,4 +1,4 @@
-"""Asks and what passed the door."""
+"""Asks, and effects behind the door."""
 
 import sqlalchemy as sa
 
@@ -14,7 +14,7 @@ from midwatch.terms.asks import AskState, Silence
 
 @on(ev.AskOpened)
 def ask_opened(c: sa.Connection, entry: Entry, event: ev.AskOpened) -> None:
-    """It waits, visibly, with its deadline."""
+    """It is open, with its deadline."""
     fields = event.draft.model_dump(mode="json", exclude={"deadline_minutes"})
     insert(
         c,
@@ -46,13 +46,13 @@ def _settle(c: sa.Connection, entry: Entry, ask: str, state: AskState, **values:
 
 @on(ev.AskAnswered)
 def ask_answered(c: sa.Connection, entry: Entry, event: ev.AskAnswered) -> None:
-    """The first answer wins; later ones are told so."""
+    """The first answer wins; later ones are refused."""
     _settle(c, entry, event.ask, AskState.ANSWERED, answer=event.answer, answer_text=event.text, answered_by=event.by)
 
 
 @on(ev.AskExpired)
 def ask_expired(c: sa.Connection, entry: Entry, event: ev.AskExpired) -> None:
-    """Silence is an answer too, the one that was stated."""
+    """Silence counts as the answer that the ask stated."""
     _settle(c, entry, event.ask, AskState.EXPIRED, answer=event.meant, answered_by="silence")
 
 
@@ -97,7 +97,7 @@ def tool_called(c: sa.Connection, entry: Entry, event: ev.ToolCalled) -> None:
 
 @on(ev.ToolFinished)
 def tool_finished(c: sa.Connection, entry: Entry, event: ev.ToolFinished) -> None:
-    """It came to its one end."""
+    """It has its one end."""
     change(
         c,
         tool_invocations,

@@ -1,4 +1,4 @@
-"""The time box of a job: it runs while somebody is at work, rests while the job waits, and stops it at its end."""
+"""The time box of a job: it runs with the job, pauses while the job waits, and stops the job at its end."""
 
 import sqlalchemy as sa
 
@@ -13,7 +13,7 @@ from midwatch.terms.jobs import JobState
 
 @on(ev.JobBoxOpened)
 def box_opened(c: sa.Connection, entry: Entry, event: ev.JobBoxOpened) -> None:
-    """A timer wakes us at its end, whatever was restarted meanwhile."""
+    """A timer ends it, even after a restart."""
     by_epoch(c, event.job, event.epoch, boxes=event.number, box_began_at=entry.at)
     set_timer(c, box_timer_of(event.job), "box", event.job, event.due_at)
 
@@ -27,7 +27,7 @@ def job_warned(c: sa.Connection, entry: Entry, event: ev.JobWarned) -> None:
 
 @on(ev.JobBoxed)
 def job_boxed(c: sa.Connection, entry: Entry, event: ev.JobBoxed) -> None:
-    """It is asked to stop, like any other; whoever works on it is woken by this entry."""
+    """The job is to stop; this entry wakes its worker."""
     clear_timer(c, box_timer_of(event.job))
     change(
         c,

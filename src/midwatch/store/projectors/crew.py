@@ -13,7 +13,7 @@ from midwatch.store.schema.tables import fuel, jobs, reservations
 
 @on(ev.ModelCalled)
 def model_called(c: sa.Connection, _: Entry, event: ev.ModelCalled) -> None:
-    """Paid whatever became of the job meanwhile; what was set aside for it comes back in the same transaction."""
+    """Counted in any state of the job; its reservation is released in the same transaction."""
     now = row(c, jobs, event.job)
     change(
         c,
@@ -29,7 +29,7 @@ def model_called(c: sa.Connection, _: Entry, event: ev.ModelCalled) -> None:
 
 @on(ev.AgentBegan)
 def agent_began(c: sa.Connection, entry: Entry, event: ev.AgentBegan) -> None:
-    """The name of the conversation is what a later attempt goes on with; one whose end nobody saw counts until now."""
+    """A later attempt resumes the conversation by its name; one without a recorded end counts until now."""
     now = row(c, jobs, event.job)
     ran = _ran(now["agent_began_at"], entry)
     named = {"model": event.model, "conversation": event.conversation}

@@ -1,4 +1,4 @@
-"""Jobs that were held up: they stumbled, wait, go on, or are to stop."""
+"""Jobs that were held up: they failed, wait, resume, or are to stop."""
 
 import sqlalchemy as sa
 
@@ -30,7 +30,7 @@ def job_stumbled(c: sa.Connection, entry: Entry, event: ev.JobStumbled) -> None:
 
 @on(ev.JobWaits)
 def job_waits(c: sa.Connection, entry: Entry, event: ev.JobWaits) -> None:
-    """Somebody or some hour wakes it; one that is to stop meanwhile stays to be stopped."""
+    """A person or a timer wakes it; a job that is to stop still stops."""
     now = row(c, jobs, event.job)
     failed = event.attempt > now["attempt"]
     tried = {"stage": event.stage.value, "attempt": now["attempt"], "cause": event.cause, "said": event.why}
@@ -59,7 +59,7 @@ def _waiting(state: str) -> JobState:
 
 @on(ev.JobWoken)
 def job_woken(c: sa.Connection, _: Entry, event: ev.JobWoken) -> None:
-    """Once; whatever else would have woken it comes too late."""
+    """Once; a second wake-up is stale."""
     where = {"id": event.job, "epoch": event.epoch, "stage": event.stage, "state": JobState.WAITING}
     change(c, jobs, where, state=JobState.QUEUED, attempt=event.attempt, waits_for="", wakes_at=None)
     clear_timer(c, timer_of(event.job))
@@ -81,7 +81,7 @@ def job_granted(c: sa.Connection, _: Entry, event: ev.JobGranted) -> None:
 
 @on(ev.JobStopRequested)
 def job_stop_requested(c: sa.Connection, _: Entry, event: ev.JobStopRequested) -> None:
-    """Whoever works on it is woken by this entry."""
+    """This entry wakes its worker."""
     clear_timer(c, timer_of(event.job))
     clear_timer(c, box_timer_of(event.job))
     change(c, jobs, {"id": event.job, "state": NOT_OVER}, state=JobState.STOPPING, why=event.why)

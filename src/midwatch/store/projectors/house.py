@@ -12,7 +12,7 @@ from midwatch.terms.projects import SessionState, WorkStatus
 
 @on(ev.ProjectAdded)
 def project_added(c: sa.Connection, entry: Entry, event: ev.ProjectAdded) -> None:
-    """Names are unique among the projects on the books."""
+    """Names are unique among the projects that were not removed."""
     new = event.project
     taken = sa.select(projects.c.id).where(projects.c.name == new.name, projects.c.removed.is_(False))
     if c.execute(taken).first():
@@ -121,7 +121,7 @@ def settings_discarded(c: sa.Connection, _: Entry, event: ev.SettingsDiscarded) 
 
 @on(ev.LevelChanged)
 def level_changed(c: sa.Connection, entry: Entry, event: ev.LevelChanged) -> None:
-    """One row holds what stands; a night under way follows it at once."""
+    """One row holds the current level; a running night follows it at once."""
     c.execute(standing.delete())
     insert(c, standing, id="level", level=event.level, since=entry.at)
     adjust(c, sessions, {"state": SessionState.AUTONOMOUS}, level=event.level)

@@ -1,4 +1,4 @@
-"""Jobs and pull requests. Only the newest epoch may speak for a job: an older one is Stale."""
+"""Jobs and pull requests. Only the newest epoch may change a job: an older one is Stale."""
 
 import sqlalchemy as sa
 
@@ -26,7 +26,7 @@ def timer_of(job: str) -> str:
 
 @on(ev.JobCreated)
 def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
-    """One job at a time in a project, whoever asks, and only while its night is under way; a person may go on later."""
+    """One job at a time in a project, and only while its night runs; a person may resume one later."""
     state = c.execute(sa.select(sessions.c.state).where(sessions.c.id == event.session)).scalar()
     if state not in {None, SessionState.AUTONOMOUS.value} and event.stage is Stage.MIRROR:
         raise Stale("The night is over.", hint="Order it for the next one.")
@@ -71,7 +71,7 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
 
 
 def _carried_on(c: sa.Connection, event: ev.JobCreated) -> dict[str, object]:
-    """What a job that goes on takes over from the one it follows; one that begins has nothing yet."""
+    """What a resumed job takes over from the earlier one; a new job takes nothing."""
     if event.stage is Stage.MIRROR:
         nothing = {
             "plan_hash": "",
@@ -89,13 +89,13 @@ def _carried_on(c: sa.Connection, event: ev.JobCreated) -> dict[str, object]:
 
 
 def by_epoch(c: sa.Connection, job: str, of: int, /, *at: Stage, **values: object) -> None:
-    """Change a job that is not over, in the name of its newest epoch."""
+    """Change a job that is not over, on behalf of its newest epoch."""
     where = {"id": job, "epoch": of, "state": NOT_OVER}
     change(c, jobs, where | ({"stage": tuple(one.value for one in at)} if at else {}), **values)
 
 
 ONCE_ONE = {(Stage.BUNDLE.value, Stage.QUARANTINE)}
-"""Stages that were one when older journals were written: what is claimed there comes right after."""
+"""Stages that were one in older journals: the claimed stage follows directly."""
 
 
 @on(ev.JobClaimed)
@@ -123,7 +123,7 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
 
 @on(ev.JobMirrored)
 def job_mirrored(c: sa.Connection, _: Entry, event: ev.JobMirrored) -> None:
-    """What it stands on is known."""
+    """Its base commit is known."""
     by_epoch(c, event.job, event.epoch, Stage.MIRROR, repository=event.repository, stage=Stage.SETUP, attempt=1)
 
 
@@ -136,7 +136,7 @@ def job_prepared(c: sa.Connection, _: Entry, event: ev.JobPrepared) -> None:
 
 @on(ev.JobExecuted)
 def job_executed(c: sa.Connection, _: Entry, event: ev.JobExecuted) -> None:
-    """Not believed yet."""
+    """Not verified yet."""
     by_epoch(
         c,
         event.job,
@@ -151,7 +151,7 @@ def job_executed(c: sa.Connection, _: Entry, event: ev.JobExecuted) -> None:
 
 @on(ev.JobBundled)
 def job_bundled(c: sa.Connection, _: Entry, event: ev.JobBundled) -> None:
-    """Not looked at yet."""
+    """Not inspected yet."""
     by_epoch(c, event.job, event.epoch, Stage.BUNDLE, bundle=event.bundle, stage=Stage.QUARANTINE, attempt=1)
 
 
@@ -172,7 +172,7 @@ def job_quarantined(c: sa.Connection, _: Entry, event: ev.JobQuarantined) -> Non
 
 @on(ev.JobVerified)
 def job_verified(c: sa.Connection, _: Entry, event: ev.JobVerified) -> None:
-    """Mend or deliver."""
+    """Repair or deliver."""
     stage = Stage.REPAIR if event.repair else Stage.DELIVER
     by_epoch(c, event.job, event.epoch, Stage.VERIFY, proof=event.proof, stage=stage, attempt=1)
 
@@ -201,7 +201,7 @@ def job_delivered(c: sa.Connection, _: Entry, event: ev.JobDelivered) -> None:
 
 @on(ev.JobEnded)
 def job_ended(c: sa.Connection, entry: Entry, event: ev.JobEnded) -> None:
-    """Over; worth a thought."""
+    """Its end calls a round."""
     now = row(c, jobs, event.job)
     by_epoch(c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at)
     change(c, jobs, {"id": event.job}, waits_for="", wakes_at=None, agent_began_at=None, **rested(c, now, entry.at))
@@ -244,7 +244,7 @@ def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpe
 
 @on(PullRequestReworded)
 def pull_request_reworded(c: sa.Connection, _: Entry, event: PullRequestReworded) -> None:
-    """While somebody may still read it."""
+    """Only while it is open."""
     change(c, pull_requests, {"id": event.pull_request, "state": "open"}, body=event.body)
 
 

@@ -27,7 +27,7 @@ def evidence_found(c: sa.Connection, entry: Entry, event: ev.EvidenceFound) -> N
 
 @on(ev.ClaimMade)
 def claim_made(c: sa.Connection, entry: Entry, event: ev.ClaimMade) -> None:
-    """With what it stands on."""
+    """With its evidence."""
     fields = event.claim.model_dump(mode="json")
     insert(c, claims, **fields, run=event.run, project=event.project, created_at=entry.at)
 
@@ -99,7 +99,7 @@ def run_scored(c: sa.Connection, _: Entry, event: ev.RunScored) -> None:
 
 @on(ev.ReviewSubmitted)
 def review_submitted(c: sa.Connection, entry: Entry, event: ev.ReviewSubmitted) -> None:
-    """The night's ratings go to each of its runs; outcomes to the recommendation they speak of."""
+    """The night's ratings go to each of its runs; outcomes to their recommendation."""
     given = event.review
     adjust(
         c,
@@ -126,6 +126,6 @@ def review_submitted(c: sa.Connection, entry: Entry, event: ev.ReviewSubmitted) 
 
 @on(ev.ReviewTimedOut)
 def review_timed_out(c: sa.Connection, _: Entry, event: ev.ReviewTimedOut) -> None:
-    """Time-outs count for nothing."""
+    """A time-out is not scored."""
     adjust(c, evaluations, {"session": event.session, "capture_status": "pending"}, capture_status="timeout")
     clear_timer(c, f"review:{event.session}")

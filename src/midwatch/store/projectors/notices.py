@@ -1,4 +1,4 @@
-"""Notices, their way to each channel, and the messages they went into."""
+"""Notices, their delivery to each channel, and the messages that contained them."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ ON_THE_WAY = (DeliveryState.WAITING.value, DeliveryState.SENDING.value)
 
 @on(NoticeRaised)
 def notice_raised(c: sa.Connection, entry: Entry, event: NoticeRaised) -> None:
-    """It stands in the outbox until the log took it."""
+    """It is in the outbox until the log has it."""
     insert(
         c,
         notices,
@@ -57,13 +57,13 @@ def _settled_if_logged(entry: Entry, delivery: Delivery) -> dict[str, object]:
 
 
 def _lost(c: sa.Connection, entry: Entry, push: str) -> None:
-    """Whoever was to send it is gone; what was in it goes another way, and nobody hands this one over any more."""
+    """Its sender is gone: its notices go into another message, and this one is not sent again."""
     adjust(c, pushes, {"id": push, "state": PushState.SENDING}, state=PushState.UNKNOWN, settled_at=entry.at)
 
 
 @on(PushBegun)
 def push_begun(c: sa.Connection, entry: Entry, event: PushBegun) -> None:
-    """Whoever comes second finds nothing left to send."""
+    """A second sender finds nothing left to send."""
     for notice in event.notices:
         name = delivery_id(notice, event.channel)
         now = row(c, deliveries, name)
@@ -91,7 +91,7 @@ def push_begun(c: sa.Connection, entry: Entry, event: PushBegun) -> None:
 
 @on(PushFailed)
 def push_failed(c: sa.Connection, entry: Entry, event: PushFailed) -> None:
-    """What was in it waits for another try, or is given up."""
+    """Its notices wait for another try, or are not tried again."""
     change(
         c,
         pushes,
@@ -118,7 +118,7 @@ def push_failed(c: sa.Connection, entry: Entry, event: PushFailed) -> None:
 
 @on(NoticeSent)
 def notice_sent(c: sa.Connection, entry: Entry, event: NoticeSent) -> None:
-    """Each channel once. The log takes a notice by itself, before anybody else has it."""
+    """Each channel once. The log has a notice before any other channel."""
     if not event.push:
         change(c, notices, {"id": event.notice, "sent_by": ""}, sent_by=event.channel, sent_at=entry.at)
         return
@@ -129,7 +129,7 @@ def notice_sent(c: sa.Connection, entry: Entry, event: NoticeSent) -> None:
 
 
 def _wake(c: sa.Connection, channel: str) -> None:
-    """The channel is looked at when the first of what waits for it is due."""
+    """A timer for when the first notice that waits for the channel is due."""
     waiting = sa.select(sa.func.min(deliveries.c.due_at)).where(
         deliveries.c.channel == channel, deliveries.c.state.in_(ON_THE_WAY)
     )

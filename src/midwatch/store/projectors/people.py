@@ -1,4 +1,4 @@
-"""What happens at the door, as rows."""
+"""People, logins and tokens, as rows."""
 
 import sqlalchemy as sa
 
@@ -31,7 +31,7 @@ def person_added(c: sa.Connection, entry: Entry, event: ev.PersonAdded) -> None:
 
 @on(ev.PersonChanged)
 def person_changed(c: sa.Connection, _: Entry, event: ev.PersonChanged) -> None:
-    """Only of those who may still enter."""
+    """Only while the person may log in."""
     change(c, people, {"id": event.person, "removed": False}, role=event.role)
 
 
@@ -44,12 +44,12 @@ def person_removed(c: sa.Connection, _: Entry, event: ev.PersonRemoved) -> None:
 
 @on(ev.PersonEntered)
 def person_entered(c: sa.Connection, entry: Entry, event: ev.PersonEntered) -> None:
-    """Nobody enters who was removed meanwhile."""
+    """A removed person cannot log in."""
     change(c, people, {"id": event.person, "removed": False}, last_entered_at=entry.at)
 
 
 def only_written(_: sa.Connection, __: Entry, ___: Happening) -> None:
-    """The entry itself is all there is."""
+    """No row: the entry is enough."""
 
 
 for _kind in (ev.PersonInvited, ev.PersonLeft, ev.PersonRefused):
@@ -58,7 +58,7 @@ for _kind in (ev.PersonInvited, ev.PersonLeft, ev.PersonRefused):
 
 @on(ev.TokenIssued)
 def token_issued(c: sa.Connection, entry: Entry, event: ev.TokenIssued) -> None:
-    """It lives as long as its person and its date."""
+    """It is valid until its date, while its person may log in."""
     fields = event.model_dump(exclude={"kind", "token"})
     fields["scopes"] = [scope.value for scope in event.scopes]
     insert(c, tokens, **fields, id=event.token, number=next_number(c, tokens), revoked=False, created_at=entry.at)

@@ -1,4 +1,4 @@
-"""Plans: every version is kept, with who said what to it."""
+"""Plans: every version is kept, with each person's answer."""
 
 import sqlalchemy as sa
 
@@ -75,5 +75,5 @@ def job_approved(c: sa.Connection, entry: Entry, event: ev.JobApproved) -> None:
 
 
 def settle(c: sa.Connection, entry: Entry, job: str, fate: str, by: str = "", said: str = "") -> None:
-    """Say what became of the version that was open; none is, where a job ended before or after."""
+    """Record how the open version ended; a job that ended earlier or later has none."""
     adjust(c, plans, {"job": job, "fate": "open"}, fate=fate, by=by, said=said, settled_at=entry.at)

@@ -34,7 +34,7 @@ def preflight_begun(c: sa.Connection, entry: Entry, event: ev.PreflightBegun) ->
 
 @on(ev.PreflightChecked)
 def preflight_checked(c: sa.Connection, entry: Entry, event: ev.PreflightChecked) -> None:
-    """Each thing is told once, and only while somebody waits for it."""
+    """Each finding is recorded once, and only while the preflight runs."""
     found = row(c, preflights, event.preflight)
     if found["state"] != PreflightState.RUNNING.value:
         raise Stale("This preflight is over.", hint="Look at the newest one.")
@@ -56,6 +56,6 @@ def line_id(preflight: str, what: str, subject: str) -> str:
 
 @on(ev.PreflightEnded)
 def preflight_ended(c: sa.Connection, entry: Entry, event: ev.PreflightEnded) -> None:
-    """It says what it found, for good."""
+    """Its result is final."""
     running = {"id": event.preflight, "state": PreflightState.RUNNING}
     change(c, preflights, running, state=PreflightState.ENDED, error=event.error, ended_at=entry.at)

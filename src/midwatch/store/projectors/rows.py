@@ -30,7 +30,7 @@ def on(
 
 
 def insert(connection: sa.Connection, table: sa.Table, **values: object) -> None:
-    """Add a row; one that is there already means that somebody was faster."""
+    """Add a row; one that exists already is Stale."""
     try:
         connection.execute(table.insert(), _plain(values))
     except sa.exc.IntegrityError as there:
@@ -39,7 +39,7 @@ def insert(connection: sa.Connection, table: sa.Table, **values: object) -> None
 
 
 def change(connection: sa.Connection, table: sa.Table, where: Mapping[str, object], **values: object) -> None:
-    """Change exactly the rows that are in the expected state; none there means the world moved on."""
+    """Change exactly the rows that are in the expected state; if there are none, it is Stale."""
     if not connection.execute(table.update().where(*_matches(table, where)).values(**_plain(values))).rowcount:
         raise Stale(
             f"{table.name}: nothing is {_said(where)} any more.", hint="Look at the current state and try again."
@@ -71,7 +71,7 @@ def set_timer(connection: sa.Connection, name: str, kind: str, subject: str, due
 
 
 def clear_timer(connection: sa.Connection, name: str) -> None:
-    """Nobody waits for this any more."""
+    """Remove a wait."""
     connection.execute(timers.delete().where(timers.c.id == name))
 
 

@@ -15,7 +15,7 @@ LIVE = ("briefing", "autonomous", "debrief")
 
 
 def call_round(c: sa.Connection, session: str, at: datetime) -> None:
-    """Something happened that is worth a thought: think at once, or right after the round that is under way."""
+    """Something happened that calls for a round: at once, or right after the current one."""
     now = c.execute(sa.select(sessions).where(sessions.c.id == session)).mappings().first()
     if now is None or now["state"] != SessionState.AUTONOMOUS.value:
         return
@@ -27,14 +27,14 @@ def call_round(c: sa.Connection, session: str, at: datetime) -> None:
 
 def _next_round(c: sa.Connection, session: str, at: datetime) -> None:
     if row(c, sessions, session)["ad_hoc"]:
-        return  # a command has one thing to do; nobody thinks about what else there might be
+        return  # a command has one thing to do; no round looks for more
     adjust(c, sessions, {"id": session}, next_round_at=at, round_wanted=False)
     set_timer(c, f"round:{session}", "round", session, at)
 
 
 @on(ev.SessionOpened)
 def session_opened(c: sa.Connection, entry: Entry, event: ev.SessionOpened) -> None:
-    """One night at a time is on stage; a second is refused. A person's own command stands beside it."""
+    """One night at a time; a second is refused. A person's own command may run beside it."""
     if not event.ad_hoc:
         _clear_the_stage(c, entry)
     insert(
@@ -89,7 +89,7 @@ def orders_changed(c: sa.Connection, entry: Entry, event: ev.OrdersChanged) -> N
 
 @on(ev.OrdersSigned)
 def orders_signed(c: sa.Connection, entry: Entry, event: ev.OrdersSigned) -> None:
-    """Consent to exactly what was read: orders that were edited meanwhile are not what was signed."""
+    """Consent to exactly what was read: orders edited after that are not what was signed."""
     now = row(c, sessions, event.session)
     if digest(canonical(now["orders"])) != event.orders_hash:
         raise Stale("The orders were changed while they were being signed.", hint="Read them again: midwatch brief")
@@ -129,7 +129,7 @@ def session_paused(c: sa.Connection, _: Entry, event: ev.SessionPaused) -> None:
 
 @on(ev.SessionResumed)
 def session_resumed(c: sa.Connection, entry: Entry, event: ev.SessionResumed) -> None:
-    """Think at once: the world may have changed."""
+    """A round at once: the facts may have changed."""
     where = {"id": event.session, "state": SessionState.AUTONOMOUS, "paused": True}
     change(c, sessions, where, paused=False, why_paused="", last_moved_at=entry.at)
     if not row(c, sessions, event.session)["round_active"]:
@@ -138,7 +138,7 @@ def session_resumed(c: sa.Connection, entry: Entry, event: ev.SessionResumed) ->
 
 @on(ev.SessionDebriefing)
 def session_debriefing(c: sa.Connection, entry: Entry, event: ev.SessionDebriefing) -> None:
-    """No more rounds; what runs is stopped by those who carry it out."""
+    """No more rounds; what runs is stopped by its workers."""
     change(
         c,
         sessions,
@@ -156,7 +156,7 @@ def session_debriefing(c: sa.Connection, entry: Entry, event: ev.SessionDebriefi
 
 @on(ev.SessionEnded)
 def session_ended(c: sa.Connection, entry: Entry, event: ev.SessionEnded) -> None:
-    """Over, from whatever it was."""
+    """Ends it from any state."""
     change(
         c,
         sessions,
@@ -171,13 +171,13 @@ def session_ended(c: sa.Connection, entry: Entry, event: ev.SessionEnded) -> Non
 
 @on(ev.MessageSaid)
 def message_said(c: sa.Connection, entry: Entry, event: ev.MessageSaid) -> None:
-    """Kept for the next look at the world."""
+    """Kept for the next round."""
     insert(c, messages, id=event.message, session=event.session, by=event.by, text=event.text, created_at=entry.at)
 
 
 @on(ev.CheckInMade)
 def check_in_made(c: sa.Connection, entry: Entry, event: ev.CheckInMade) -> None:
-    """The night spoke."""
+    """A report of the night."""
     fields = event.model_dump(mode="json", exclude={"kind"})
     insert(c, check_ins, **fields, id=f"chk_{entry.seq}", created_at=entry.at)
     adjust(c, sessions, {"id": event.session}, last_check_in_at=entry.at, last_moved_at=entry.at)
@@ -185,7 +185,7 @@ def check_in_made(c: sa.Connection, entry: Entry, event: ev.CheckInMade) -> None
 
 @on(ev.RoundCalled)
 def round_called(c: sa.Connection, entry: Entry, event: ev.RoundCalled) -> None:
-    """One think at a time."""
+    """One round at a time."""
     change(
         c,
         sessions,
@@ -235,7 +235,7 @@ def round_ended(c: sa.Connection, entry: Entry, event: ev.RoundEnded) -> None:
 
 @on(ev.CouncilSpoke)
 def council_spoke(c: sa.Connection, entry: Entry, event: ev.CouncilSpoke) -> None:
-    """Words and decision are kept."""
+    """Opinions and decision are kept."""
     insert(
         c,
         deliberations,
@@ -250,7 +250,7 @@ def council_spoke(c: sa.Connection, entry: Entry, event: ev.CouncilSpoke) -> Non
 
 @on(ev.ActJudged)
 def act_judged(c: sa.Connection, entry: Entry, event: ev.ActJudged) -> None:
-    """A decision exists from here on, and must come to one end."""
+    """A decision exists from here on, and must have one end."""
     insert(
         c,
         acts,

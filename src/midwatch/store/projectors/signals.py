@@ -12,7 +12,7 @@ from midwatch.terms.signals import SignalKind, SignalState
 
 @on(ev.SignalSeen)
 def signal_seen(c: sa.Connection, entry: Entry, event: ev.SignalSeen) -> None:
-    """A question waits for its answer, even one that nobody could read; the rest is only kept."""
+    """A question waits for its answer, even an unreadable one; the rest is only kept."""
     job = _newest(c, event)
     asks = event.says is SignalKind.NEEDS_INPUT
     insert(
@@ -46,12 +46,12 @@ def signal_passed(c: sa.Connection, _: Entry, event: ev.SignalPassed) -> None:
 
 @on(ev.MilestoneReached)
 def milestone_reached(c: sa.Connection, _: Entry, event: ev.MilestoneReached) -> None:
-    """No row of its own: the entry is all there is."""
+    """No row: the entry is enough."""
     _newest(c, event)
 
 
 def _newest(c: sa.Connection, event: ev.SignalSeen | ev.SignalPassed | ev.MilestoneReached) -> sa.RowMapping:
-    """Give the job, unless another attempt speaks for it by now."""
+    """Give the job, unless a newer attempt has it."""
     job = row(c, jobs, event.job)
     if job["epoch"] != event.epoch:
         hint = "Look at the current state and try again."

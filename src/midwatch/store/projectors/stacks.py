@@ -1,4 +1,4 @@
-"""Stacks: begun, made, merged or told elsewhere, taken back."""
+"""Stacks: begun, made, merged or posted elsewhere, undone."""
 
 import sqlalchemy as sa
 
@@ -15,7 +15,7 @@ def _timer(stack: str) -> str:
 
 @on(ev.StackBegun)
 def stack_begun(c: sa.Connection, entry: Entry, event: ev.StackBegun) -> None:
-    """A timer gives it up, whatever becomes of whoever makes it."""
+    """A timer ends it, even if its maker dies."""
     fields = event.model_dump(exclude={"kind", "stack"})
     insert(
         c,
@@ -40,7 +40,7 @@ def stack_begun(c: sa.Connection, entry: Entry, event: ev.StackBegun) -> None:
 
 @on(ev.StackMade)
 def stack_made(c: sa.Connection, entry: Entry, event: ev.StackMade) -> None:
-    """Once: whoever comes later, or after it was given up, is told so."""
+    """Once: a later result, or one after the time-out, is refused."""
     fields = event.model_dump(mode="json", exclude={"kind", "stack", "session", "project"})
     where = {"id": event.stack, "state": StackState.MAKING}
     change(c, stacks, where, **fields, state=StackState.MADE, made_at=entry.at)

@@ -1,4 +1,4 @@
-"""Each attempt at a stage as a row of its own: a second look at the events of a job, after its own projector."""
+"""Each attempt at a stage as its own row: runs on the events of a job, after the job's projector."""
 
 import sqlalchemy as sa
 
@@ -47,7 +47,7 @@ def keep(c: sa.Connection, entry: Entry) -> None:
 
 def _begin(c: sa.Connection, entry: Entry, of: ev.JobClaimed | ev.JobPlanned) -> None:
     number = c.execute(sa.select(sa.func.count()).where(steps.c.job == of.job)).scalar_one() + 1
-    # A plan that waits for its approval is nobody's attempt, but it is a step, and often the longest.
+    # A plan that waits for approval is no attempt, but it is a step, and often the longest.
     claimed = {"stage": of.stage, "attempt": of.attempt, "worker": of.worker} if isinstance(of, ev.JobClaimed) else {}
     insert(
         c,

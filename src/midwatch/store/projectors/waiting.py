@@ -14,7 +14,7 @@ def box_timer_of(job: str) -> str:
 
 
 def rested(c: sa.Connection, now: sa.RowMapping, at: datetime) -> dict[str, object]:
-    """Let the time box rest: what it used so far is counted, and nobody is woken meanwhile."""
+    """Pause the time box: what it used so far is counted, and its timer is cleared."""
     clear_timer(c, box_timer_of(now["id"]))
     began = now["box_began_at"]
     used = max(0, int((at - began).total_seconds())) if began is not None else 0

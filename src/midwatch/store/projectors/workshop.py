@@ -12,14 +12,14 @@ from midwatch.store.schema.tables import connections
 
 @on(ev.ConnectionSeen)
 def connection_seen(c: sa.Connection, entry: Entry, event: ev.ConnectionSeen) -> None:
-    """Whatever became of the job meanwhile: it happened."""
+    """Recorded in any state of the job."""
     fields = event.model_dump(mode="json", exclude={"kind"})
     insert(c, connections, **fields, id=str(entry.seq), created_at=entry.at)
 
 
 @on(ev.SetupFinished)
 def setup_finished(c: sa.Connection, _: Entry, event: ev.SetupFinished) -> None:
-    """Every room of the job is lent what it made."""
+    """Every room of the job gets the result."""
     by_epoch(c, event.job, event.epoch, setup_key=event.fingerprint)
 
 

@@ -25,7 +25,7 @@ class Audit:
 
 
 def audit(url: str) -> Audit:
-    """Check journal and records as they stand, in one snapshot: a night may be writing meanwhile."""
+    """Check journal and records in one snapshot, because a night may be writing."""
     engine = open_for_audit(url)
     try:
         with engine.connect() as connection:

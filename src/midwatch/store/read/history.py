@@ -91,7 +91,7 @@ class SqlHistory:
         return tuple([row[0] for row in await self._reader.rows(mine.union_all(about))])
 
     async def owners_of(self, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
-        """Tell to which run and work item jobs belong, and what asks are about."""
+        """Which run and work item each job belongs to, and what each ask is about."""
         jobs, asks = tables.jobs, tables.asks
         mine = sa.select(jobs.c.id, jobs.c.run, jobs.c.work_item).where(jobs.c.id.in_(ids))
         about = sa.select(asks.c.id, asks.c.subject).where(asks.c.id.in_(ids))
@@ -144,7 +144,7 @@ def _names(things: Collection[str]) -> sa.ColumnElement[bool]:
 
 def _called(table: sa.Table, prefix: str) -> sa.Select[tuple[object, ...]]:
     columns = [table.c.id, *(table.c[name].label(field) for name, field in COLUMNS.items() if name in table.c)]
-    if prefix == "act":  # an act's number counts within its night; people know it by what it is
+    if prefix == "act":  # an act's number is unique only within its night; people know it by its kind
         columns = [table.c.id, table.c.kind.label("title"), table.c.project, table.c.session]
     elif prefix == "ses":
         columns.append(table.c.ad_hoc)

@@ -13,7 +13,7 @@ from midwatch.terms.term import Term
 
 R = TypeVar("R", bound=Term)
 MOST_DIGITS = 18
-"""A longer number is no number of ours and would not fit the column."""
+"""Longer numbers do not exist and would not fit the column."""
 LISTED = {
     "projects": "midwatch project",
     "work_items": "midwatch work",
@@ -28,7 +28,7 @@ LISTED = {
     "people": "midwatch person",
     "tokens": "midwatch token",
 }
-"""Which verb lists a table's rows, for whoever asked for one that is not there."""
+"""The command that lists a table's rows, for the hint when one does not exist."""
 HEAD = sa.select(sa.func.max(journal.c.seq))
 ORDER = ("number", "seq", "created_at", "started_at", "retrieved_at", "due_at", "since")
 

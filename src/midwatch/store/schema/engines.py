@@ -1,4 +1,4 @@
-"""How the database is opened: one writer, readers that cannot write, and the work engine's own door."""
+"""How the database is opened: one writer, readers that cannot write, and the work engine's own connections."""
 
 import sqlite3
 import threading
@@ -42,7 +42,7 @@ class WriteTurns:
         return len(self._waiting)
 
     def take(self) -> None:
-        """Wait for a turn; after the busy timeout go on without, and let SQLite decide."""
+        """Wait for a turn; after the busy timeout continue without one, and let SQLite decide."""
         with self._guard:
             if not self._taken:
                 self._taken = True
@@ -106,7 +106,7 @@ class TurnConnection(sqlite3.Connection):
 
 
 def is_sqlite(url: str) -> bool:
-    """Tell the two databases apart by their address."""
+    """Whether an address is SQLite's."""
     return url.startswith("sqlite")
 
 
@@ -137,7 +137,7 @@ def open_writer(url: str) -> sa.Engine:
         engine = sa.create_engine(url, pool_size=1, max_overflow=0, connect_args={"factory": TurnConnection})
         _write_at_begin(engine)
         return engine
-    # Not asked "are you there?" at each use, which costs a round trip: the writer repeats what a lost line cut off.
+    # No ping before each use, which costs a round trip: the writer repeats work after a lost connection.
     engine = sa.create_engine(
         _driver(url, sync=True),
         pool_size=1,
@@ -159,7 +159,7 @@ def begin_unsynced(engine: sa.Engine) -> Iterator[sa.Connection]:
                 yield line
             return
         raw = line.connection.dbapi_connection
-        _pragmas(raw, "synchronous=NORMAL")  # heeded outside a transaction only
+        _pragmas(raw, "synchronous=NORMAL")  # takes effect outside a transaction only
         try:
             with line.begin():
                 yield line
@@ -168,7 +168,7 @@ def begin_unsynced(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 def open_lease_writer(url: str) -> AsyncEngine:
-    """Open PostgreSQL for what is written beside the journal: a beat never waits for the append lock."""
+    """Open PostgreSQL for what is written beside the journal: a heartbeat never waits for the append lock."""
     return create_async_engine(
         _driver(url, sync=False), pool_size=2, pool_pre_ping=True, connect_args={"options": POSTGRES_LIMITS}
     )

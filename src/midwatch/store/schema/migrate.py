@@ -27,7 +27,7 @@ def _script() -> ScriptDirectory:
 
 
 def current_revision(connection: sa.Connection) -> str | None:
-    """Tell which shape the database has; None for an empty one."""
+    """Which shape the database has; None for an empty one."""
     return MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE}).get_current_revision()
 
 
@@ -52,7 +52,7 @@ def migrate(url: str) -> str:
 
 
 def bring_into_shape(url: str) -> None:
-    """Migrate, and say plainly what is wrong with a file that is no database of ours."""
+    """Migrate, and explain what is wrong with a file that is not a Midwatch database."""
     try:
         migrate(url)
     except sa.exc.DBAPIError as error:
@@ -108,7 +108,7 @@ def _upgrade(connection: sa.Connection, script: ScriptDirectory) -> None:
         return script._upgrade_revs("head", revision)  # type: ignore[arg-type]  # noqa: SLF001  no public way
 
     context = EnvironmentContext(Config(), script)
-    # Transactional on SQLite too: we begin by ourselves, so a kill in the middle leaves the old shape whole.
+    # Transactional on SQLite too: we begin the transaction, so a kill in the middle leaves the old shape intact.
     context.configure(
         connection=connection,
         fn=steps,

@@ -28,7 +28,7 @@ leases = sa.Table(
     sa.Column("executor", sa.Text, primary_key=True),
     sa.Column("beat", sa.DateTime(timezone=True), nullable=False),
 )
-"""Which workers live (PostgreSQL). Not a projection: a heartbeat is not history."""
+"""Which workers are alive (PostgreSQL). Not a projection: a heartbeat is not history."""
 
 credentials = sa.Table(
     "credentials",
@@ -40,7 +40,7 @@ credentials = sa.Table(
     sa.Column("role", sa.Text, nullable=False),
     sa.Column("expires_at", Micros),
 )
-"""What opens the door, as hashes: passwords by person, tokens and one-time links by their own hash. Not history."""
+"""Credentials as hashes: passwords by person, tokens and one-time links by their own hash. Not history."""
 
 logins = sa.Table(
     "logins",

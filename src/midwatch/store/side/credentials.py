@@ -1,4 +1,4 @@
-"""What opens the door, kept as hashes: passwords, tokens, one-time links, and who is signed in where."""
+"""Credentials, kept as hashes: passwords, tokens, one-time links, and who is signed in where."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from midwatch.terms.people import Credential, KeyKind, Login
 
 
 class SqlKeys:
-    """The two tables nobody can rebuild from the journal, because nothing secret is in it."""
+    """The two tables that cannot be rebuilt from the journal, because it holds no secrets."""
 
     def __init__(self, writer: DatabaseWriter, reader: DatabaseReader) -> None:
         self._writer = writer
@@ -43,7 +43,7 @@ class SqlKeys:
         return await self._writer.write(used)
 
     async def forget(self, subject: str) -> None:
-        """Drop everything that opens the door for a person or a token."""
+        """Drop every credential of a person or a token."""
 
         def forgotten(tx: sa.Connection) -> None:
             tx.execute(credentials.delete().where(credentials.c.subject == subject))
@@ -52,7 +52,7 @@ class SqlKeys:
         await self._writer.write(forgotten)
 
     async def sign_in(self, login: Login) -> None:
-        """Remember a login, and forget those that are over."""
+        """Store a login, and delete those that have expired."""
 
         def signed(tx: sa.Connection) -> None:
             tx.execute(logins.delete().where(logins.c.expires_at < login.seen_at))

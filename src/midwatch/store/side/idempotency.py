@@ -13,7 +13,7 @@ KEPT = timedelta(days=2)
 
 
 class StoredAnswer(Term):
-    """What was asked under a key, and what was answered; without a status nobody knows yet."""
+    """What was asked under a key, and what was answered; no status means not answered yet."""
 
     id: str
     request: str
@@ -31,7 +31,7 @@ class SqlAnswers:
         self._reader = reader
 
     async def claim(self, answer: StoredAnswer) -> StoredAnswer | None:
-        """Take a key for a request about to be carried out; gives what is there if somebody was faster."""
+        """Reserve a key for a request about to be carried out; returns the existing record if the key is taken."""
 
         def claimed(tx: sa.Connection) -> StoredAnswer | None:
             tx.execute(answers.delete().where(answers.c.at < answer.at - KEPT))
@@ -50,5 +50,5 @@ class SqlAnswers:
         await self._writer.write(lambda tx: tx.execute(settled).rowcount)
 
     async def release(self, name: str) -> None:
-        """Give a key free: nothing was carried out."""
+        """Free a key: nothing was carried out."""
         await self._writer.write(lambda tx: tx.execute(answers.delete().where(answers.c.id == name)).rowcount)

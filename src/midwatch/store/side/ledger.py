@@ -23,24 +23,24 @@ R = TypeVar("R", bound=Term)
 
 PATIENCE: Final = 120.0
 PAUSE: Final = 0.25
-"""Between two looks while requests under way, perhaps another server's, hold what is left."""
+"""Between two checks while requests under way, perhaps another server's, hold what is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Whose purses a job's requests are paid from, and what each may hold at most."""
+    """Which budgets pay for a job's requests, and the ceiling of each."""
 
     job: str
     run: str
     session: str
     ceilings: dict[Whose, Ceilings]
     burn: MayBurn = FULL
-    """Whether the provider may be drawn on at all."""
+    """Whether requests may go to the provider at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payers:
-    """Whose a request is, as it stands in the records, and what its provider last said is left."""
+    """Whose a request is, according to the records, and what its provider last reported as left."""
 
     job: JobRow
     run: RunRow
@@ -51,7 +51,7 @@ class Payers:
 class SqlLedger:
     """Reservations are rows, spending is what the entries say; one writer at a time sees and changes both.
 
-    Nobody waits for the disk with a reservation: what a power cut takes of it died with its server.
+    A reservation does not wait for the disk: one lost in a power cut was for a request of the dead server.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class SqlLedger:
         worker: str,
         patience: float = PATIENCE,
     ) -> None:
-        """`owners` tells what each of those who pay may spend, and whether the provider may be asked."""
+        """`owners` says what each budget may spend, and whether requests may go to the provider."""
         self._writer = writer
         self._ids = ids
         self._owners = owners
@@ -71,7 +71,7 @@ class SqlLedger:
         self._patience = patience
 
     async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
-        """Set aside what is wanted, waiting a while for what others may give back; or refuse."""
+        """Set aside what is wanted, waiting a while for others to release theirs; or refuse."""
         until = asyncio.get_running_loop().time() + self._patience
         while True:
             answer = await self._writer.write(lambda tx: self._reserved(tx, wish), lasting=False)
@@ -81,7 +81,7 @@ class SqlLedger:
             await asyncio.sleep(PAUSE)
 
     async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        """Tell which marks this request reaches; its entry books it and gives back what was set aside."""
+        """Which marks this request reaches; its entry books it and releases what was set aside."""
 
         def reached(tx: sa.Connection) -> tuple[Crossing, ...]:
             before = _purses(tx, self._owners(_payers(tx, reservation.wish)))
@@ -92,7 +92,7 @@ class SqlLedger:
         return await self._writer.write(reached)
 
     async def release(self, reservation: Reservation) -> None:
-        """Give back what was set aside for a request that never left."""
+        """Release what was set aside for a request that was not sent."""
         mine = reservations.delete().where(reservations.c.id == reservation.id)
         await self._writer.write(lambda tx: tx.execute(mine).rowcount, lasting=False)
 
@@ -104,11 +104,11 @@ class SqlLedger:
         )
 
     async def forget_the_dead(self) -> int:
-        """Give back what workers that are gone had set aside: nobody listens to the answers any more."""
+        """Release what dead workers had set aside: no process waits for those answers."""
         return await self._writer.write(self._forget)
 
     def _forget(self, tx: sa.Connection) -> int:
-        # On SQLite one server works alone and nobody holds a lease.
+        # On SQLite one server works alone and there are no leases.
         living = sa.select(leases.c.executor)
         others = reservations.c.worker != self._worker
         return tx.execute(reservations.delete().where(others, reservations.c.worker.not_in(living))).rowcount
@@ -144,7 +144,7 @@ def _from(burn: MayBurn) -> str:
 
 @cache
 def _by(kind: type[Term], column: str) -> sa.Select[Any]:
-    """Ask for the rows of a kind; made once, and asked in the transaction that decides: no thread is waited for."""
+    """Select the rows of a kind; built once, and run in the transaction that decides, without waiting for a thread."""
     table = RECORDS[kind]
     return sa.select(*(table.c[field] for field in kind.model_fields)).where(table.c[column] == sa.bindparam("it"))
 
@@ -164,7 +164,7 @@ def _one(tx: sa.Connection, kind: type[R], name: str) -> R:
 
 
 def _sums(table: sa.Table, job: str) -> sa.Select[Any]:
-    """Ask what stands in a table for each purse, in one look and made once: a request waits for it."""
+    """Sum a table for each budget in one query, built once: a request waits for it."""
     columns = {Whose.JOB: table.c[job], Whose.RUN: table.c.run, Whose.SESSION: table.c.session}
     mine = [columns[whose] == sa.bindparam(whose.value, type_=sa.Text) for whose in Whose]
     sums = [sa.func.sum(sa.case((own, table.c[kind]), else_=0)) for own in mine for kind in KINDS]
