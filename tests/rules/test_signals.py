@@ -56,7 +56,7 @@ def test_each_kind_says_what_it_says_and_fields_nobody_knows_are_passed_over() -
 def test_what_is_wrong_is_refused_in_words_its_writer_can_use(content: bytes, why: str) -> None:
     read = read_signal(ASKS, content)
     assert isinstance(read, Unreadable)
-    assert read.why.startswith("needs-input.json was not taken: ")
+    assert read.why.startswith("needs-input.json was refused: ")
     assert why in read.why
 
 

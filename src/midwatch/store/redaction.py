@@ -62,6 +62,6 @@ def _scrubbed(draft: Draft, shapes: Sequence[Shape], scrub: Scrub) -> Draft:
         except ValidationError:
             raise Broken(
                 f"A secret cannot be removed from {event.kind}; nothing was written.",
-                hint="Change that secret: what is also one of our own words or numbers cannot be hidden.",
+                hint="Change that secret: a word or number that Midwatch itself uses cannot be hidden.",
             ) from None  # the cause would repeat it
     return draft._replace(events=tuple(events), bodies=tuple(bodies))

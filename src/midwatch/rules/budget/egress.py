@@ -126,7 +126,7 @@ def may_reach(host: str, port: int, rules: Iterable[HostRule]) -> HostDecision:
 
 
 def canonical(host: str) -> str:
-    """Give the one spelling of a name that has no fault."""
+    """Give the canonical spelling of a valid name."""
     return host.lower().removesuffix(".")
 
 

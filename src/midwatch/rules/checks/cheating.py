@@ -145,7 +145,7 @@ def _only_added(facts: WorkFacts, file: FileFact) -> bool:
 
 
 def _fewer(facts: WorkFacts) -> Iterator[Doubt]:
-    """Compare what ran: a check that passes because it ran less has proven less."""
+    """Compare what ran: a check that passes because it ran less proves less."""
     leave = any(file.allowed and file.kind is not FileKind.CODE for file in facts.files)
     earlier = {one.command: one for one in facts.before}
     runs = [(facts.delivered, "as delivered")]

@@ -29,13 +29,13 @@ def with_reruns(result: CheckResult, codes: Sequence[int]) -> CheckResult:
 
 
 def to_rerun(before: Results, after: Results) -> tuple[str, ...]:
-    """Name the red checks whose redness is news: run again, they may turn out to be flaky."""
+    """Name the checks that are newly red: they are run again, because they may be flaky."""
     earlier = {one.command: one for one in before}
     return tuple(one.command for one in after if one.red and _is_news(earlier.get(one.command), one))
 
 
 def to_rerun_on_base(before: Results, after: Results) -> tuple[str, ...]:
-    """Name the checks for which it matters whether the base is flaky alike.
+    """Name the checks for which it matters whether the base is flaky too.
 
     That is where the work is flaky and the base looked green, and where red turned green: luck looks the same.
     """

@@ -11,7 +11,7 @@ from midwatch.terms.proof import CheckSource
 NONE = "none"
 """What a person names as a project's check to say that it has none, and that none should be looked for."""
 FOUND = "found"
-"""The word that takes named checks away again."""
+"""The word that removes named checks."""
 
 TELLING = (
     *("GNUmakefile", "makefile", "Makefile", "justfile", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg"),

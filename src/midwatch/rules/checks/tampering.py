@@ -56,7 +56,7 @@ _MARKS = (
         "knows_runner", _MAY_RECOGNISE, "It asks in {path} whether this is a test environment.", ("code",), always=False
     ),
     _Mark("pretends", _PRETENDS, "It writes a test tool's own summary in {path}.", ("code", "config")),
-    _Mark("leaves_early", _LEAVES, "It ends the program from inside {path}, as a test would never see.", _ANY),
+    _Mark("leaves_early", _LEAVES, "It ends the program from inside {path} before a test can fail.", _ANY),
 )
 _ONLY_TOLD = frozenset({_MAY_RECOGNISE})
 _WORDS_ONLY = re.compile(r"\.(?:md|rst|txt|adoc|html?|svg|csv)$|(?:^|/)(?:README|CHANGELOG|LICENSE)[^/]*$")

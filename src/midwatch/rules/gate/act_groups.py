@@ -20,7 +20,7 @@ EFFECTS: Final = frozenset(
 """Acts that change something. Only these have cooldowns: waiting, talking and looking may follow each other at once."""
 
 TOUCHING: Final = EFFECTS | {ActKind.MERGE}
-"""Acts a protected, blocked or skipped project is spared from."""
+"""Acts that a protected, blocked or skipped project does not allow."""
 
 STARTING: Final = frozenset({ActKind.START, ActKind.START_RUN})
 """Acts that take in new work."""

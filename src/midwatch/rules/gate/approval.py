@@ -57,7 +57,7 @@ def agent_uncontained(proposal: Proposal, facts: Facts) -> ConditionResult | Non
 
 
 def approval_always(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """A tool the orders want confirmed each time is confirmed each time."""
+    """A tool that the orders want confirmed is confirmed at each use."""
     scope = facts.contract.constraints.tool_policy.scopes.get(proposal.tool) if facts.contract else None
     if scope is None or scope.requires_approval != "always":
         return None

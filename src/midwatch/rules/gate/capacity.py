@@ -38,7 +38,7 @@ def crowded(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def memory_short(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """No agent is set to work on a machine short of memory."""
+    """No agent is started on a machine short of memory."""
     free, least = facts.free_memory_bytes, facts.limits.free_memory_bytes
     if proposal.kind not in AGENT_WORK or free >= least:
         return None
@@ -46,7 +46,7 @@ def memory_short(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def disk_short(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """No agent is set to work on a machine short of disk."""
+    """No agent is started on a machine short of disk space."""
     free, least = facts.free_disk_bytes, facts.limits.free_disk_bytes
     if proposal.kind not in AGENT_WORK or free >= least:
         return None

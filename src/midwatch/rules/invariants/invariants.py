@@ -271,7 +271,7 @@ def nights_stay_awake(_: Sequence[Entry], records: RecordsSeen) -> Found:
     }
     for session in records.sessions:
         if session.state is SessionState.AUTONOMOUS and session.id not in awake:
-            yield f"{session.called} is under way and nothing moves it on", 0
+            yield f"{session.called} is running, but has no round, no timer and no run", 0
 
 
 @dataclass(frozen=True, slots=True)

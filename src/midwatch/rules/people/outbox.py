@@ -45,7 +45,7 @@ class Hours:
         return is_quiet(local, start=self.quiet_from, end=self.quiet_until)
 
     def quiet_over(self, local: datetime) -> datetime:
-        """When they next end; never in the past, whatever the clocks do that night."""
+        """When they next end; never in the past, even when the clocks change that night."""
         return _after(local, self.moment(quiet_ends_at(local, end=self.quiet_until)))
 
     def next_digest(self, local: datetime) -> datetime:

@@ -16,7 +16,7 @@ from midwatch.terms.preflight import AgentSeen, LineResult, LineState, ProjectTr
 from midwatch.terms.trust import Isolation, Level
 
 WALL: Final = 124
-"""How a command ends whose time was up."""
+"""The exit code of a command that timed out."""
 CANNOT_RUN: Final = frozenset({126, 127})
 LENT: Final = re.compile(r"\[midwatch: (\S+) is not inside the sandbox; add (\S+) to sandbox\.toolchains\]")
 ABSENT: Final = (
@@ -25,7 +25,7 @@ ABSENT: Final = (
 )
 MODULE: Final = re.compile(r"No module named '?([\w.]+)'?$", re.MULTILINE)
 LOW: Final = 0.2
-"""From this share down little is left of a limit."""
+"""At this share or less, little is left of a limit."""
 MIB: Final = 1024**2
 GIB: Final = 1024**3
 

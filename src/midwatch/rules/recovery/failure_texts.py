@@ -25,7 +25,7 @@ EXIT_CODES: Final = {
     139: Cause.LOGIC,  # segmentation fault
     143: Cause.TRANSIENT,  # stopped from outside
 }
-"""What an exit code says where no line does."""
+"""What an exit code means where no line says why."""
 
 
 class _Rank(IntEnum):
@@ -62,7 +62,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _read(line: str) -> _Found | None:
-    """The first mark of the table that fits a line says what the line means."""
+    """The first mark of the table that matches a line decides what the line means."""
     best: _Found | None = None
     for mark, pattern in _MARKS:
         if pattern.search(line):

@@ -150,7 +150,7 @@ def cause_of(name: str) -> Cause:
 
 
 def remedy_of(name: str) -> Remedy:
-    """Look a recorded cause up."""
+    """Look up a recorded cause."""
     return CAUSES[cause_of(name)]
 
 

@@ -14,7 +14,7 @@ MOST_OPTIONS: Final = 8
 MOST_SIGNALS: Final = 40
 """Of one job; further ones are not read."""
 MOST_QUESTIONS: Final = 10
-"""Of one job; a person has other things to do as well."""
+"""Of one job; more would take too much of a person's time."""
 
 _FIELDS: Final = {
     SignalKind.NEEDS_INPUT: ("question", "context"),
@@ -62,4 +62,4 @@ def _options(kind: SignalKind, given: Mapping[str, Any]) -> str:
 
 
 def _wrong(kind: SignalKind, why: str) -> Unreadable:
-    return Unreadable(kind=kind, why=f"{kind.file} was not taken: {why}.")
+    return Unreadable(kind=kind, why=f"{kind.file} was refused: {why}.")

@@ -10,7 +10,7 @@ from midwatch.terms.term import Term
 from midwatch.terms.trust import Level, Reason
 
 MOST_PATHS: Final = 500
-"""One call may name no more."""
+"""The most paths that one call may name."""
 
 
 class ToolOutcome(StrEnum):

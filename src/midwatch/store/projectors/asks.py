@@ -66,7 +66,7 @@ def ask_withdrawn(c: sa.Connection, entry: Entry, event: ev.AskWithdrawn) -> Non
 def ask_postponed(c: sa.Connection, _: Entry, event: AskPostponed) -> None:
     """It is due at another time, or waits for a person; only while it is open and has a deadline at all."""
     if row(c, asks, event.ask)["due_at"] is None:
-        raise Refused("An ask that waits for ever has no clock.", hint="Look at the current state and try again.")
+        raise Refused("This ask has no deadline.", hint="Look at the current state and try again.")
     still_open = {"id": event.ask, "state": AskState.OPEN}
     if event.due_at is None:
         change(c, asks, still_open, due_at=None, silence=Silence.WAITS)

@@ -55,7 +55,7 @@ def row(connection: sa.Connection, table: sa.Table, name: str) -> sa.RowMapping:
     """Read one row by id."""
     found = connection.execute(sa.select(table).where(table.c.id == name)).mappings().first()
     if found is None:
-        raise Unknown(f"There is no {table.name.rstrip('s')} {name}.", hint="Look again: its name may be another.")
+        raise Unknown(f"There is no {table.name.rstrip('s')} {name}.", hint="Check the name.")
     return found
 
 

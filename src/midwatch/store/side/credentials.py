@@ -28,13 +28,13 @@ class SqlKeys:
         await self._writer.write(kept)
 
     async def find(self, kind: KeyKind, name: str) -> Credential | None:
-        """Look a credential up by its id."""
+        """Look up a credential by its id."""
         query = sa.select(credentials).where(credentials.c.id == name, credentials.c.kind == kind.value)
         row = await self._reader.first(query)
         return None if row is None else Credential.model_validate(row._asdict())
 
     async def use_up(self, kind: KeyKind, name: str) -> bool:
-        """Take a credential away; only the first who tries succeeds."""
+        """Remove a credential; only the first call succeeds."""
 
         def used(tx: sa.Connection) -> bool:
             gone = credentials.delete().where(credentials.c.id == name, credentials.c.kind == kind.value)
@@ -61,12 +61,12 @@ class SqlKeys:
         await self._writer.write(signed)
 
     async def login(self, name: str) -> Login | None:
-        """Look a login up by its hash."""
+        """Look up a login by its hash."""
         row = await self._reader.first(sa.select(logins).where(logins.c.id == name))
         return None if row is None else Login.model_validate(row._asdict())
 
     async def seen(self, name: str, at: datetime) -> None:
-        """Note that a login is in use."""
+        """Record that a login is in use."""
         await self._writer.write(
             lambda tx: tx.execute(logins.update().where(logins.c.id == name).values(seen_at=at)).rowcount
         )

@@ -121,9 +121,7 @@ def _read(path: Path) -> Claimed:
     facts = path.lstat()
     raw = safe_files.read(path.parent, path.name, most=MOST_BYTES)
     wrong = "" if raw is not None else _named(facts)
-    return Claimed(
-        number=int(number), kind=kind, raw=raw or b"", wrong=wrong and f"{kind.file} was not taken: {wrong}."
-    )
+    return Claimed(number=int(number), kind=kind, raw=raw or b"", wrong=wrong and f"{kind.file} was refused: {wrong}.")
 
 
 def _named(facts: os.stat_result) -> str:
