@@ -58,7 +58,7 @@ async def hello(
         return HelloResult(HelloOutcome.UNREACHABLE, _unreachable(access, problem.message))
     except TimeoutError:
         return HelloResult(
-            HelloOutcome.UNREACHABLE, _unreachable(access, f"No whole answer came within {seconds:g} seconds.")
+            HelloOutcome.UNREACHABLE, _unreachable(access, f"No complete answer came within {seconds:g} seconds.")
         )
     ms = round((monotonic() - began) * 1000)
     limits = tuple(readings(access.provider, fields, status, clock.now()))
@@ -99,7 +99,9 @@ async def _secret(access: ModelAccess, vault: SecretSource) -> str:
         return ""
     value = (await vault.secret(access.secret)).reveal()
     if not (value.isascii() and value.isprintable()) or " " in value:
-        raise Misuse(f"The credential {access.secret} has odd characters.", hint="Store it again, alone.")
+        raise Misuse(
+            f"The credential {access.secret} has invalid characters.", hint="Store it again without other text."
+        )
     return value
 
 

@@ -200,5 +200,8 @@ async def _see_out(process: asyncio.subprocess.Process) -> None:
 
 def _bounded(name: str, output: bytes) -> bytes:
     if len(output) > LONGEST:
-        raise Misuse(f"The secret {name} is longer than {LONGEST // 1024} KiB.", hint="Name what prints it alone.")
+        raise Misuse(
+            f"The secret {name} is longer than {LONGEST // 1024} KiB.",
+            hint="Use a command that prints only the secret.",
+        )
     return output

@@ -186,7 +186,7 @@ async def test_a_job_that_hangs_up_ends_the_request_outside() -> None:
         await asyncio.wait_for(gone.wait(), PATIENCE)
         call = await one.call()
         assert call.cut
-        assert call.why == "The job hung up before its answer was whole."
+        assert call.why == "The job hung up before its answer was complete."
         assert call.usage.input == 100
         assert call.status == 200
 
@@ -208,7 +208,7 @@ async def test_a_job_that_hangs_up_before_any_output_pays_for_what_may_have_been
         writer.close()
         call = await one.call()
         most = math.ceil((time.monotonic() - began) * 200)
-        assert call.why == "The job hung up before its answer was whole."
+        assert call.why == "The job hung up before its answer was complete."
         assert min(asked, 10) <= call.usage.output <= min(asked, most)
         assert call.usage.estimated
         assert call.usage.input > 0
@@ -311,7 +311,7 @@ async def test_a_job_that_reads_nothing_holds_the_provider_back() -> None:
         _, writer = await one.dial()
         writer.write(one.post())
         call = await one.call()
-        assert call.why == "The job hung up before its answer was whole."
+        assert call.why == "The job hung up before its answer was complete."
         assert sent < 64_000_000
         writer.transport.abort()
 

@@ -70,9 +70,9 @@ def read_request(raw: bytes) -> ProxyRequest:
         raise _odd("its first line is not one of HTTP/1.1")
     method, target, version = words
     if not _VISIBLE.fullmatch(target):
-        raise _odd("its target has odd characters")
+        raise _odd("its target has invalid characters")
     if method != method.upper() or method == "TRACE":
-        raise _odd(f"the method {shown(method)} is not carried")
+        raise _odd(f"the method {shown(method)} is not supported")
     if len(head.values("host")) > 1:
         raise _odd("it names two hosts")
     if [value.lower() for value in head.values("expect")] not in ([], ["100-continue"]):
@@ -100,7 +100,7 @@ def written(first: str, fields: tuple[tuple[str, str], ...]) -> bytes:
     """Write a head; nothing in it can end a line early."""
     for name, value in fields:
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise _odd(f"the field {shown(name)} has odd characters")
+            raise _odd(f"the field {shown(name)} has invalid characters")
     lines = [first, *(f"{name}: {value}" for name, value in fields), "", ""]
     return "\r\n".join(lines).encode("latin-1")
 
@@ -119,7 +119,7 @@ def _read_head(raw: bytes) -> MessageHead:
 def _line(line: str) -> str:
     # Also a bare CR or LF, which some servers take for the end of a line and others do not.
     if not _VALUE.fullmatch(line):
-        raise _odd("a line of its head has odd characters")
+        raise _odd("a line of its head has invalid characters")
     return line
 
 

@@ -70,7 +70,7 @@ class RegistryRoute:
         found = _UPSTREAM.fullmatch(self.upstream)
         if found is None or fault_in(found[2]) or (found[3] and port_in(found[3]) is None):
             raise Misuse(
-                f"{shown(self.upstream)} cannot be the far end of a route.",
+                f"{shown(self.upstream)} cannot be the upstream of a route.",
                 hint="Write https://host/path/, with a host name and without a query.",
             )
         if fault_in(self.name) or (not self.name.endswith(INSIDE) and self.name != self.host):
@@ -113,7 +113,7 @@ class RegistryRoute:
     def _parts(self) -> re.Match[str]:
         found = _UPSTREAM.fullmatch(self.upstream)
         if found is None:  # pragma: no cover - __post_init__ has checked it
-            raise Misuse(f"{shown(self.upstream)} cannot be the far end of a route.")
+            raise Misuse(f"{shown(self.upstream)} cannot be the upstream of a route.")
         return found
 
 

@@ -146,7 +146,9 @@ class EgressProxy:
             except asyncio.LimitOverrunError:
                 raise EgressRefused("The request was refused: its head is too large.", status=431) from None
             except asyncio.IncompleteReadError:
-                raise EgressRefused("The job opened a connection and hung up before its request was whole.") from None
+                raise EgressRefused(
+                    "The job opened a connection and hung up before its request was complete."
+                ) from None
 
     async def _tunnel(self, visit: LiveConnection, job: Wire) -> None:
         limits = self._policy.deadlines

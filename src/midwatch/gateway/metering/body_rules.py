@@ -59,16 +59,16 @@ def _reaching(shape: Shape, said: Said) -> Iterator[str]:
         if said.get(name):
             yield f"The provider would reach or run other things itself for {name}, which is not allowed here."
     if shape == "openai" and _SEARCHING.search(str(said.get("model"))):
-        yield "This model searches the web itself, so it is not asked from here."
+        yield "This model searches the web itself, so it is not allowed here."
 
 
 def _dearer(said: Said) -> Iterator[str]:
     if said.get("background") not in (None, False):
-        yield "An answer made in the background cannot be counted, so it is not carried from here."
+        yield "An answer made in the background cannot be counted, so it is not allowed here."
     if any(said.get(name) not in _USUAL_TIERS for name in ("service_tier", "serviceTier")):
-        yield "Another tier of service costs another price, so only the usual one is carried from here."
+        yield "Another tier of service costs another price, so only the default one is allowed here."
     if said.get("speed") not in (None, "standard"):
-        yield "Another speed costs another price, so only the standard one is carried from here."
+        yield "Another speed costs another price, so only the standard one is allowed here."
 
 
 def _parts(shape: Shape, said: Said) -> Iterator[Said]:
@@ -116,7 +116,7 @@ def _ours_to_run(shape: Shape, tool: object) -> bool:
 
 def _named(tool: object) -> str:
     if not isinstance(tool, Mapping):
-        return "of no known shape"
+        return "of an unknown shape"
     kind = tool.get("type") if "type" in tool else next((name for name in tool if name not in _GEMINI_TOOLS), "")
     return repr(kind)[:60]
 

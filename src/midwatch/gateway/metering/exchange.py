@@ -53,7 +53,7 @@ class Exchange:
             raise
         except ClientHungUp:
             state.abandoned = True
-            state.why = "The job hung up before its answer was whole."
+            state.why = "The job hung up before its answer was complete."
             raise
         finally:
             await self._booked(state, reservation)

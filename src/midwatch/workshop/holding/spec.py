@@ -56,7 +56,7 @@ class Spec:
     control: Path | None = None
     """The control socket of this command's bubblewrap walls; the holder waits there for `ports`."""
     ports: tuple[int, ...] = ()
-    """The ports of those walls; the holder keeps their listeners, and `Held.doors` lends them."""
+    """The ports of those walls; the holder keeps their listeners, and `HeldProgram.doors` lends them."""
     limits: HolderLimits = field(default_factory=HolderLimits)
     caps: Caps = field(default_factory=Caps)
 
