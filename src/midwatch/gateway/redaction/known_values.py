@@ -86,7 +86,7 @@ def long_enough(value: str) -> bool:
 
 
 def _needles(name: str, value: str) -> Iterator[tuple[bytes, int]]:
-    """Return what to search for, without blanks, and how many bytes of it must be adjacent."""
+    """Yield what to search for, without blanks, and how many bytes of it must be adjacent."""
     if not long_enough(value):
         raise Misuse(
             f"The secret {name} is too short to be kept out of logs.",

@@ -38,7 +38,7 @@ def blocks(data: bytes) -> Iterator[KeyBlock]:
 
 
 def spans(data: bytes) -> Iterator[SecretSpan]:
-    """Return the blocks that hold a key; a mere mention of the marks is none."""
+    """Yield the blocks that hold a key; a mere mention of the marks is none."""
     for block in blocks(data):
         if PROOF.search(data, block.start, block.end):
             yield SecretSpan(block.start, block.end, NAME, rank=KEY)

@@ -134,7 +134,7 @@ class RoomFolders:
         )
 
     async def _hand_on(self, former: str, job: str, epoch: int, purpose: str) -> None:
-        """Return the checkout in which an attempt continues; one that was interrupted here finds it among its own."""
+        """Move the checkout to the attempt that continues in it; one interrupted here finds it among its own."""
         for whose in dict.fromkeys((job, former)):
             left = await asyncio.to_thread(self._last, whose, purpose)
             if left:

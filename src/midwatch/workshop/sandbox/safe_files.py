@@ -58,7 +58,7 @@ def write(root: Path, name: str, content: bytes) -> None:
 
 
 def standing(root: Path, name: str) -> os.stat_result | None:
-    """Return the type of an entry below a folder of Midwatch, a link as a link; None where there is nothing."""
+    """Return the status of an entry below a folder of Midwatch, a link as a link; None where there is nothing."""
     with _inside(root, name) as (place, last):
         if place is not None:
             with contextlib.suppress(OSError):

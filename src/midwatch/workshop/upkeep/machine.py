@@ -49,7 +49,7 @@ def uptime_seconds(root: Path = Path("/")) -> float:
 
 
 def sleep_risk(root: Path = Path("/")) -> SleepRisk:
-    """Return whether this machine will sleep tonight; `root` is where its /sys, /proc and /etc are."""
+    """Estimate whether this machine will sleep tonight; `root` is where its /sys, /proc and /etc are."""
     return _not_ours_to_say(root) or _cannot_sleep(root) or _set_to_sleep(root)
 
 
