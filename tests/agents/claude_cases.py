@@ -45,7 +45,7 @@ async def shapeless(stage: Stage) -> None:
     stage.model.play("job", Say("I would rather talk.", times=FOREVER))
     run = await stage.run(DRIVER, stage.planning("job"))
     assert run.ended.outcome is Outcome.FAILED, run.ended
-    assert "agreed shape" in run.ended.why
+    assert "required JSON form" in run.ended.why
 
 
 @case("claude", "deny, then allow")

@@ -60,7 +60,7 @@ async def walled(stage: Stage) -> None:
 async def shapeless(stage: Stage) -> None:
     run = await execute(stage, Say("I would rather talk."), errand=Errand.PLAN, schema=SHAPE)
     assert run.ended.outcome is Outcome.FAILED, run.ended
-    assert "agreed shape" in run.ended.why
+    assert "required JSON form" in run.ended.why
 
 
 @case("codex", "deny, then allow")

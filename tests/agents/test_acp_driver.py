@@ -167,7 +167,7 @@ async def test_what_is_no_protocol_is_told_once_and_stops_nothing(stand: Stand) 
     odd = ["not json", "[1]", {"method": "session/update", "params": {}}, update("tool_call"), update("brand_new")]
     ended = await stand.lead(*BEGIN, *odd, DONE)
     assert ended.outcome is Outcome.OK
-    assert len([one for one in stand.only("said") if "not its protocol" in one.text]) == 1
+    assert len([one for one in stand.only("said") if "outside its protocol" in one.text]) == 1
 
 
 async def test_a_program_that_ends_without_a_word_has_crashed(stand: Stand) -> None:

@@ -135,7 +135,7 @@ async def test_what_is_no_protocol_is_told_once_and_stops_nothing(stand: Stand) 
     strange = [{"method": "brand/new", "params": {"a": 1}}, {"id": 99}, note("error", error="odd", willRetry=True)]
     ended = await stand.lead(*BEGIN, *odd, *strange, over())
     assert ended.outcome is Outcome.OK
-    assert len([one for one in stand.only("said") if "not its protocol" in one.text]) == 1
+    assert len([one for one in stand.only("said") if "outside its protocol" in one.text]) == 1
 
 
 async def test_what_ran_without_asking_is_seen(stand: Stand) -> None:

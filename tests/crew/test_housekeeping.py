@@ -97,7 +97,7 @@ async def test_lines_are_limited_too(house: House) -> None:
 async def test_a_housekeeper_that_cannot_work_says_why(house: House) -> None:
     task = await house.task()
     (task.room.tree / ".git" / "HEAD").unlink()
-    with pytest.raises(Broken, match=r"ended by itself with exit code \d+\. Its last words: .*not the top of a git"):
+    with pytest.raises(Broken, match=r"ended by itself with exit code \d+\. Its last output: .*not the top of a git"):
         await Housekeeper().plan(task)
 
 
@@ -106,7 +106,7 @@ async def test_an_answer_that_is_no_plan_is_not_believed(house: House) -> None:
     room = task.room
     assert isinstance(room, Workplace)
     room.run = lambda *_, **__: Workplace.run(room, (sys.executable, "-c", "print('all tests pass')"))  # type: ignore[method-assign]
-    with pytest.raises(Broken, match="Its last words: all tests pass"):
+    with pytest.raises(Broken, match="Its last output: all tests pass"):
         await Housekeeper().plan(task)
 
 

@@ -22,14 +22,14 @@ def a_program(folder: Path, says: str = "2.1.325 (Claude Code)") -> Path:
     [
         ("claude", {}, "It has no credential: midwatch agent login claude"),
         ("claude", {"secret": "other"}, "[secrets] does not say where other is kept"),
-        ("claude", {"secret": "mine", "program": "nobody-has-this"}, "nobody-has-this is not here. npm install"),
+        ("claude", {"secret": "mine", "program": "nobody-has-this"}, "nobody-has-this is not installed. npm install"),
         ("mine", {"secret": "mine"}, "Set agents.mine.speaks"),
-        ("mine", {"speaks": "acp"}, "Say whose model it asks: agents.mine.provider."),
+        ("mine", {"speaks": "acp"}, "Name its model's provider: agents.mine.provider."),
         ("mine", {"speaks": "acp", "provider": "openai", "secret": "mine"}, "Name its model: agents.mine.model."),
         (
             "mine",
             {"speaks": "acp", "provider": "openai", "secret": "mine", "model": "m", "credential": "oauth"},
-            "Vendors keep subscriptions for their own programs.",
+            "Vendors allow subscriptions only in their own programs.",
         ),
         ("claude", {"secret": "mine", "credential": "oauth"}, ""),
         ("mine", {"speaks": "command"}, ""),

@@ -92,7 +92,7 @@ def place(number: int = 1) -> PullRequestPlace:
 )
 async def test_what_is_no_pull_request_is_tried_again(forge: GitHubForge, says: dict[str, bytes], said: bytes) -> None:
     says["GET /repos/ada/shop/pulls/1"] = said
-    with pytest.raises(Away, match="github answered with something that is no"):
+    with pytest.raises(Away, match="github returned something that is not"):
         await forge.look(place())
 
 

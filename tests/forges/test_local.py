@@ -88,7 +88,7 @@ async def test_other_work_under_the_same_name_is_never_overwritten(yard: Yard) -
 async def test_a_branch_in_the_way_and_one_that_is_checked_out_are_refused(yard: Yard) -> None:
     first = await yard.work({"a.txt": "1"})
     yard.person.git("branch", "agent")
-    with pytest.raises(Refused, match="did not take"):
+    with pytest.raises(Refused, match="rejected agent/"):
         await yard.deliver(first)
     yard.person.git("branch", "-D", "agent")
     await yard.deliver(first)
@@ -258,7 +258,7 @@ async def test_a_remote_by_url_takes_a_delivery_and_nothing_by_force(yard: Yard,
         assert "--delete agent/job_1" in caught.value.hint
         far.git("update-ref", "-d", "refs/heads/agent/job_1")
         far.git("config", "http.receivepack", "false")
-        with pytest.raises(Refused, match="did not take"):
+        with pytest.raises(Refused, match="rejected agent/"):
             await yard.forge.deliver(url, "shop", "job_1", head)
-        with pytest.raises(Refused, match="merged where it is kept"):
+        with pytest.raises(Refused, match="is remote, so Midwatch cannot merge it"):
             await yard.forge.merge("shop", url, "job_1", head, "main", "Merge")

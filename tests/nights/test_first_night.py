@@ -91,7 +91,7 @@ async def test_at_observe_there_is_nothing_but_words(tmp_path: Path, database_ur
         assert [act.state for act in said] == ["said"]
         assert any("Would start" in row.text for row in await records.find(NoticeRow))
         (report,) = await records.find(ReportRow)
-        assert "nothing was touched" in report.brief.headline
+        assert "nothing was changed" in report.brief.headline
         await all_is_well(house)
     assert git(source, "for-each-ref") == refs
     assert not (tmp_path / "home" / "checkouts").exists()

@@ -104,7 +104,7 @@ async def test_the_setup_is_run_once_for_the_preflight_and_the_night(tmp_path: P
         assert found[What.SETUP, "sample"].text.startswith("`echo made > made.txt` ran")
         made = list((tmp_path / "home" / "setup").glob("*/*/placed"))
         found = await looked(house)
-        assert found[What.SETUP, "sample"].text == "It is ready since earlier."
+        assert found[What.SETUP, "sample"].text == "It was set up earlier."
         assert list((tmp_path / "home" / "setup").glob("*/*/placed")) == made
 
 
@@ -256,7 +256,7 @@ async def test_a_channel_is_written_to_once_a_night_however_often_somebody_looks
         assert (line.state, line.text, line.fix) == (BAD, "phone refused the message.", "Look at the service.")
         box.down = ""
         assert (await looked(house))[What.PING, "phone"].state is OK
-        assert (await looked(house))[What.PING, "phone"].text == "It took a line earlier this evening."
+        assert (await looked(house))[What.PING, "phone"].text == "It received a message earlier this evening."
         assert len(box.taken) == 1
 
 

@@ -111,7 +111,7 @@ async def test_a_part_that_never_began_ends_with_its_night(tmp_path: Path) -> No
         await house.to_the_brief()
         await house.settle()
         (run,) = await house.house.records.find(RunRow)
-        assert (run.status, "web: not begun" in run.summary) == ("partial", True)
+        assert (run.status, "web: not started" in run.summary) == ("partial", True)
         (pull,) = await house.house.records.find(PullRequestRow)
         assert "- web: not ready yet" in pull.body
         assert len(await house.house.records.find(ReportRow)) == 1

@@ -176,7 +176,7 @@ async def test_a_day_holds_no_more_sessions_than_the_settings_say(tmp_path: Path
     async with a_house(home, brain=ScriptedBrain()) as house:
         session = await begun(house, tmp_path / "sample")
         await settlement.debrief(house.house.night, session.id, "enough", actor="ann")
-        with pytest.raises(Refused, match="the most a day may have is 1"):
+        with pytest.raises(Refused, match="the daily maximum is 1"):
             await house.begin(orders("Tidy up"))
         await house.pass_time(hours=4)
         assert (await house.begin(orders("Tidy up"))).started_at

@@ -287,10 +287,10 @@ def test_what_is_missing_is_one_sentence_with_what_to_do() -> None:
         listed = person.types("agent", "list", COLUMNS="60")
         assert max(map(len, listed.out.splitlines())) <= 60
         text = " ".join(listed.out.split())
-        assert "nobody-has-this is not here. npm install --global @anthropic-ai/claude-code@" in text
+        assert "nobody-has-this is not installed. npm install --global @anthropic-ai/claude-code@" in text
         assert "Set agents.mine.speaks to acp or command." in text
         doctor = person.types("doctor").out
-        assert "look agent claude cannot work yet: nobody-has-this is not here." in doctor
+        assert "look agent claude cannot work yet: nobody-has-this is not installed." in doctor
         assert person.types("agent", "test", "nobody", expect=2).err.startswith("midwatch: No agent is called nobody.")
 
 
@@ -348,5 +348,5 @@ def test_a_token_that_only_the_program_may_use_is_shown_to_work_by_the_program(m
         assert 'the program answers "ready"' in said.out
         model.play("claude", Fault(401), every=True)
         refused = person.types("agent", "test", "claude", "--program", expect=5, **around)
-        assert "Behind its walls the program does not answer" in refused.out
+        assert "In its sandbox the program does not answer" in refused.out
         nowhere(person, key, plain, said, refused)

@@ -36,7 +36,7 @@ def test_a_night_at_observe_is_nothing_but_words(person: Person) -> None:
     assert person.types("status", "--json").json["pull_requests"] == []
     told = [line for line in watch.lines if "Would start in repo: Tidy up" in line]
     assert told, "\n".join(watch.lines)
-    assert "nothing was touched" in person.types("morning").out
+    assert "nothing was changed" in person.types("morning").out
     would = person.types("rehearse", "--level", "full", "--json").json
     assert would["more"] >= 1
     started = [row for row in would["rows"] if row["kind"] == "start"]

@@ -84,12 +84,12 @@ def jobs_ended(rows: NightRows, *states: JobState, verdict: str = "green") -> Ni
     ("states", "said"),
     [
         ((JobState.DONE,), "The one thing ordered is done."),
-        ((JobState.FAILED,), "The one thing ordered is not done. One needs your eye."),
+        ((JobState.FAILED,), "The one thing ordered is not done. One needs your attention."),
         ((JobState.DONE,) * 2, "Both are done."),
         ((JobState.DONE,) * 5, "All five are done."),
-        ((JobState.DONE,) * 4 + (JobState.FAILED,), "Four of five done. One needs your eye."),
-        ((JobState.DONE, JobState.STOPPED, JobState.DECLINED), "One of three done. Two need your eye."),
-        ((JobState.FAILED,) * 2, "None of two done. Two need your eye."),
+        ((JobState.DONE,) * 4 + (JobState.FAILED,), "Four of five done. One needs your attention."),
+        ((JobState.DONE, JobState.STOPPED, JobState.DECLINED), "One of three done. Two need your attention."),
+        ((JobState.FAILED,) * 2, "None of two done. Two need your attention."),
         ((JobState.DONE,) * 13, "All 13 are done."),
         ((), "Nothing was ordered, nothing was done."),
     ],
@@ -99,13 +99,13 @@ def test_the_verdict_is_one_sentence_from_facts(rows: NightRows, states: tuple[J
 
 
 def test_done_on_red_checks_needs_an_eye(rows: NightRows) -> None:
-    assert verdict(jobs_ended(rows, JobState.DONE, verdict="still_red")).endswith("One needs your eye.")
-    assert verdict(rows) == "Both are done. One needs your eye."
+    assert verdict(jobs_ended(rows, JobState.DONE, verdict="still_red")).endswith("One needs your attention.")
+    assert verdict(rows) == "Both are done. One needs your attention."
 
 
 def test_an_open_ask_needs_an_eye(rows: NightRows) -> None:
     waiting = replace(jobs_ended(rows, JobState.DONE), asks=(rows.asks[0].model_copy(update={"state": AskState.OPEN}),))
-    assert verdict(waiting) == "The one thing ordered is done. One needs your eye."
+    assert verdict(waiting) == "The one thing ordered is done. One needs your attention."
     assert [one.number for one in morning_page(waiting, (), Names()).decisions] == [rows.asks[0].number]
 
 

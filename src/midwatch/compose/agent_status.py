@@ -17,10 +17,10 @@ from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretReference
 
 HOUSEKEEPER = "housekeeper"
-OWN = "Our own program: it runs a fixed set of tools and asks no model."
+OWN = "Built into Midwatch: it runs a fixed set of tools and uses no model."
 CHATGPT = (
-    "A ChatGPT login opens only ChatGPT's own address, and only Codex itself can renew it every few days;"
-    " Midwatch asks OpenAI's API, which does not take it."
+    "A ChatGPT login works only at ChatGPT's own address, and only Codex itself can renew it every few days;"
+    " Midwatch uses OpenAI's API, which does not accept it."
 )
 Shown = dict[str, Any]
 
@@ -64,7 +64,7 @@ async def greet(house: House, name: str) -> Shown:
         return _unasked(name, OWN, ready=True)
     setup, one = await asyncio.to_thread(found, house.loaded.settings, name)
     if one.access is None or one.missing:
-        return _unasked(name, one.missing or "It asks no model.", ready=one.ready)
+        return _unasked(name, one.missing or "It uses no model.", ready=one.ready)
     house.vault.forget(one.access.secret)
     return await _said(house, name, one.access, house.vault, chatting=chats(name, setup))
 

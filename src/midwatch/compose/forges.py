@@ -114,17 +114,17 @@ class ConfiguredForges:
     async def hear(self, name: str, body: bytes, headers: Mapping[str, str]) -> bool:
         """Accept a forge's webhook; return whether to look. Its content is not trusted: it only triggers a look."""
         setup = self.settings().forges.by_name().get(name)
-        nobody = Unknown("No webhook is taken here.", hint="Name one: [forges.NAME] webhook_secret = ...")
+        nobody = Unknown("Webhooks are not accepted here.", hint="Name one: [forges.NAME] webhook_secret = ...")
         if setup is None or not setup.webhook_secret:
             raise nobody
         signature = headers.get("x-hub-signature-256", "")
-        stranger = Stranger("This webhook's signature is not ours.", hint="Give both sides the same secret.")
+        stranger = Stranger("The webhook's signature does not match.", hint="Give both sides the same secret.")
         if not signed(signature):
             raise stranger
         try:
             word = await Token(self.vault, name, setup.webhook_secret).reveal()
         except MidwatchError as error:  # where a secret is stored, and what is wrong there, goes to our log only
-            log.warning("a webhook of %s was not taken: %s %s", name, error.message, error.hint)
+            log.warning("a webhook of %s was refused: %s %s", name, error.message, error.hint)
             raise nobody from None
         if not genuine(word, body, signature):
             raise stranger

@@ -66,9 +66,9 @@ class _Heard:
 async def hello_by_program(house: House, one: Recruit) -> dict[str, Any]:
     """Run an agent's program for one answer; return how it went and what it cost."""
     if one.access is None or one.program is None or one.driver is None:
-        return _told(ok=False, sentence=one.missing or "It asks no model.")
+        return _told(ok=False, sentence=one.missing or "It uses no model.")
     if house.workshop.rooms.isolation is not Isolation.BUBBLEWRAP:
-        return _told(ok=False, sentence="Not tried: without walls here the program has no door to its model.")
+        return _told(ok=False, sentence="Not tried: without a sandbox the program cannot reach its model.")
     began = monotonic()
     heard = _Heard()
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hello-", dir=house.home))
@@ -163,10 +163,10 @@ def _judged(house: House, heard: _Heard, ended: RunEnded, seconds: float) -> dic
     cost = f"{len(heard.calls)} requests, {tokens} tokens, {micros / 1_000_000:.4f} USD"
     if ended.outcome is Outcome.OK:
         said = clean(house.redactor.redact(heard.said), 60)
-        sentence = f'Behind its walls the program answers "{said}" in {seconds:.1f} s ({cost}).'
+        sentence = f'In its sandbox the program answers "{said}" in {seconds:.1f} s ({cost}).'
     else:
         why = clean(house.redactor.redact(ended.why)) or f"It ended as {ended.outcome.value}."
-        sentence = f"Behind its walls the program does not answer ({cost}). {why}"
+        sentence = f"In its sandbox the program does not answer ({cost}). {why}"
     spent = {"requests": len(heard.calls), "tokens": tokens, "usd_micros": micros}
     return _told(ok=ended.outcome is Outcome.OK, sentence=sentence) | spent | {"outcome": ended.outcome.value}
 

@@ -55,8 +55,8 @@ class Housekeeper:
                 return kind.model_validate_json(await asyncio.to_thread(task.room.take, ANSWER))
         except (MidwatchError, ValidationError) as wrong:
             log.warning("the housekeeper's answer cannot be used: %s", wrong)
-        last = left.tail.strip().splitlines()[-1:] or ["it said nothing"]
-        raise Broken(f"{left.sentence} Its last words: {last[0]}", hint=f"Its log: {task.room.log}")
+        last = left.tail.strip().splitlines()[-1:] or ["none"]
+        raise Broken(f"{left.sentence} Its last output: {last[0]}", hint=f"Its log: {task.room.log}")
 
 
 def _options(task: Task) -> list[str]:

@@ -26,7 +26,7 @@ WRONG: dict[Outcome, tuple[type[MidwatchError], str]] = {
     Outcome.AUTH: (Locked, "Check its credential: midwatch agent test."),
     Outcome.NETWORK: (Away, "It is tried again; look at the provider's status page."),
     Outcome.CANCELLED: (Unavailable, "Its checkout is kept."),
-    Outcome.CRASHED: (Broken, "Look at its log for its last words."),
+    Outcome.CRASHED: (Broken, "Look at its log for its last output."),
 }
 """Who must act next when a run did not end well."""
 
@@ -97,12 +97,12 @@ class ModelAgent:
             ended = last.seen(await self.driver.drive(talk, brief, task.decide, last))
         if ended.outcome is not Outcome.OK:
             raise _wrong(ended, self.name, task.met())
-        return ended, last.text or "It said nothing about what it did."
+        return ended, last.text or "It gave no summary of its work."
 
 
 def _wrong(ended: RunEnded, name: str, met: Met | None) -> MidwatchError:
     kind, hint = WRONG[ended.outcome]
-    why = ended.why or f"{name} ended without a word."
+    why = ended.why or f"{name} ended without any output."
     if kind is JobSpent and met is not None and met.whose == "session":
         return NightSpent(met.why)
     if kind is Limited:

@@ -90,7 +90,7 @@ KINDS: Mapping[str, ProgramKind] = {
     "acp": ProgramKind("", "", _acp),
     "command": ProgramKind("", "", _command),
 }
-OTHERS = "Vendors keep subscriptions for their own programs."
+OTHERS = "Vendors allow subscriptions only in their own programs."
 KNOWN = ("claude", "codex", "opencode")
 """Agents that doctor looks for in any case; only their programs are found by the agent's name."""
 
@@ -110,10 +110,10 @@ def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
         return Recruit(name, None, None, access, f"{problem.message} {problem.hint}")
     driver = kind.lead(name, setup, program)
     if program is None:
-        return Recruit(name, driver, None, access, f"{setup.program or name} is not here. {driver.install}")
+        return Recruit(name, driver, None, access, f"{setup.program or name} is not installed. {driver.install}")
     if access is None:
         asks_nobody = setup.speaks == "command"
-        missing = "" if asks_nobody else f"Say whose model it asks: agents.{name}.provider."
+        missing = "" if asks_nobody else f"Name its model's provider: agents.{name}.provider."
         return Recruit(name, driver, program, None, missing)
     return Recruit(name, driver, program, access, _unpaid(name, access, kind, secrets))
 

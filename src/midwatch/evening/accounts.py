@@ -93,17 +93,17 @@ async def accept(entrance: Entrance, secret: str, name: str, password: str) -> t
     link = await entrance.keys.find(KeyKind.LINK, hashed(secret))
     if link is None or (link.expires_at and link.expires_at <= entrance.clock.now()):
         await entrance.journal.record(PersonRefused(name=name[:60], why="link"), actor="stranger")
-        raise Stranger("This link was used already, or is older than a day.", hint="Make another: midwatch person link")
+        raise Stranger("This link was already used, or is older than a day.", hint="Make another: midwatch person link")
     if link.subject:
         name = (await entrance.records.get(PersonRow, link.subject)).name
     # With an invisible character, two people would look like one.
-    unclear = "" if clean(name) == name else "A name has no characters that cannot be seen."
+    unclear = "" if clean(name) == name else "A name cannot contain invisible characters."
     if objection := objection_to_name(name) or unclear or objection_to_password(password, name):
         raise Misuse(objection, hint="Try again; the link still works.")
     if not link.subject and await _called(entrance, name):
-        raise Misuse(f"There is a person called {name} already.", hint="Choose another name.")
+        raise Misuse(f"The name {name} is already taken.", hint="Choose another name.")
     if not await entrance.keys.use_up(KeyKind.LINK, link.id):
-        raise Stranger("This link was used already.", hint="Make another: midwatch person link")
+        raise Stranger("This link was already used.", hint="Make another: midwatch person link")
     person = link.subject or entrance.ids.new("per")
     if not link.subject:
         await entrance.journal.record(PersonAdded(person=person, name=name, role=Role(link.role)), actor=name)
@@ -122,7 +122,7 @@ async def enter(entrance: Entrance, name: str, password: str, *, address: str) -
     while len(entrance.failures) > MOST_REMEMBERED:
         entrance.failures.pop(next(iter(entrance.failures)))
     if wait := wait_before_trying(failed, now):
-        raise Hasty(f"Too many attempts; the door opens again in {wait.seconds + 1} s.", hint="Wait, then try again.")
+        raise Hasty(f"Too many attempts; try again in {wait.seconds + 1} s.", hint="Wait, then try again.")
     person = await _called(entrance, name)
     kept = await entrance.keys.find(KeyKind.PASSWORD, person.id) if person else None
     fits = await asyncio.to_thread(_fits, kept.secret if kept else "", password)
@@ -131,7 +131,7 @@ async def enter(entrance: Entrance, name: str, password: str, *, address: str) -
         throttled = bool(wait_before_trying(failed, now))
         refused = PersonRefused(name=name[:60], why="throttled" if throttled else "password")
         await entrance.journal.record(refused, actor="stranger")
-        raise Stranger("Name and password do not fit together.", hint="A new password: midwatch person link NAME")
+        raise Stranger("The name or the password is wrong.", hint="A new password: midwatch person link NAME")
     entrance.failures.pop(place, None)
     return await _signed_in(entrance, person, "password")
 

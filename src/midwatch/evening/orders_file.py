@@ -48,7 +48,7 @@ rounds = 100
 tools = ["repo_read", "repo_write_pr"]
 domains = []
 external = ["pull_request"]
-silence_approves = true       # a plan nobody answers in 20 minutes counts as approved
+silence_approves = true       # a plan without an answer in 20 minutes counts as approved
 """
 
 
@@ -94,7 +94,7 @@ def _check_leave(limits: Limits, text: str, name: str) -> None:
     line = _line_of(text, ("limits", "leave_at"))
     if not limits.leave_percent:
         raise Misuse(
-            f"{name}, line {line}: leave_at says when something is left for you, and nothing says how much.",
+            f"{name}, line {line}: leave_at is set without leave_percent.",
             hint="Add leave_percent = 40, or remove leave_at.",
         )
     if limits.leave_at.tzinfo is not None:

@@ -185,11 +185,11 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
             key, reused = await turn.out.yard.set_up(turn.row.id, project, commit, wall)
         except MidwatchError:
             if mine < night and time.monotonic() - begun >= wall.total_seconds():
-                return judge.look(f"It had not ended after {mine:g} min; the night gives it {night:g}.")
+                return judge.look(f"It did not finish in {mine:g} min; at night it may take {night:g} min.")
             raise
         made.append(key)
         took = time.monotonic() - begun
-        return judge.ok("It is ready since earlier." if reused else f"`{project.setup}` ran ({took:.0f} s).")
+        return judge.ok("It was set up earlier." if reused else f"`{project.setup}` ran ({took:.0f} s).")
 
     if turn.done.get((What.SETUP, project.name)) is not None:
         # Recorded before a crash: find its result again; if it failed, nothing depends on it.
@@ -238,9 +238,9 @@ async def _channel(turn: Turn, name: str) -> None:
 
     async def pinged() -> LineResult:
         if await _took_one(turn, name):
-            return judge.ok("It took a line earlier this evening.")
+            return judge.ok("It received a message earlier this evening.")
         await turn.out.reach.ping(name)
-        return judge.ok("It took one line. Look whether it arrived.")
+        return judge.ok("Sent one message. Check that it arrived.")
 
     await turn.line(What.PING, name, pinged)
 

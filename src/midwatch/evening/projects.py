@@ -101,7 +101,7 @@ def _named_checks(checks: tuple[str, ...]) -> tuple[str, ...]:
     named = tuple(check.strip() for check in checks if check.strip())
     alone = {NONE, FOUND}.intersection(named)
     if alone and len(named) > 1:
-        raise Misuse(f"{min(alone)!r} stands alone.", hint="Name commands, or that one word: --check none")
+        raise Misuse(f"Use {min(alone)!r} without other checks.", hint="Give commands, or only that word: --check none")
     return () if named == (FOUND,) else named
 
 

@@ -75,7 +75,7 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
     session = await current_draft(evening)
     orders = session.orders
     if shown and shown != orders_hash(orders):
-        raise Stale("The orders were changed since you looked.", hint="Read the sheet again, then sign it.")
+        raise Stale("The orders have changed since you looked.", hint="Read the sheet again, then sign it.")
     for _, check in CHECKS:
         await check(evening, orders)
     projects = await _check(evening, orders)
@@ -209,7 +209,7 @@ async def _refuse_one_too_many(evening: Evening, _orders: Orders) -> None:
     began = [row.started_at for row in await evening.records.find(SessionRow, ad_hoc=False) if row.started_at]
     if sum(local_time(settings, at).date() == today for at in began) >= most:
         raise Refused(
-            f"No more sessions may begin today: the most a day may have is {most}.",
+            f"No more sessions can start today: the daily maximum is {most}.",
             hint="Wait until tomorrow, or raise the setting autonomous.max_daily_sessions.",
         )
 

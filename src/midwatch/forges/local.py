@@ -64,13 +64,13 @@ class LocalForge:
         refused = await self._pusher.rehearse(source, project)
         if refused is not None:
             return (Rehearsed(good=False, text=refused.message, fix=refused.hint),)
-        return (Rehearsed(good=True, text=f"{source} will take branches under agent/."),)
+        return (Rehearsed(good=True, text=f"{source} accepts branches under agent/."),)
 
     async def merge(self, project: str, source: Path | str, job: str, head: str, into: str, title: str) -> Merged:
         """Merge the work into the branch the person named; the merge commit is made in our mirror."""
         if is_url(str(source)):
             raise Refused(
-                f"{source} is merged where it is kept, not by Midwatch.",
+                f"{source} is remote, so Midwatch cannot merge it.",
                 hint=f"Open {agent_branch(job)} there and merge it into {into}.",
             )
         source = Path(source)
@@ -216,7 +216,7 @@ class LocalForge:
 
 
 def _moved(into: str) -> Stale:
-    return Stale(f"{into} moved while the merge was being made.", hint="Merge again; it starts from the newest commit.")
+    return Stale(f"{into} moved during the merge.", hint="Merge again; it starts from the newest commit.")
 
 
 def _moved_since(into: str) -> Stale:
@@ -225,7 +225,7 @@ def _moved_since(into: str) -> Stale:
 
 def _local(asked: BranchAdvance) -> Path:
     if is_url(asked.source):
-        raise Refused(f"{asked.source} is merged where it is kept, not by Midwatch.", hint="Merge the order there.")
+        raise Refused(f"{asked.source} is remote, so Midwatch cannot merge it.", hint="Merge the order there.")
     return Path(asked.source)
 
 

@@ -132,7 +132,7 @@ async def _push(git: GitRunner, mirror: Path, source: Path | str, branch: str, h
     code, _, complaint = await git.attempt(mirror, *words)
     if code:
         raise Refused(
-            f"{source} did not take {branch}: {complaint or 'no reason given'}.",
+            f"{source} rejected {branch}: {complaint or 'no reason given'}.",
             hint=f"If it is checked out, leave it with `git -C {quoted(source)} switch -`; "
             "a branch named 'agent' would also be in the way.",
         )

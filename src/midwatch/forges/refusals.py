@@ -38,7 +38,7 @@ _READING: tuple[_Sign, ...] = (
     (
         r"returned error: 429|rate limit",
         Limited,
-        "{host} asks us to come later",
+        "{host} is limiting requests",
         "It resumes by itself.",
     ),
     (
@@ -50,7 +50,7 @@ _READING: tuple[_Sign, ...] = (
     (
         r"repository not found|not found|does not exist|not appear to be a git|returned error: 404",
         Refused,
-        "there is no such repository any more, or the credential does not reach it",
+        "there is no such repository, or the credential cannot access it",
         "Check the address with `git ls-remote {url}`; if it moved, add the project by its new address.",
     ),
 )
@@ -90,12 +90,12 @@ _WRITING: tuple[_Sign, ...] = (
 
 def push_refused(source: str, branch: str, complaints: str) -> MidwatchError:
     """Say why a host rejected a branch."""
-    return _told(f"{source} did not take {branch}", source, complaints, (*_WRITING, *_READING), branch)
+    return _told(f"{source} rejected {branch}", source, complaints, (*_WRITING, *_READING), branch)
 
 
 def unread(source: str, complaints: str) -> MidwatchError:
     """Say why a host's branches cannot be listed."""
-    return _told(f"{source} cannot be asked for its branches", source, complaints, _READING, "")
+    return _told(f"The branches of {source} cannot be listed", source, complaints, _READING, "")
 
 
 def _told(what: str, source: str, complaints: str, signs: tuple[_Sign, ...], branch: str) -> MidwatchError:

@@ -28,11 +28,11 @@ def headline(ledger: "NightRecords") -> str:
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
     if ledger.session.level is Level.OBSERVE and not ledger.jobs:
         said = sum(act.state == "said" for act in ledger.acts)
-        return f"{ledger.session.called}: observed only; {some(said, 'proposal')}, nothing was touched."
+        return f"{ledger.session.called}: observed only; {some(said, 'proposal')}, nothing was changed."
     if failed and not ledger.pull_requests:
         return f"{ledger.session.called} failed: none of {ordered} delivered. {failed[-1].why}"
     eye = len(failed) + sum(ask.state.value == "open" for ask in ledger.asks)
-    tail = f" {eye} {'needs' if eye == 1 else 'need'} your eye." if eye else ""
+    tail = f" {eye} {'needs' if eye == 1 else 'need'} your attention." if eye else ""
     return f"{ledger.session.called}: {opened} of {ordered} delivered as pull requests.{tail}"
 
 
@@ -150,7 +150,7 @@ def _risks(ledger: "NightRecords") -> list[str]:
     dropped = [one for job in ledger.jobs if job.done for one in job.done.dropped]
     found += [f"Taken back: {one.subject}. {one.why}" for one in dropped]
     found += [
-        f"Job {job.number} touched {', '.join(job.change.flagged[:3])}; look twice."
+        f"Job {job.number} touched {', '.join(job.change.flagged[:3])}; review this closely."
         for job in ledger.jobs
         if job.change and job.change.flagged
     ]

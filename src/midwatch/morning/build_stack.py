@@ -195,9 +195,9 @@ def _verdict(order: Sequence[str], proof: Proof, checks: Sequence[str], *, used_
 def _why(trials: Trials, *, used_up: bool) -> str:
     told = []
     if used_up:
-        told.append(f"Time or check runs ended after {some(trials.runs, 'check run')}.")
+        told.append(f"Time or check runs were used up after {some(trials.runs, 'check run')}.")
     if trials.other_setup:
-        told.append("The merged tree needs another setup than the one that was made; it was checked with that.")
+        told.append("The merged tree needs a different setup; it was checked with an earlier one.")
     return " ".join(told)
 
 

@@ -133,9 +133,9 @@ def _assumptions(morning: Morning, job: JobRow) -> list[Assumption]:
         )
 
     if job.approved_by == "silence":
-        assume(f"The plan of job {job.number} was approved by timeout; nobody reviewed it.", 0.7, "medium")
+        assume(f"The plan of job {job.number} was approved by timeout; it was not reviewed.", 0.7, "medium")
     if job.change is not None and job.proof is not None and job.proof.verdict == "no_checks":
-        assume(f"The change in job {job.number} breaks nothing, though no check could say so.", 0.6, "high")
+        assume(f"The change in job {job.number} breaks nothing; no check could verify this.", 0.6, "high")
     if job.repository is not None and job.repository.dirty:
         count = some(len(job.repository.dirty), "uncommitted file")
         assume(f"Uncommitted files in {job.repository.path} ({count}) do not affect the work.", 0.7, "low")

@@ -43,7 +43,7 @@ def _merge(
     tradeoffs = [doubt.text.removesuffix(".") for doubt in doubts[:MOST_DOUBTS]]
     tradeoffs += list(job.plan.risks[:1]) if job.plan else []
     if verdict == "no_checks":
-        tradeoffs.append("no check says that it is right")
+        tradeoffs.append("no check verifies it")
     if change and change.flagged:
         tradeoffs.append(f"touches {', '.join(change.flagged[:2])}")
     return Recommendation(
@@ -72,7 +72,7 @@ def _look(job: JobRow, evidence: Sequence[EvidenceRow], new_id: Callable[[str], 
         id=new_id("rec"),
         text=f"Look at {place} ({first.notes}){more}: no safe fix exists.",
         confidence=0.8,
-        tradeoffs=("takes a person's judgement", "some may be meant that way"),
+        tradeoffs=("takes a person's judgement", "some may be intentional"),
         ask=f"Open {place}",
         why=f"trace:{job.id}",
         evidence=tuple(row.id for row in found[:5]),

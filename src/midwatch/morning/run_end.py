@@ -25,14 +25,14 @@ async def finish(morning: Morning, run_id: str) -> list[Event]:
         return []
     names = {row.id: row.name for row in await morning.records.find(ProjectRow)}
     told = [jobs[0].why] if len(jobs) == 1 and not missing else [f"{names[job.project]}: {job.why}" for job in jobs]
-    told += [f"{names[part.project_id]}: not begun" for part in missing]
+    told += [f"{names[part.project_id]}: not started" for part in missing]
     status = status_of([job.state for job in jobs], missing=len(missing))
     summary = "; ".join(told)
     over: list[Event] = [
         RunFinished.model_validate({"run": run.id, "session": run.session, "status": status, "summary": summary})
     ]
     if session.ad_hoc and session.state is SessionState.AUTONOMOUS:
-        over.append(SessionDebriefing(session=session.id, reason="what was commanded is settled"))
+        over.append(SessionDebriefing(session=session.id, reason="the command finished"))
     return over
 
 

@@ -96,7 +96,7 @@ def test_many_findings_are_counted_honestly_and_two_hundred_are_kept(repo: Any) 
     repo.commit({"a.py": "".join(f"def f{n}():\n    return missing{n}\n" for n in range(230))})
     plan = repo.plan()
     assert len(plan.findings) == 200
-    assert "230 findings need a person (the gravest 200 are listed)" in plan.summary
+    assert "230 findings need a person (the most serious 200 are listed)" in plan.summary
 
 
 @pytest.mark.parametrize(

@@ -115,11 +115,11 @@ def test_dead_links_are_told_and_living_ones_are_not(repo: Any) -> None:
     repo.commit({"README.md": text, "docs/a b.md": "x\n", "docs/b.png": b"\0", "docs/page.md": "x\n"})
     found = repo.plan().findings
     assert [(f.line, f.message) for f in found] == [
-        (2, "Nothing is at gone.md"),
-        (2, "Nothing is at img/gone.png"),
-        (5, "Nothing is at missing.md"),
-        (8, "Nothing is at gone-too.md"),
-        (18, "Nothing is at gone-deep.md"),
+        (2, "Nothing exists at gone.md"),
+        (2, "Nothing exists at img/gone.png"),
+        (5, "Nothing exists at missing.md"),
+        (8, "Nothing exists at gone-too.md"),
+        (18, "Nothing exists at gone-deep.md"),
     ]
 
 

@@ -84,7 +84,7 @@ def judge(brief: AgentBrief, left: ProgramEnd, said: list[str]) -> RunEnded:
     if outcome is Outcome.OK and brief.schema is not None:
         structured = shape("\n".join(said)) or shape(last)
         if structured is None:
-            outcome, why = Outcome.FAILED, "It ended without an answer of the agreed shape."
+            outcome, why = Outcome.FAILED, "The agent finished without an answer in the required JSON form."
     return RunEnded(outcome=outcome, why=why, structured=structured)
 
 

@@ -13,7 +13,7 @@ from midwatch.terms.agents import AgentEvent, Decision
 
 UNDECIDED = "This call could not be decided, so it is denied. Continue without it, or say what you need it for."
 UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
-ENOUGH = Decision(allowed=False, why="It took as many turns as it may.")
+ENOUGH = Decision(allowed=False, why="It reached its turn limit.")
 
 _log = logging.getLogger(__name__)
 

@@ -54,7 +54,7 @@ def why_kept(offence: Offence, tree: Tree, uses: Uses) -> str:
     if not name or _is_fetched(file.stem, name, uses):
         return "other files fetch it from here"
     if name in ACTING:
-        return "importing it does something by itself"
+        return "importing it has side effects"
     if _is_own_module(target, tree, uses):
         return "it is a module of this project and may act on import"
     return why_it_stands(offence, name, tree)

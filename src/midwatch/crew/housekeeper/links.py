@@ -29,7 +29,7 @@ def sightings(tree: Tree) -> Iterator[Seen]:
             continue
         for line, target in links(tree.read(path).decode("utf-8")):
             if not (labels and re.fullmatch(r"[\w-]+", target)) and _is_dead(tree, path, target):
-                yield Seen("dead-link", path, line, f"Nothing is at {target}", "housekeeper")
+                yield Seen("dead-link", path, line, f"Nothing exists at {target}", "housekeeper")
 
 
 def links(text: str) -> Iterator[tuple[int, str]]:

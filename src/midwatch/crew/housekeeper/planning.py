@@ -35,7 +35,7 @@ def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits
         estimate_files=len(rehearsal.files),
         estimate_lines=rehearsal.lines,
         blast_radius=_blast_radius(pieces),
-        undo=f"git reset --hard {head[:12]}, or git revert of any one commit: each stands alone." if pieces else "",
+        undo=f"git reset --hard {head[:12]}, or git revert of any one commit: each is independent." if pieces else "",
         findings=kept(rehearsal.found),
     )
 
@@ -59,7 +59,7 @@ def _risks(pieces: list[Piece], commands: tuple[str, ...]) -> list[str]:
     keys = {p.key for p in pieces}
     risks = []
     if kinds.IMPORTS in keys:
-        risks.append("an import that looks unused may be wanted for what importing it does")
+        risks.append("an import that looks unused may be needed for its side effects")
     if "F632" in keys:
         risks.append("comparing by == instead of `is` can change results")
     if pieces and not commands:
@@ -149,7 +149,7 @@ def needs_a_person(left: list[FixableFinding]) -> str:
     if not left:
         return "nothing is left for a person"
     verb = "needs" if len(left) == 1 else "need"
-    more = f" (the gravest {KEPT} are listed)" if len(left) > KEPT else ""
+    more = f" (the most serious {KEPT} are listed)" if len(left) > KEPT else ""
     return f"{count(len(left), 'finding')} {verb} a person{more}"
 
 

@@ -31,6 +31,7 @@ def repository_of(source: str) -> Repository:
     parts = [part for part in path.removesuffix("/").removesuffix(".git").split("/") if part]
     if len(parts) != 2 or not all(_NAME.fullmatch(part) and part.strip(".") for part in parts):
         raise Misuse(
-            f"{source} names no repository on GitHub.", hint="Its address looks like https://github.com/owner/name"
+            f"{source} is not the address of a GitHub repository.",
+            hint="Use an address like https://github.com/owner/name",
         )
     return Repository(*parts)

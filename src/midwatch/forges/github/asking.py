@@ -149,6 +149,6 @@ async def _read(response: "httpx.Response", name: str) -> GitHubAnswer:
         body = json.loads(data) if data.strip() else None
     except (ValueError, RecursionError):  # not JSON, a number of thousands of digits, endless brackets
         if response.status_code < 400:
-            raise Away(f"{name} answered with something that is no JSON.", hint="Check base_url.") from None
+            raise Away(f"{name} returned something that is not JSON.", hint="Check base_url.") from None
         body = None
     return GitHubAnswer(response.status_code, headers, body)

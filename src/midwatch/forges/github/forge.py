@@ -70,7 +70,7 @@ class GitHubForge:
             pull, remarks = await self._create(repository, draft)
         elif seen(pull).state == "closed":
             raise Refused(
-                f"Pull request #{pull['number']} for {place.branch} was closed on {self.name}; nothing new is opened.",
+                f"Pull request #{pull['number']} for {place.branch} was closed on {self.name}; no new one is opened.",
                 hint=f"Reopen it there ({seen(pull).url}), or resume the job for a new one.",
             )
         if seen(pull).state == "open":
@@ -174,7 +174,7 @@ class GitHubForge:
         answer = await self._post(repository, draft, draft=draft.draft or self.wishes.draft)
         remarks: tuple[str, ...] = ()
         if answer.status == 422 and "draft" in answer.message.lower():
-            remarks = (f"{self.name} takes no draft pull requests in {repository}, so this one is none.",)
+            remarks = (f"{self.name} does not support drafts in {repository}, so this one is not a draft.",)
             answer = await self._post(repository, draft, draft=False)
         if answer.good:
             return pull_in(self.name, answer.body), remarks

@@ -18,7 +18,7 @@ def pull_in(forge: str, body: object) -> dict[str, Any]:
     """Return the pull request in a response; raise if there is none."""
     number = body.get("number") if isinstance(body, dict) else None
     if not isinstance(body, dict) or type(number) is not int or not 0 < number <= LARGEST_NUMBER:
-        raise Away(f"{forge} answered with something that is no pull request.", hint="It is tried again.")
+        raise Away(f"{forge} returned something that is not a pull request.", hint="It is tried again.")
     return body
 
 

@@ -25,7 +25,7 @@ def refusal_anywhere(
         )
     if limited(status, headers, message):
         return Limited(
-            f"{forge} asks us to come later{f': {said}' if said else '.'}",
+            f"{forge} is limiting requests{f': {said}' if said else '.'}",
             hint="It resumes by itself.",
             until=_until(headers, now),
         )
@@ -79,7 +79,7 @@ def refusal(forge: str, repository: str, doing: str, answer: Any) -> MidwatchErr
         return Refused(f"The token of {forge} may not {doing}: {said}.", hint=_what_it_lacks(answer.headers))
     if answer.status in {404, 410}:
         return Refused(
-            f"{repository} is not on {forge} any more, or the token does not reach it.",
+            f"{repository} is no longer on {forge}, or the token cannot access it.",
             hint="Check the address, and which repositories the token was made for.",
         )
     if answer.status == 422:

@@ -26,7 +26,7 @@ async def rehearse(desk: GitHubClient, pusher: Pusher, source: str, project: str
     except MidwatchError as error:
         return (_bad(error),)
     refused = await pusher.rehearse(source, project)
-    pushed = _good(f"{source} will take branches under agent/.") if refused is None else _bad(refused)
+    pushed = _good(f"{source} accepts branches under agent/.") if refused is None else _bad(refused)
     return (*lines, pushed)
 
 
@@ -38,7 +38,7 @@ async def _by_rest(desk: GitHubClient, repository: Repository) -> tuple[Rehearse
     if known.get("archived"):
         text = f"{repository} is archived on {desk.name}, so nothing can be written to it."
         return (Rehearsed(good=False, text=text, fix="Unarchive it there."),)
-    found = [_good(f"{desk.name} knows the token and {repository}.")]
+    found = [_good(f"{desk.name} accepts the token and has {repository}.")]
     branch = agent_branch("midwatch-rehearsal")
     if why := await ruled_out(desk, repository, branch):
         fix = "Let agent/* be written: branch protection or rulesets of the repository."

@@ -161,7 +161,7 @@ def _share(done: int, ordered: int) -> str:
 def _eye(count: int) -> str:
     if not count:
         return ""
-    return f" {_number(count)} {'needs' if count == 1 else 'need'} your eye."
+    return f" {_number(count)} {'needs' if count == 1 else 'need'} your attention."
 
 
 def _number(count: int) -> str:

@@ -92,7 +92,7 @@ def launch(agent: AcpAgent, brief: AgentBrief, program: str) -> Launch:
     if brief.access.kind != "api_key":
         raise Misuse(
             f"The agent {agent.name} was given a credential of the kind {brief.access.kind!r}.",
-            hint="Give it an API key; vendors keep subscriptions for their own programs.",
+            hint="Give it an API key; vendors allow subscriptions only in their own programs.",
         )
     words = (program, *(filled(word, brief) for word in agent.words))
     return Launch(

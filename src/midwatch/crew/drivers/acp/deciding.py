@@ -12,7 +12,7 @@ from midwatch.ports.room import Talk
 from midwatch.terms.agents import Decision, ToolDecided
 
 ONLY_READING = Decision(allowed=False, why="While planning only reading is allowed.")
-NOT_ONCE = Decision(allowed=False, why="This call cannot be allowed just once, so it is refused.")
+NOT_ONCE = Decision(allowed=False, why="This call cannot be allowed only once, so it is refused.")
 
 
 class AcpDeciding:

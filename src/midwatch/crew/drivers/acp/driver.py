@@ -60,7 +60,7 @@ class AcpDriver:
             raise several.exceptions[0] from several
         ended = judge(reader, brief, await talk.left(), deciding.reasons)
         if deciding.closed:
-            ended = ended.model_copy(update={"outcome": Outcome.MAX_TURNS, "why": "It took as many turns as it may."})
+            ended = ended.model_copy(update={"outcome": Outcome.MAX_TURNS, "why": "It reached its turn limit."})
         if brief.errand is Errand.PLAN and reader.results and reader.said:
             await tell(PlanSpoken(text=reader.said, structured=shape(reader.said)))
         await tell(ended)

@@ -18,8 +18,8 @@ from midwatch.terms.agents import Outcome, RunEnded
 
 REASONS = {
     "end_turn": (Outcome.OK, ""),
-    "max_tokens": (Outcome.FAILED, "It said as much as its model may say at once."),
-    "max_turn_requests": (Outcome.MAX_TURNS, "It took as many turns as it may."),
+    "max_tokens": (Outcome.FAILED, "It reached its model's output limit."),
+    "max_turn_requests": (Outcome.MAX_TURNS, "It reached its turn limit."),
     "refusal": (Outcome.FAILED, "It refused to continue."),
     "cancelled": (Outcome.CANCELLED, "It was stopped."),
 }
@@ -45,13 +45,13 @@ def judge(reader: AcpReader, brief: AgentBrief, left: ProgramEnd, reasons: list[
     if outcome is Outcome.OK and brief.schema is not None:
         structured = shape(reader.said)
         if structured is None:
-            outcome, why = Outcome.FAILED, "It ended without an answer of the agreed shape."
+            outcome, why = Outcome.FAILED, "The agent finished without an answer in the required JSON form."
     return RunEnded(outcome=outcome, why=why, conversation=reader.conversation, structured=structured)
 
 
 def _without_a_word(reader: AcpReader, left: ProgramEnd) -> tuple[Outcome, str]:
     if reader.refused is not None:
-        return Outcome.FAILED, f"It would not begin: {shortened(reader.refused, 300)}"
+        return Outcome.FAILED, f"It did not start: {shortened(reader.refused, 300)}"
     if left.stopped:
         return Outcome.CANCELLED, "It was stopped."
     last = [shortened(line, 300) for line in left.tail.strip().splitlines()[-1:]]
@@ -61,11 +61,11 @@ def _without_a_word(reader: AcpReader, left: ProgramEnd) -> tuple[Outcome, str]:
 def _judged(result: Mapping[str, Any]) -> tuple[Outcome, str]:
     if "error" not in result:
         reason = str(result.get("stopReason") or "")
-        return REASONS.get(reason, (Outcome.FAILED, f"It gave up: {reason or 'it did not say why'}."))
+        return REASONS.get(reason, (Outcome.FAILED, f"It stopped: {reason or 'no reason given'}."))
     error = content(result, "error")
     said = f"{error.get('message') or ''} {_details(error.get('data'))}".strip()
     outcome = next((found for found, words in WORDS.items() if re.search(words, said, re.IGNORECASE)), Outcome.FAILED)
-    return outcome, shortened(said, 300) or "It gave up and did not say why."
+    return outcome, shortened(said, 300) or "It stopped without giving a reason."
 
 
 def _details(data: object) -> str:

@@ -93,14 +93,14 @@ class AcpReader:
             return []
         self._complained = True
         text = shortened(said.decode(errors="replace").strip(), 200)
-        return [Said(text=f"(It wrote something that is not its protocol; the log has all of it.) {text}")]
+        return [Said(text=f"(It wrote something outside its protocol; the log has all of it.) {text}")]
 
     def _answer(self, message: Message) -> Events:
         number, result, error = message.get("id"), content(message, "result"), message.get("error")
         if isinstance(number, int) and number >= PROMPT:
             yield from self._prompted(error if isinstance(error, dict) else None, result)
         elif error and number in (BEGIN, SIGN_IN, SESSION):
-            self.refused = str(content(message, "error").get("message") or "It did not say why.")
+            self.refused = str(content(message, "error").get("message") or "It gave no reason.")
         elif number == BEGIN:
             self.begun = True
             self.able = content(result, "agentCapabilities")

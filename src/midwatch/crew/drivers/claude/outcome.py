@@ -12,15 +12,15 @@ from midwatch.terms.agents import Outcome, RunEnded
 STATUSES = {
     401: (Outcome.AUTH, "The provider did not accept the credential."),
     402: (Outcome.BUDGET, "The budget of this job is used up."),
-    403: (Outcome.AUTH, "The provider does not allow this credential what was asked."),
-    404: (Outcome.FAILED, "The provider does not know this model, or keeps it from this credential."),
-    429: (Outcome.LIMIT, "The provider wants fewer requests."),
+    403: (Outcome.AUTH, "The provider does not allow this request with this credential."),
+    404: (Outcome.FAILED, "The provider does not know this model, or does not offer it with this credential."),
+    429: (Outcome.LIMIT, "The provider is limiting requests."),
     500: (Outcome.NETWORK, "The provider reported an internal error."),
     529: (Outcome.NETWORK, "The provider was overloaded."),
 }
 REASONS = {
-    "max_turns": (Outcome.MAX_TURNS, "It took as many turns as it may."),
-    "budget_exhausted": (Outcome.BUDGET, "It spent as much as it may."),
+    "max_turns": (Outcome.MAX_TURNS, "It reached its turn limit."),
+    "budget_exhausted": (Outcome.BUDGET, "It reached its spending limit."),
 }
 
 
@@ -59,11 +59,11 @@ def _judged(result: Mapping[str, Any], reader: ClaudeReader, brief: AgentBrief) 
     if reason == "api_error" or result.get("api_error_status"):
         return _provider(result, reader, said)
     if result.get("is_error") or reason not in ("", "completed"):
-        return Outcome.FAILED, said or f"It gave up: {reason or 'it did not say why'}."
+        return Outcome.FAILED, said or f"It stopped: {reason or 'no reason given'}."
     if result.get("num_turns") == 0:
         return Outcome.FAILED, "It ended before its first turn."
     if brief.schema is not None and not isinstance(result.get("structured_output"), dict):
-        return Outcome.FAILED, "It ended without an answer of the agreed shape."
+        return Outcome.FAILED, "The agent finished without an answer in the required JSON form."
     return Outcome.OK, ""
 
 

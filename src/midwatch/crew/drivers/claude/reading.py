@@ -82,7 +82,7 @@ class ClaudeReader:
             return []
         self._complained = True
         text = shortened(said.decode(errors="replace").strip(), 200)
-        return [Said(text=f"(It wrote something that is not its protocol; the log has all of it.) {text}")]
+        return [Said(text=f"(It wrote something outside its protocol; the log has all of it.) {text}")]
 
     def _system(self, message: Message) -> Events:
         match message.get("subtype"):

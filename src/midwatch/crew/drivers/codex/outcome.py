@@ -15,18 +15,18 @@ from midwatch.terms.agents import Outcome, RunEnded
 STATUSES = {
     401: (Outcome.AUTH, "The provider did not accept the credential."),
     402: (Outcome.BUDGET, "The budget of this job is used up."),
-    403: (Outcome.AUTH, "The provider does not allow this credential what was asked."),
-    404: (Outcome.FAILED, "The provider does not know this model, or keeps it from this credential."),
-    429: (Outcome.LIMIT, "The provider wants fewer requests."),
+    403: (Outcome.AUTH, "The provider does not allow this request with this credential."),
+    404: (Outcome.FAILED, "The provider does not know this model, or does not offer it with this credential."),
+    429: (Outcome.LIMIT, "The provider is limiting requests."),
 }
 REASONS = {
     "usageLimitExceeded": (Outcome.LIMIT, "The usage limit is reached."),
-    "rateLimitExceeded": (Outcome.LIMIT, "The provider wants fewer requests."),
-    "sessionBudgetExceeded": (Outcome.BUDGET, "It spent as much as it may."),
+    "rateLimitExceeded": (Outcome.LIMIT, "The provider is limiting requests."),
+    "sessionBudgetExceeded": (Outcome.BUDGET, "It reached its spending limit."),
     "serverOverloaded": (Outcome.NETWORK, "The provider was overloaded."),
     "internalServerError": (Outcome.NETWORK, "The provider reported an internal error."),
     "unauthorized": (Outcome.AUTH, "The provider did not accept the credential."),
-    "tooManyDenials": (Outcome.FAILED, "It gave up because too many of its calls were refused."),
+    "tooManyDenials": (Outcome.FAILED, "It stopped because too many of its calls were refused."),
     "contextWindowExceeded": (Outcome.FAILED, "The conversation grew longer than its model can read."),
 }
 NETWORK = (
@@ -54,11 +54,11 @@ def judge(reader: CodexRun, brief: AgentBrief, left: ProgramEnd, *, many_turns: 
     else:
         outcome, why = _judged(reader.result)
     if many_turns and outcome is Outcome.CANCELLED:
-        outcome, why = Outcome.MAX_TURNS, "It took as many turns as it may."
+        outcome, why = Outcome.MAX_TURNS, "It reached its turn limit."
     if outcome is Outcome.OK and brief.schema is not None:
         structured = shape(reader.said)
         if structured is None:
-            outcome, why = Outcome.FAILED, "It ended without an answer of the agreed shape."
+            outcome, why = Outcome.FAILED, "The agent finished without an answer in the required JSON form."
     limit = reader.limit if outcome is Outcome.LIMIT else None
     return RunEnded(
         outcome=outcome,
@@ -71,7 +71,7 @@ def judge(reader: CodexRun, brief: AgentBrief, left: ProgramEnd, *, many_turns: 
 
 def _without_a_word(reader: CodexRun, left: ProgramEnd) -> tuple[Outcome, str]:
     if reader.refused is not None:
-        return Outcome.FAILED, f"It would not begin: {shortened(reader.refused, 300)}"
+        return Outcome.FAILED, f"It did not start: {shortened(reader.refused, 300)}"
     if left.stopped:
         return Outcome.CANCELLED, "It was stopped."
     last = left.tail.strip().splitlines()[-1:]
@@ -99,7 +99,7 @@ def _judged(turn: Mapping[str, Any]) -> tuple[Outcome, str]:
     unreached = isinstance(info, dict) and any(name in info for name in NETWORK)
     if number >= 500 or unreached:
         return Outcome.NETWORK, said or "The provider could not be reached."
-    return Outcome.FAILED, said or "It gave up and did not say why."
+    return Outcome.FAILED, said or "It stopped without giving a reason."
 
 
 def _spoken_status(said: str) -> int:

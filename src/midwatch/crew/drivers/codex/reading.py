@@ -120,12 +120,12 @@ class CodexReader(CodexRun):
             return []
         self._complained = True
         text = shortened(said.decode(errors="replace").strip(), 200)
-        return [Said(text=f"(It wrote something that is not its protocol; the log has all of it.) {text}")]
+        return [Said(text=f"(It wrote something outside its protocol; the log has all of it.) {text}")]
 
     def _answer(self, message: Message) -> Events:
         number, result = message.get("id"), content(message, "result")
         if "error" in message and (number in (BEGIN, THREAD, TURN) or str(number).startswith(MORE)):
-            self.refused = str(content(message, "error").get("message") or "It did not say why.")
+            self.refused = str(content(message, "error").get("message") or "It gave no reason.")
         elif number == BEGIN:
             self._version = str(result.get("userAgent", "")).partition("/")[2].partition(" ")[0]
         elif number == THREAD:

@@ -24,7 +24,7 @@ HOW = {
     ),
 }
 OTHERS = (
-    "It needs an API key of the provider whose model it asks; vendors keep subscriptions for their own programs.",
+    "It needs an API key of the provider whose model it asks; vendors allow subscriptions only in their own programs.",
 )
 TOKEN = "sk-ant-oat"  # noqa: S105 - how such tokens begin, not one
 NOT_KEPT = 5
