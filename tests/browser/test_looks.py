@@ -186,7 +186,7 @@ def kept(looker: Looker, ann: Householder) -> None:
     looker.looks("job-discard-refused")
     page.get_by_label("Lose it").check()
     page.get_by_role("button", name="Discard the checkout").click()
-    expect(page.get_by_text("It is gone;")).to_be_visible()
+    expect(page.get_by_text("It was deleted;")).to_be_visible()
     looker.looks("job-discarded")
 
 

@@ -111,7 +111,7 @@ async def test_a_replay_goes_on_where_words_are_not_kept_any_more(tmp_path: Path
                 blob.unlink()
         rows = (await program.get("/replay")).json()
         assert [one["told"]["text"] for one in rows if one.get("told")] == [
-            "These words are not kept any more. It may have been archived."
+            "This prompt is no longer stored. It may have been archived."
         ]
 
 

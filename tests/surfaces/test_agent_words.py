@@ -46,7 +46,7 @@ def test_status_says_what_was_spent_where_jobs_stand_and_what_is_left(ann: Perso
 def test_a_held_call_is_asked_line_by_line(ann: Person) -> None:
     shown = ann.types("asks", "2").out.splitlines()
     assert shown[1:5] == ["May job 1 use Bash?", *(line.removeprefix("  ") for line in HELD)]
-    assert "we would say no; answer yes or no until " in "\n".join(shown)
+    assert "recommended: no; answer yes or no until " in "\n".join(shown)
     assert ann.types("asks").out.splitlines()[2:5] == HELD
 
 

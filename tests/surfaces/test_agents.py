@@ -134,7 +134,7 @@ def test_a_login_that_fails_keeps_nothing(person: Person, model: Model, step: St
     before = version_count(person)
     _, said = logs_in(person, model, step, expect=3)
     assert words in said.out
-    assert "Nothing is kept." in said.err
+    assert "Nothing was stored." in said.err
     assert (secret_files(person), version_count(person)) == ([], before)
     assert claude_in(person.types("agent", "list", "--json"))["secret"] == ""
 
@@ -251,7 +251,7 @@ def read_until(terminal: int, words: bytes) -> bytes:
 def test_a_logout_takes_file_and_settings_away_and_says_what_was_not_there(person: Person, model: Model) -> None:
     logs_in(person, model, Say("Hello."))
     said = person.types("agent", "logout", "claude")
-    assert "claude has no credential any more." in said.out
+    assert "Removed the credential of claude." in said.out
     assert secret_files(person) == []
     row = claude_in(person.types("agent", "list", "--json"))
     assert (row["secret"], row["ready"]) == ("", False)
@@ -277,7 +277,7 @@ def test_without_a_server_the_models_are_asked_from_here_and_logins_wait(model: 
         assert "The secret mine should be in $MY_KEY" in missing.out
         doctor = person.types("doctor", MY_KEY=key)
         assert "2.1.325 (tested), claude-sonnet-4-5 by API key 'mine', which can be read" in doctor.out
-        assert "its credential cannot be had" in person.types("doctor").out
+        assert "its credential cannot be read" in person.types("doctor").out
         nowhere(person, key, tested, missing, doctor)
 
 

@@ -214,7 +214,7 @@ def test_a_discarded_checkout_is_gone(ann: Person) -> None:
     tree = Path(ann.types("job", "open", "1").out.splitlines()[0])
     aside = shutil.copytree(tree.parents[1], ann.folder / "aside", symlinks=True)  # the other tests need it too
     try:
-        assert "are free again" in ann.types("job", "discard", "1").out
+        assert "freed." in ann.types("job", "discard", "1").out
         assert not tree.exists()
         assert "no checkout any more" in ann.types("job", "open", "1", expect=2).err
     finally:

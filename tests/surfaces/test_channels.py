@@ -52,7 +52,7 @@ def test_a_channel_from_its_adding_to_its_removal_with_the_server_up(sink: Sink)
         assert stat.S_IMODE(kept.stat().st_mode) == 0o600
         assert f"JSON at json://ann:****@127.0.0.1:{sink.port}/…" in added.out
         tested = person.types("channel", "test", "phone")
-        assert "phone took one line" in tested.out
+        assert "phone accepted one line" in tested.out
         assert [body["message"] for _, _, body in sink.got] == ["This is a test: Midwatch can reach you here."]
         sink.status = 500
         refused = person.types("channel", "test", "phone", expect=5)
@@ -79,7 +79,7 @@ def test_without_a_server_a_channel_can_be_added_tried_and_refused(sink: Sink) -
         assert text.startswith("# mine\n[server]")
         assert '[channels.phone]\nurl = "env:PHONE"\nquiet = false\ntiers = ["urgent"]' in text
         said = person.types("channel", "test", "phone", PHONE=sink.url("json"))
-        assert "took one line" in said.out
+        assert "accepted one line" in said.out
         assert len(sink.got) == 1
         bad = person.types("channel", "add", "pager", "carrier-pigeon://coop", expect=2)
         assert "Apprise does not understand the URL" in bad.err

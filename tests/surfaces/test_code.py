@@ -35,7 +35,7 @@ def test_without_a_server_one_sentence_becomes_a_pull_request_and_the_server_is_
         assert job["checks"] == [{"command": CHECK, "exit_code": 0}]
         assert job["files"] > 0
         assert git(person.repo, "for-each-ref", "refs/heads/agent").count("\n") == 0, "one branch, and only that"
-        assert "No server runs here" in said.err
+        assert "No server is running" in said.err
         assert "not running" in person.types("down", expect=3).err
         assert "1 of 1 delivered" in person.types("morning", "--json").json["brief"]["headline"]
         adds_up(person)

@@ -170,7 +170,7 @@ async def test_a_kept_checkout_is_shown_and_discarded_with_a_second_look(tmp_pat
         assert "holds work that is nowhere else" in refused.text
         assert there(tree)
         gone = await ann.post("/jobs/1/discard", {"force": "yes"}, **FORM)
-        assert "It is gone;" in gone.text
+        assert "It was deleted;" in gone.text
         assert not there(tree)
         assert (await ann.get("/jobs/1/kept")).text.strip() == ""
 

@@ -177,7 +177,7 @@ async def test_only_an_owner_changes_the_level(tmp_path: Path) -> None:
         assert "needs 12 valid rounds" in text
         assert 'id="level-reason-wrong"' in text
         text = await browser.post("/tonight/level", level="full", reason="I know this house")
-        assert "Standing level: full" in text
+        assert "Current level: full" in text
         assert await by_day.current_level(browser.at.house.evening) is Level.FULL
 
 

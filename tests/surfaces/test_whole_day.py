@@ -160,7 +160,7 @@ def test_the_names_in_status_json_are_stable(day: Day) -> None:
 
 
 def test_an_ask_shows_what_the_answer_rests_on_and_is_answered_once(day: Day) -> None:
-    for word in ("plan: ", "files: sample/greet.py", "risk: ", "undo: ", "we would say approve"):
+    for word in ("plan: ", "files: sample/greet.py", "risk: ", "undo: ", "recommended: approve"):
         assert word in day.said["ask"].out
     assert day.said["answered"].out == "Ask 1: approve. Thank you.\n"
     assert "Ask 1 is settled already: answered 'approve'" in day.said["answered twice"].err
@@ -255,7 +255,7 @@ def test_rehearsing_lower_would_have_done_less(day: Day) -> None:
 
 def test_everything_adds_up(day: Day) -> None:
     told = day.person.types("doctor", "--verify", "--invariants").out
-    for sentence in ("the chain holds over", "records equal a rebuild", "every invariant holds"):
+    for sentence in ("the hash chain is intact over", "records equal a rebuild", "every invariant holds"):
         assert sentence in told
 
 

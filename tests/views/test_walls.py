@@ -50,7 +50,9 @@ def test_what_may_be_reached_is_what_the_house_and_the_orders_name() -> None:
     assert reach_of(job, contract(), ()).said == "Nothing: its orders name no host."
 
 
-@pytest.mark.parametrize(("isolation", "begins"), [("landlock", "Nothing"), ("none", "All that this machine reaches")])
+@pytest.mark.parametrize(
+    ("isolation", "begins"), [("landlock", "Nothing"), ("none", "Everything this machine reaches")]
+)
 def test_walls_without_doors_decide_what_is_reached_whatever_is_named(isolation: str, begins: str) -> None:
     told = reach_of(a_job(worker="w", isolation=isolation), contract("docs.example"), ("pkg.example",))
     assert not told.hosts

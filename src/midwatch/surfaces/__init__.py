@@ -1,1 +1,1 @@
-"""Where people and programs meet the house: the command line, the API; pages follow."""
+"""How people and programs reach Midwatch: the command line, the API and the pages."""

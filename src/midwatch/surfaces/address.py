@@ -2,4 +2,4 @@
 
 SOCKET = "midwatch.sock"
 LONGEST_SOCKET_PATH = 107
-"""The kernel's limit; a longer path fails with a riddle, so we say it in plain words first."""
+"""The kernel's limit on a socket's path; Midwatch checks it first, because the kernel's error is unclear."""

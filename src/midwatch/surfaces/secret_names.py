@@ -1,4 +1,4 @@
-"""What the secrets of agents are called; loads nothing, because the command line needs it too."""
+"""The names of agents' secrets; imports nothing, because the command line needs it too."""
 
 COMMANDS = "-command"
-"""Ends the names of secrets that a command prints: those stand in the file, and what is stored would overrule it."""
+"""The suffix of secrets that a command prints: those are in the file, and a stored value would override it."""

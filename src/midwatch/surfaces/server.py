@@ -24,14 +24,14 @@ from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role
 
 NEIGHBOURS = 20
-"""How many ports are tried from the wanted one on: two houses on one machine, or a forgotten server."""
+"""How many ports are tried, from the configured one: two installations on one machine, or a forgotten server."""
 
 
 class OwnersOnly(H11Protocol):
-    """Hangs up on anybody but the owner, even where the file's mode would let him in."""
+    """Refuses every user but the owner, even if the file's mode would allow them."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Look at who is calling."""
+        """Check which user is calling."""
         peer: socket.socket = transport.get_extra_info("socket")
         if hasattr(socket, "SO_PEERCRED"):
             packed = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -43,7 +43,7 @@ class OwnersOnly(H11Protocol):
 
 
 class QuietServer(uvicorn.Server):
-    """Leaves signals to us, who have more to put in order, and ticks once a second instead of ten times."""
+    """Leaves signals to Midwatch, which has more to close, and ticks once a second instead of ten times."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -55,7 +55,7 @@ class QuietServer(uvicorn.Server):
         self._bell.set()
 
     async def main_loop(self) -> None:
-        """Keep uvicorn's own clock going, at a tenth of its pace."""
+        """Keep uvicorn's own clock running, at a tenth of its pace."""
         tenths = 0
         while not await self.on_tick(tenths):
             tenths = (tenths + 10) % 864_000
@@ -70,7 +70,7 @@ class QuietServer(uvicorn.Server):
 
 
 def refuse_long_path(path: Path) -> None:
-    """Say it before anything is opened: a socket's path has a limit."""
+    """Check a socket's path against its limit before anything is opened."""
     if len(bytes(path)) > LONGEST_SOCKET_PATH:
         raise Misuse(
             f"The data folder's path is too long for a socket ({path}).", hint="Choose a shorter MIDWATCH_HOME."
@@ -92,14 +92,14 @@ def open_socket(home: Path) -> socket.socket:
 
 
 def open_port(host: str, port: int) -> socket.socket:
-    """Bind the pages' port; where it is taken, the next free one of a few."""
+    """Bind the pages' port; if it is taken, the next free one of a few."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for candidate in range(port, min(port + NEIGHBOURS, 65536)):
         listening = socket.socket(family)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, candidate))
-            listening.listen()  # two that begin at once may both bind; only one of them can listen
+            listening.listen()  # two servers that start at once may both bind; only one of them can listen
         except OSError as error:
             listening.close()
             if error.errno != errno.EADDRINUSE:
@@ -117,7 +117,7 @@ def open_port(host: str, port: int) -> socket.socket:
 async def serve(
     house: House, *, api: bool = True, say: Callable[[str], None] = print, stop: asyncio.Event | None = None
 ) -> None:
-    """Serve until told to stop, by a signal or by `stop`: the API on the socket, the pages on their port."""
+    """Serve until a signal or `stop` ends it: the API on the socket, the pages on their port."""
     stop = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -156,7 +156,7 @@ def _server(app: ASGIApp, **more: Any) -> QuietServer:
 
 
 def _named(host: str) -> str:
-    """Name the address as a browser on this machine writes it."""
+    """Return the address as a browser on this machine writes it."""
     if host in {"0.0.0.0", "::"}:  # noqa: S104  everywhere is also here
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""One agent at work in its own checkout."""
+"""A job: one agent that works in its own checkout."""
 
 from datetime import datetime
 from enum import StrEnum

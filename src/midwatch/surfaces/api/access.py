@@ -1,4 +1,4 @@
-"""What every route needs: the house, who is asking, and whether they may."""
+"""What every route needs: the application, the caller, and whether the caller is allowed."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ from midwatch.terms.people import LOWEST_ROLE, Role, Scope
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is asking, by which way they came in, and what they may do."""
+    """Who is asking, how they authenticated, and what they may do."""
 
     name: str
     role: Role
@@ -21,7 +21,7 @@ class Caller:
     csrf: str = ""
 
     def may(self, scope: Scope) -> bool:
-        """Tell whether this caller may do such things."""
+        """Return whether this caller has this scope."""
         return scope in self.scopes
 
 
@@ -31,7 +31,7 @@ def _house(request: Request) -> House:
 
 
 def _caller(request: Request) -> Caller:
-    caller: Caller = request.state.caller  # put there at the door: the socket's owner, a login or a token
+    caller: Caller = request.state.caller  # set by the guard: the socket's owner, a login or a token
     return caller
 
 
@@ -45,13 +45,13 @@ Person = Annotated[str, Depends(_person)]
 
 
 class Needs:
-    """Lets only those in who may do such things; every route has exactly one, and a test lists them."""
+    """Requires a scope of the caller; every route has exactly one, and a test lists them."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
 
     async def __call__(self, caller: TheCaller) -> None:
-        """Turn others away."""
+        """Refuse other callers."""
         if caller.may(self.scope):
             return
         raise Refused(
@@ -60,7 +60,7 @@ class Needs:
             else f"This token may not {self.scope}.",
             hint="Ask the owner: midwatch person role NAME ROLE"
             if self.scope not in caller.role.scopes
-            else f"Make another that may: midwatch token new NAME --scope {self.scope}",
+            else f"Make one that may: midwatch token new NAME --scope {self.scope}",
         )
 
 

@@ -1,4 +1,4 @@
-"""Routes about agents: how each stands, whether its model answers, and where its credential is kept."""
+"""Routes about agents: their state, whether their models answer, and where their credentials are stored."""
 
 import asyncio
 from typing import Annotated, Literal
@@ -68,7 +68,7 @@ class AgentHello(Term):
 
 
 class ProgramAnswer(Term):
-    """What an agent's own program answered in a sandbox, and what that cost."""
+    """What an agent's own program answered in a sandbox, and the cost."""
 
     answers: bool
     sentence: str
@@ -79,7 +79,7 @@ class ProgramAnswer(Term):
 
 
 class CredentialSet(Term):
-    """Which settings changed, in which version, and which are overruled elsewhere."""
+    """Which settings changed, in which version, and which are overridden elsewhere."""
 
     version: int | None
     changed: tuple[str, ...]
@@ -94,7 +94,7 @@ class CredentialRemoved(CredentialSet):
 
 
 class NewCredential(Term):
-    """Where an agent's credential is kept, of which kind it is, and for which model; never the credential itself."""
+    """Where an agent's credential is stored, its kind, and its model; never the credential itself."""
 
     reference: Annotated[str, Field(max_length=1000)]
     credential: Literal["api_key", "oauth"] = "api_key"
@@ -103,7 +103,7 @@ class NewCredential(Term):
 
 @router.get("/agents", dependencies=[Reads], response_model=list[AgentShown])
 async def agents(house: TheHouse) -> list[Shown]:
-    """List every agent: program, version, model, where its credential is kept, and what is missing."""
+    """List every agent: program, version, model, where its credential is stored, and what is missing."""
     await house.reload_settings()
     return await crew.roll(house.loaded.settings)
 
@@ -117,7 +117,7 @@ async def say_hello(house: TheHouse, name: str) -> Shown:
 
 @router.post("/agents/{name}/errand", dependencies=[Operates], response_model=ProgramAnswer)
 async def lead_program(house: TheHouse, name: str) -> Shown:
-    """Lead an agent's own program through one answer behind its walls; costs some thousand tokens."""
+    """Run an agent's own program in a sandbox until one answer; costs some thousand tokens."""
     await house.reload_settings()
     _, one = await asyncio.to_thread(crew.found, house.loaded.settings, name)
     return await hello_by_program(house, one)
@@ -125,7 +125,7 @@ async def lead_program(house: TheHouse, name: str) -> Shown:
 
 @router.post("/agents/{name}/trial", dependencies=[Governs], response_model=AgentHello)
 async def try_credential(house: TheHouse, name: str, given: NewCredential) -> Shown:
-    """Say hello with a credential before it is put in force; costs about a token, and keeps nothing."""
+    """Say hello with a credential before it is stored; costs about a token, and stores nothing."""
     await house.reload_settings()
     secret, reference = _reference(house, name, given.reference)
     return await crew.try_out(house, name, reference, await _access(house, name, secret, given))
@@ -133,7 +133,7 @@ async def try_credential(house: TheHouse, name: str, given: NewCredential) -> Sh
 
 @router.put("/agents/{name}/credential", dependencies=[Governs], response_model=CredentialSet)
 async def set_credential(house: TheHouse, person: Person, name: str, given: NewCredential) -> Shown:
-    """Put an agent's credential in force as the next version of the settings."""
+    """Apply an agent's credential as the next version of the settings."""
     await house.reload_settings()
     secret, reference = _reference(house, name, given.reference)
     access = await _access(house, name, secret, given)
@@ -148,7 +148,7 @@ async def set_credential(house: TheHouse, person: Person, name: str, given: NewC
 
 @router.delete("/agents/{name}/credential", dependencies=[Governs], response_model=CredentialRemoved)
 async def take_credential(house: TheHouse, person: Person, name: str) -> Shown:
-    """Take an agent's credential out of force: what was stored about it becomes what the file and defaults say."""
+    """Remove an agent's credential from the stored settings; the file's value or the default applies again."""
     await house.reload_settings()
     settings = house.loaded.settings
     await asyncio.to_thread(crew.found, settings, name)
@@ -166,7 +166,7 @@ _ABOUT = ("secret", "credential", "model")
 
 
 async def _put_in_force(house: House, wanted: dict[str, JsonValue], *, by: str, note: str, secret: str) -> Shown:
-    """Propose and apply in one step, as `midwatch settings` does in two; nothing is written where nothing changes."""
+    """Propose and apply in one step, as `midwatch settings` does in two; without a change nothing is written."""
     changes = {key: value for key, value in wanted.items() if house.loaded.value_of(key) != value}
     differences = diff(house.loaded, changes)
     version = None
@@ -180,11 +180,11 @@ async def _put_in_force(house: House, wanted: dict[str, JsonValue], *, by: str, 
 
 
 async def _access(house: House, name: str, secret: str, given: NewCredential) -> ModelAccess:
-    """Say what would be asked, of whom, if this were in force."""
+    """Return which model of which provider would be asked if this were applied."""
     settings = house.loaded.settings
     setup, one = await asyncio.to_thread(crew.found, settings, name)
     if one.access is None:
-        raise Misuse(f"The agent {name} asks no model that is known.", hint=one.missing or "It needs no credential.")
+        raise Misuse(f"The agent {name} uses no known model.", hint=one.missing or "It needs no credential.")
     if given.credential == "oauth" and (why_not := crew.why_no_subscription(name, setup)):
         raise Refused(why_not, hint=f"Give it an API key: midwatch agent login {name} --key")
     model = given.model or one.access.model
@@ -194,13 +194,13 @@ async def _access(house: House, name: str, secret: str, given: NewCredential) ->
 
 
 def _reference(house: House, name: str, text: str) -> tuple[str, SecretReference]:
-    """Read where the secret is kept, and say under which name."""
+    """Read where the secret is stored, and return its name."""
     reference = SecretReference.read(text)
     if reference.place is not SecretPlace.CMD:
         return name, reference
     secret = f"{name}{COMMANDS}"
     if str(reference) != house.loaded.value_of(f"secrets.{secret}"):
-        # Whoever may change settings from afar must not thereby run programs here.
+        # A remote caller who may change settings must not be able to run programs here.
         raise Misuse(
             "A command that prints a secret is named in the data folder or the environment only.",
             hint=f'Write {secret} = "cmd:..." into [secrets] of midwatch.toml, and do this again.',

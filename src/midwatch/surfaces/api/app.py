@@ -1,4 +1,4 @@
-"""The API as one ASGI application over a house; every error has the same shape."""
+"""The API as one ASGI application; every error has the same shape."""
 
 import getpass
 import os
@@ -27,14 +27,14 @@ Teller = Callable[[Request, MidwatchError], Response]
 
 
 def make_app(house: House) -> ASGIApp:
-    """Fit the routes onto a house for whoever is at its socket: that is its owner."""
+    """Build the API for the socket, whose caller is the owner."""
     app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
     fit(app, house, in_json)
     return OwnerAtSocket(OnlyOnce(app, house))
 
 
 def fit(app: FastAPI, house: House, tell: Teller) -> None:
-    """Put the API's routes on an application, and one way to tell every error."""
+    """Add the API's routes and the one error format to an application."""
     app.state.house = house
     for part in (day, status, night, commanding, jobs, morning, stacks, people, agents, channels, preflight):
         app.include_router(part.router, prefix=PREFIX, responses=RESPONSES)
@@ -66,7 +66,7 @@ def fit(app: FastAPI, house: House, tell: Teller) -> None:
 
 
 def _describe(app: FastAPI) -> None:
-    """Describe the API as it is: a malformed request is answered in our one shape, not in FastAPI's."""
+    """Describe the API as it is: a malformed request is answered in Midwatch's error shape, not in FastAPI's."""
     made = app.openapi
 
     def described() -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _describe(app: FastAPI) -> None:
 
 
 class Health(Term):
-    """It answers."""
+    """The answer of the health checks."""
 
     status: Literal["ok"] = "ok"
 
@@ -102,7 +102,7 @@ def _health(app: FastAPI, house: House) -> None:
 
 
 def in_json(_: Request, error: MidwatchError) -> Response:
-    """Tell an error to a program."""
+    """Return an error as JSON."""
     return AsciiJson(problem(error), status_code=error.status)
 
 
@@ -116,20 +116,20 @@ def _malformed(error: RequestValidationError) -> Misuse:
 
 
 class OwnerAtSocket:
-    """Whoever could open the socket is the owner: the kernel has looked at who they are."""
+    """The caller at the socket is the owner: the kernel has checked the user."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._caller = Caller(_owner(), Role.OWNER, Role.OWNER.scopes, "socket")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Name the caller and go on."""
+        """Name the caller and continue."""
         scope.setdefault("state", {})["caller"] = self._caller
         await self._app(scope, receive, send)
 
 
 def _owner() -> str:
-    """Name whose house this is; a user without an account (a container's number) is called by it."""
+    """Return the owner's name; a user without an account (a container's number) is named by the number."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

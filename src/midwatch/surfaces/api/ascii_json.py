@@ -1,4 +1,4 @@
-"""JSON as this API writes it: plain ASCII, so that no hidden character reaches a terminal or an editor unseen."""
+"""JSON in plain ASCII, so that no hidden character reaches a terminal or an editor unseen."""
 
 import json
 from typing import Any
@@ -7,10 +7,10 @@ from fastapi.responses import JSONResponse
 
 
 class AsciiJson(JSONResponse):
-    """The words as they are, with everything beyond ASCII as an escape; a parser gives the very same text back."""
+    """JSON with everything beyond ASCII as an escape; a parser returns the same text."""
 
     def render(self, content: Any) -> bytes:
-        """Write it."""
+        """Encode the content."""
         return (
             json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
             .replace("\x7f", "\\u007f")

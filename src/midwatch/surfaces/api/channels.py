@@ -1,4 +1,4 @@
-"""Routes about channels: how each stands, and one line to try it. Where they lead is said in the data folder only."""
+"""Routes about channels: their state, and a test line. Their URLs are only in the data folder."""
 
 from fastapi import APIRouter
 
@@ -12,7 +12,7 @@ router = APIRouter()
 
 
 class ChannelStatus(Term):
-    """A channel: what it is, what it takes, whether its last message was taken, and what waits."""
+    """A channel: its kind, its tiers, whether it accepted its last message, and how many notices wait."""
 
     name: str
     kept: str
@@ -33,7 +33,7 @@ class ChannelStatus(Term):
 
 
 class ChannelTried(Term):
-    """What happened to one line that was sent to try a channel."""
+    """The result of a test line sent to a channel."""
 
     name: str
     ok: bool
@@ -43,13 +43,13 @@ class ChannelTried(Term):
 
 @router.get("/channels", dependencies=[Reads], response_model=list[ChannelStatus])
 async def channels(house: TheHouse, caller: TheCaller) -> list[Shown]:
-    """List every channel besides the log: what it takes, whether its last message was taken, what waits."""
+    """List every channel besides the log: its tiers, whether it accepted its last message, how many notices wait."""
     await house.reload_settings()
     return await ways.roll(house, whole=caller.may(Scope.OPERATE), anew=caller.way == "socket")
 
 
 @router.post("/channels/{name}/test", dependencies=[Operates], response_model=ChannelTried)
 async def try_channel(house: TheHouse, name: str) -> Shown:
-    """Send one line over a channel and say what happened."""
+    """Send one test line to a channel and return the result."""
     await house.reload_settings()
     return await ways.try_out(house, name)

@@ -1,4 +1,4 @@
-"""The route of a person's own command: one sentence, one session of its own, a job for each repository."""
+"""The route of `midwatch code`: one sentence, its own session, a job for each repository."""
 
 from fastapi import APIRouter
 
@@ -13,7 +13,7 @@ router = APIRouter()
 
 
 class JobBegun(Term):
-    """A job that a command began."""
+    """A job that a command started."""
 
     id: str
     number: int
@@ -23,7 +23,7 @@ class JobBegun(Term):
 
 
 class CodeBegun(Term):
-    """What a command began, and what it allows."""
+    """What a command started, and what it allows."""
 
     session: str
     number: int
@@ -34,7 +34,7 @@ class CodeBegun(Term):
 
 @router.post("/code", dependencies=[Operates], response_model=CodeBegun)
 async def code(house: TheHouse, person: Person, wanted: Commanded) -> Shown:
-    """Begin at once what a person wants; it is signed by being sent."""
+    """Start a person's command at once; sending it counts as the signature."""
     jobs = await command(house.night, wanted, by=person)
     session = await house.records.get(SessionRow, jobs[0].session)
     run = await house.records.get(RunRow, jobs[0].run)

@@ -44,7 +44,7 @@ class SettingShown(Term):
 
 
 class SettingChange(Term):
-    """What a proposal would change, and what overrules it."""
+    """What a proposal would change, and what overrides it."""
 
     key: str
     old: JsonValue
@@ -65,19 +65,19 @@ class LevelSet(Term):
 
 
 class LevelShown(LevelSet):
-    """The level, and what was seen so far that a higher one would rest on."""
+    """The level, and the track record that a higher one needs."""
 
     observed_rounds: int
     clean_nights: int
 
 
 def shown(row: Term) -> Shown:
-    """Give a record as JSON with its own, stable names."""
+    """Return a record as JSON with its own, stable names."""
     return row.model_dump(mode="json")
 
 
 class NewProject(Term):
-    """A repository to put on the books."""
+    """A repository to add."""
 
     path: str
     name: str = ""
@@ -98,7 +98,7 @@ class ProjectEdit(Term):
 
 
 class FlagEdit(Term):
-    """A flag to pin or take off."""
+    """A flag to set or remove."""
 
     flag: Flag
     on: bool
@@ -142,7 +142,7 @@ async def flag_project(house: TheHouse, person: Person, name: str, edit: FlagEdi
 
 @router.delete("/projects/{name}", dependencies=[Operates])
 async def remove_project(house: TheHouse, person: Person, name: str) -> ProjectRow:
-    """Take a project off the books."""
+    """Remove a project."""
     return await by_day.remove_project(house.evening, name, by=person)
 
 
@@ -192,7 +192,7 @@ class NewWork(Term):
 
 
 class WorkEdit(Term):
-    """Where a work item moves."""
+    """The new state of a work item."""
 
     status: WorkStatus | None = None
     next_step: str | None = None
@@ -207,18 +207,18 @@ async def work(house: TheHouse, page: ThePage, project: str = "") -> list[WorkRo
 
 @router.post("/work", dependencies=[Operates])
 async def add_work(house: TheHouse, person: Person, new: NewWork) -> WorkRow:
-    """Write a work item down."""
+    """Add a work item."""
     return await by_day.add_work(house.evening, new.project, new.title, by=person, priority=new.priority)
 
 
 @router.patch("/work/{item}", dependencies=[Operates])
 async def move_work(house: TheHouse, person: Person, item: str, edit: WorkEdit) -> WorkRow:
-    """Move a work item."""
+    """Change the state of a work item."""
     return await by_day.move_work(house.evening, item, by=person, status=edit.status, next_step=edit.next_step)
 
 
 class NewSettings(Term):
-    """Changes by dotted key; texts are parsed as the key wants them."""
+    """Changes by dotted key; texts are parsed by the key's type."""
 
     changes: dict[str, JsonValue]
     note: str = ""
@@ -266,7 +266,7 @@ async def proposal_diff(house: TheHouse, name: str) -> list[Shown]:
 
 @router.post("/settings/proposals/{name}/apply", dependencies=[Governs])
 async def apply(house: TheHouse, person: Person, name: str) -> SettingsRow:
-    """Put a proposal in force."""
+    """Apply a proposal."""
     row = await house.records.get(SettingsRow, name)
     diff(house.loaded, row.changes)  # refuses what contradicts today's settings
     applied = await by_day.apply_settings(house.evening, name, by=person)
@@ -276,7 +276,7 @@ async def apply(house: TheHouse, person: Person, name: str) -> SettingsRow:
 
 @router.post("/settings/proposals/{name}/discard", dependencies=[Operates])
 async def discard(house: TheHouse, person: Person, name: str) -> SettingsRow:
-    """Throw a proposal away."""
+    """Discard a proposal."""
     await by_day.discard_settings(house.evening, name, by=person)
     return await house.records.get(SettingsRow, name)
 
@@ -295,7 +295,7 @@ class LevelEdit(Term):
 
 @router.get("/level", dependencies=[Reads], response_model=LevelShown)
 async def level(house: TheHouse) -> Shown:
-    """Tell the level that stands."""
+    """Return the current level."""
     seen = await by_day.track_record(house.evening)
     return {
         "level": (await by_day.current_level(house.evening)).value,
@@ -306,6 +306,6 @@ async def level(house: TheHouse) -> Shown:
 
 @router.put("/level", dependencies=[Governs], response_model=LevelSet)
 async def set_level(house: TheHouse, person: Person, edit: LevelEdit) -> Shown:
-    """Grant more or less."""
+    """Set the level."""
     now = await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)
     return {"level": now.value}

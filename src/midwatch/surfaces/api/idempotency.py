@@ -18,14 +18,14 @@ WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class OnlyOnce:
-    """Stands before the API. A key belongs to its caller; another request under it is refused."""
+    """Runs before the API. A key belongs to its caller; a different request with the same key is refused."""
 
     def __init__(self, app: ASGIApp, house: House) -> None:
         self._app = app
         self._house = house
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Carry out, or answer as before."""
+        """Carry out the request, or return the earlier answer."""
         key = Headers(scope=scope).get(HEADER, "") if _writes(scope) else ""
         if not key:
             await self._app(scope, receive, send)
@@ -59,8 +59,10 @@ class OnlyOnce:
         if before.request != claim.request:
             raise Stale("This Idempotency-Key was used for another request.", hint="Use a new key.")
         if before.status is None:
-            # Under way, or cut off in the middle: doing it again blindly could do it twice.
-            raise Stale("A request under this key was begun and not finished.", hint="Look whether it was done.")
+            # Under way, or interrupted: carrying it out again could do it twice.
+            raise Stale(
+                "A request with this key was started and not finished.", hint="Check whether it was carried out."
+            )
         headers = {"content-type": before.kind, "idempotent-replayed": "true"}
         return Response(before.body, status_code=before.status, headers=headers)
 
@@ -83,7 +85,7 @@ class OnlyOnce:
         await self._app(scope, receive, heard)
 
     async def _keep(self, claim: StoredAnswer, status: int, kind: str, body: bytes) -> None:
-        if status >= 500:  # nothing was decided: the same key may try again
+        if status >= 500:  # nothing was decided: the same key may be used again
             await self._house.answers.release(claim.id)
             return
         fields = {"status": status, "kind": kind, "body": body.decode(errors="replace")}

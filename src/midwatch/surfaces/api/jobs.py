@@ -1,4 +1,4 @@
-"""Routes of the work itself: jobs with their logs and diffs, and the pull requests they opened."""
+"""Routes about jobs, with their logs and diffs, and the pull requests they opened."""
 
 import asyncio
 import time
@@ -31,10 +31,10 @@ from midwatch.views.text.plain import clean, harmless
 
 router = APIRouter()
 NEXT, OVER = "midwatch-next", "midwatch-over"
-"""Where to go on reading a log, and whether anything more can come."""
+"""Where to continue reading a log, and whether more can follow."""
 LOOK_SECONDS = 0.3
 Offset = Annotated[int | None, Query(alias="from", ge=0, le=2**62, description="Whole lines from this byte on.")]
-Epoch = Annotated[int, InPath(ge=0, le=2**31, description="Of the errand, as /errands tells it.")]
+Epoch = Annotated[int, InPath(ge=0, le=2**31, description="The epoch of the agent run, as in /errands.")]
 Wait = Annotated[float, Query(ge=0, description="Seconds to wait for more, if there is none yet.")]
 
 
@@ -48,7 +48,7 @@ class JobWhole(JobRow):
 
 
 class CheckoutShown(Term):
-    """A checkout that is kept on disk, and what in it is nowhere else."""
+    """A checkout that is kept on disk, and what exists only there."""
 
     job: str
     epoch: int
@@ -62,7 +62,7 @@ class CheckoutShown(Term):
 
 
 class CheckoutsDiscarded(Term):
-    """How much room was freed."""
+    """How much disk space was freed."""
 
     job: str
     number: int
@@ -77,7 +77,7 @@ async def jobs(house: TheHouse, page: ThePage) -> list[JobRow]:
 
 @router.get("/jobs/{name}", dependencies=[Reads], response_model=JobWhole)
 async def job(house: TheHouse, name: str) -> Shown:
-    """Show one job whole."""
+    """Show one job with its pull requests, signals and milestones."""
     row = await house.records.get(JobRow, name)
     pull_requests = await house.records.find(PullRequestRow, job=row.id)
     line = (await lines_of(house, [row]))[row.id]
@@ -87,7 +87,7 @@ async def job(house: TheHouse, name: str) -> Shown:
 
 
 async def _stones(house: House, job: str) -> list[str]:
-    """Give what a job passed on its way, oldest first."""
+    """Return the milestones of a job, oldest first."""
     entries = await house.history.about([job], ("milestone.reached",))
     events = [one.event for one in entries if isinstance(one.event, MilestoneReached)]
     return [clean(event.text, 300) for event in events if event.job == job]
@@ -95,7 +95,7 @@ async def _stones(house: House, job: str) -> list[str]:
 
 @router.get("/jobs/{name}/log", dependencies=[Reads], response_class=PlainTextResponse)
 async def job_log(house: TheHouse, name: str, offset: Offset = None, wait: Wait = 0) -> PlainTextResponse:
-    """Read the agent's own log; with `from`, only what follows, and the header `midwatch-next` says where to go on."""
+    """Read the agent's own log; with `from`, only what follows. The header `midwatch-next` says where to continue."""
     row = await house.records.get(JobRow, name)
     path = house.workshop.rooms.log(row.id, "agent")
     if offset is None:
@@ -110,15 +110,15 @@ def _headers(upto: int, *, over: bool) -> dict[str, str]:
 
 
 def _read(path: Path) -> str:
-    """A log is for eyes, in a browser or a terminal; the file itself has every byte."""
+    """A log is shown in a browser or a terminal, so it is made harmless; the file itself has every byte."""
     return harmless(path.read_text(errors="replace")) if path.exists() else ""
 
 
 async def _more(house: House, job: str, place: int, patience: float) -> tuple[int, str, bool]:
-    """Read on, waiting a while for something to come; over means that all of it was read."""
+    """Continue reading, and wait a while for more; over means that all of it was read."""
     path, until = house.workshop.rooms.log(job, "agent"), time.monotonic() + patience
     while True:
-        over = (await house.records.get(JobRow, job)).state.over  # asked first: an ended job's words are all there
+        over = (await house.records.get(JobRow, job)).state.over  # asked first: an ended job's log is complete
         upto, text = await asyncio.to_thread(read_on, path, place, ended=over)
         if upto != place or over or time.monotonic() >= until:
             return upto, text, over and upto == place
@@ -143,21 +143,21 @@ async def job_steps(house: TheHouse, name: str) -> list[StepShown]:
 
 @router.get("/jobs/{name}/plans", dependencies=[Reads])
 async def job_plans(house: TheHouse, name: str) -> list[PlanVersion]:
-    """List every version of the job's plan, with what became of it and what changed."""
+    """List every version of the job's plan, with its outcome and what changed."""
     row = await house.records.get(JobRow, name)
     return list(versions_shown(await house.records.find(PlanRow, job=row.id)))
 
 
 @router.get("/jobs/{name}/errands", dependencies=[Reads])
 async def job_errands(house: TheHouse, name: str) -> list[ErrandDone]:
-    """List what the job's agents did: each errand with its cost, every tool call with its verdict, how it ended."""
+    """List what the job's agents did: each agent run with its cost, every tool call with its verdict, how it ended."""
     row = await house.records.get(JobRow, name)
     return list(await story_of(house, row))
 
 
 @router.get("/jobs/{name}/told/{epoch}", dependencies=[Reads], response_class=PlainTextResponse)
 async def job_told(house: TheHouse, name: str, epoch: Epoch) -> PlainTextResponse:
-    """Read what an agent was told in one errand, word for word."""
+    """Read the full prompt of one agent run."""
     return PlainTextResponse(await prompt_of(house, await house.records.get(JobRow, name), epoch))
 
 
@@ -175,7 +175,7 @@ def _seq(row: ConnectionRow) -> int:
 
 @router.get("/jobs/{name}/checkouts", dependencies=[Reads], response_model=list[CheckoutShown])
 async def job_checkouts(house: TheHouse, name: str) -> list[Shown]:
-    """List the checkouts the job left on disk, and what in each is nowhere else."""
+    """List the checkouts the job left on disk, and what exists only in each."""
     row = await house.records.get(JobRow, name)
     return [_checkout(shown(kept)) for kept in await house.workshop.upkeep.standing(row.id)]
 
@@ -195,21 +195,21 @@ async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> JobR
 
 @router.post("/jobs/{name}/resume", dependencies=[Operates])
 async def job_resume(house: TheHouse, person: Person, name: str) -> JobRow:
-    """Go on where a job failed or was stopped, as a new job in the checkout it left."""
+    """Resume a failed or stopped job, as a new job in its checkout."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
     return await steering.resume_job(house.night, row, by=person)
 
 
 class Discarding(Term):
-    """Whether work that is nowhere else may be lost."""
+    """Whether work that exists only there may be lost."""
 
     force: bool = False
 
 
 @router.post("/jobs/{name}/discard", dependencies=[Operates], response_model=CheckoutsDiscarded)
 async def job_discard(house: TheHouse, person: Person, name: str, how: Discarding) -> Shown:
-    """Throw a job's checkouts away; refused where work would be lost, unless forced."""
+    """Delete a job's checkouts; refused where work would be lost, unless forced."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
     freed = await steering.discard(house.night, row, by=person, force=how.force)
@@ -225,12 +225,12 @@ async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> Pul
 
 @router.post("/jobs/{name}/merge", dependencies=[Operates])
 async def job_merge(house: TheHouse, person: Person, name: str) -> PullRequestRow:
-    """Merge a job's pull request: a person's act, always."""
+    """Merge a job's pull request; only a person may."""
     row = await house.records.get(JobRow, name)
     return await steering.merge(house.night, row, by=person)
 
 
 @router.get("/pull_requests", dependencies=[Reads])
 async def pull_requests(house: TheHouse, page: ThePage) -> list[PullRequestRow]:
-    """List what was delivered."""
+    """List the pull requests."""
     return list(page.of(await house.records.find(PullRequestRow)))

@@ -1,4 +1,4 @@
-"""Routes of the morning: the brief, the review, why, replay, rehearsal, and whether everything adds up."""
+"""Routes of the morning: the brief, the review, why, replay, rehearsal, and the audit."""
 
 import asyncio
 from dataclasses import asdict
@@ -77,19 +77,19 @@ class ReviewTaken(Term):
 
 
 class PromptWords(PromptUsed):
-    """What an agent was told, word for word."""
+    """The full prompt of an agent."""
 
     text: str
 
 
 class ReplayRow(Row):
-    """One entry as a reader sees it, with what an agent was told."""
+    """One entry as a reader sees it, with the prompt of an agent that began."""
 
     told: PromptWords | None = None
 
 
 class Verified(Term):
-    """Whether the chain holds, and which records a rebuild would write differently."""
+    """Whether the hash chain is intact, and which records a rebuild would write differently."""
 
     entries: int
     broken: str
@@ -97,7 +97,7 @@ class Verified(Term):
 
 
 class BrokenPromise(Term):
-    """An invariant that does not hold, and at which entry; 0 where a record shows it."""
+    """An invariant that is broken, and at which entry; 0 where a record shows it."""
 
     rule: str
     text: str
@@ -106,7 +106,7 @@ class BrokenPromise(Term):
 
 @router.get("/morning", dependencies=[Reads], response_model=MorningShown)
 async def morning(house: TheHouse, night: str = "") -> Shown:
-    """Give the brief with its recommendations, evidence, assumptions and scores."""
+    """Return the brief with its recommendations, evidence, assumptions and scores."""
     session, report = await verdicts.last_report(house.morning, night)
     runs = await house.records.find(RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
@@ -132,7 +132,7 @@ async def morning(house: TheHouse, night: str = "") -> Shown:
 
 @router.post("/morning/review", dependencies=[Answers], response_model=ReviewTaken)
 async def submit(house: TheHouse, person: Person, given: Review, night: str = "") -> Shown:
-    """Take the person's verdicts and tell what they changed."""
+    """Submit the person's verdicts and return what they changed."""
     session = await verdicts.submit(house.morning, given, by=person, night=night)
     runs = await house.records.find(RunRow, session=session.id)
     return {
@@ -157,14 +157,14 @@ async def rehearse(house: TheHouse, level: Level, night: str = "") -> Shown:
 async def replay(
     house: TheHouse, page: Onward, night: str = "", tag: Tag | None = None, after: Place = 0, limit: PageSize = 1000
 ) -> list[Shown]:
-    """Give the timeline of a night, or of everything, in pages."""
+    """Return the timeline of a night, or of everything, in pages."""
     found = await replay_page(house, night=night, tag=tag, after=after, limit=limit)
     page.goes_on(found.next)
     return [await _with_words(house, one) for one in found.rows]
 
 
 async def _with_words(house: House, row: Row | Gap) -> Shown:
-    """Put every word an agent was told beside the entry it began with."""
+    """Add the full prompt of an agent to the entry it began with."""
     given = shown(row)
     if isinstance(row, Row) and row.told is not None:
         given["told"]["text"] = await prompt_text(house, row.told.prompt_blob)

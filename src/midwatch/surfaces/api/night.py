@@ -49,7 +49,7 @@ class SessionWhole(SessionRow):
 
 
 class AskShown(AskRow):
-    """An ask, with what is asked and exactly what would run told apart."""
+    """An ask, with the question and exactly what would run kept separate."""
 
     what: str
     exactly: str
@@ -74,7 +74,7 @@ class EntryShown(Term):
 
 
 class OrdersText(Term):
-    """Orders as the file has them."""
+    """Orders in the form of the file."""
 
     toml: str
     name: str = "orders.toml"
@@ -82,7 +82,7 @@ class OrdersText(Term):
 
 @router.get("/orders/example", dependencies=[Reads], response_class=PlainTextResponse)
 async def example() -> PlainTextResponse:
-    """Give a file to begin with."""
+    """Return an example file."""
     return PlainTextResponse(EXAMPLE)
 
 
@@ -94,19 +94,19 @@ async def orders(house: TheHouse) -> SessionRow:
 
 @router.put("/orders", dependencies=[Operates])
 async def draft(house: TheHouse, person: Person, given: OrdersText) -> SessionRow:
-    """Put orders down as the draft for tonight."""
+    """Save orders as the draft for tonight."""
     read = read_orders(given.toml, name=given.name)
     return await sign_orders.draft(house.evening, read, by=person, source=given.name)
 
 
 @router.post("/sessions/start", dependencies=[Operates])
 async def start(house: TheHouse, person: Person) -> SessionRow:
-    """Sign the draft and begin."""
+    """Sign the draft and start the night."""
     return await sign_orders.start(house.evening, by=person)
 
 
 class Why(Term):
-    """A reason, or something said."""
+    """A reason or a message."""
 
     text: str = ""
 
@@ -120,7 +120,7 @@ async def _current(house: TheHouse) -> SessionRow:
 
 @router.post("/sessions/current/say", dependencies=[Answers])
 async def say(house: TheHouse, person: Person, why: Why) -> SessionRow:
-    """Message to the night; it hears it in its next round."""
+    """Send the night a message; it pauses until it is resumed."""
     session = await _current(house)
     await steering.say(house.night, session, why.text, by=person)
     return await house.records.get(SessionRow, session.id)
@@ -185,7 +185,7 @@ async def asks(house: TheHouse, *, all: bool = False) -> list[Shown]:  # noqa: A
 
 
 def ask_shown(row: AskRow) -> Shown:
-    """Give an ask with what is asked and exactly what would run told apart."""
+    """Return an ask with the question and exactly what would run kept separate."""
     what, exactly = parts_of(row)
     return shown(row) | {"what": what, "exactly": visible(exactly)}
 
@@ -201,13 +201,13 @@ async def ask(house: TheHouse, name: str) -> Shown:
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])
 async def answer(house: TheHouse, person: Person, name: str, given: AnswerGiven) -> AskRow:
-    """Answer; the first answer wins."""
+    """Answer an ask; the first answer wins."""
     return await settlement.answer(house.night, name, given.answer, by=person, text=given.text, shown=given.shown_hash)
 
 
 @router.get("/entries", dependencies=[Reads], response_model=list[EntryShown])
 async def entries(house: TheHouse, after: Place = 0, limit: PageSize = 200, wait: float = 0) -> list[Shown]:
-    """Read the journal from a place on; with `wait`, until something is there."""
+    """Read the journal after an entry; with `wait`, wait until there is a new one."""
     page = await house.journal.entries(after=after, limit=min(limit, 1000))
     if not page and wait > 0:
         with contextlib.suppress(TimeoutError):

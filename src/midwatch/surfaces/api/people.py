@@ -1,4 +1,4 @@
-"""Routes of the door: people, one-time links, tokens."""
+"""Routes about access: people, one-time links, tokens."""
 
 from typing import Annotated, Literal
 
@@ -27,14 +27,14 @@ class Me(Term):
 
 
 class LinkMade(Term):
-    """A one-time link, and for how long it is good."""
+    """A one-time link, and how long it is valid."""
 
     path: str
     hours: float
 
 
 class TokenMade(TokenRow):
-    """A new token with its secret, which is told only here."""
+    """A new token with its secret, which is shown only here."""
 
     secret: str
 
@@ -47,7 +47,7 @@ class NewLink(Term):
 
 
 class RoleEdit(Term):
-    """What somebody is from now on."""
+    """A person's new role."""
 
     role: Role
 
@@ -63,32 +63,32 @@ class NewToken(Term):
 
 @router.get("/me", dependencies=[Reads], response_model=Me)
 async def me(caller: TheCaller) -> Shown:
-    """Tell the caller who they are here."""
+    """Return who the caller is."""
     return {"name": caller.name, "role": caller.role.value, "scopes": sorted(caller.scopes), "way": caller.way}
 
 
 @router.get("/people", dependencies=[Governs])
 async def people(house: TheHouse, page: ThePage) -> list[PersonRow]:
-    """List who may enter."""
+    """List who may log in."""
     return list(page.of(await house.records.find(PersonRow, removed=False)))
 
 
 @router.post("/people/links", dependencies=[Governs], response_model=LinkMade)
 async def link(house: TheHouse, person: Person, new: NewLink) -> Shown:
-    """Make a one-time link: for somebody new, or for a new password of somebody we know."""
+    """Make a one-time link, for a new person or for the new password of a known one."""
     secret = await door.invite(house.entrance, new.role, by=person, person=new.person)
     return {"path": f"/welcome?key={secret}", "hours": door.LINK_LIVES.total_seconds() / 3600}
 
 
 @router.patch("/people/{name}", dependencies=[Governs])
 async def set_role(house: TheHouse, person: Person, name: str, edit: RoleEdit) -> PersonRow:
-    """Let a person do more, or less."""
+    """Change a person's role."""
     return await door.set_role(house.entrance, name, edit.role, by=person)
 
 
 @router.delete("/people/{name}", dependencies=[Governs])
 async def remove(house: TheHouse, person: Person, name: str) -> PersonRow:
-    """Let a person in no more."""
+    """Remove a person's access."""
     return await door.remove(house.entrance, name, by=person)
 
 
@@ -114,5 +114,5 @@ async def issue(house: TheHouse, caller: TheCaller, new: NewToken) -> Shown:
 
 @router.delete("/tokens/{name}", dependencies=[Governs])
 async def revoke(house: TheHouse, person: Person, name: str) -> TokenRow:
-    """Make a token open nothing any more."""
+    """Revoke a token."""
     return await door.revoke_token(house.entrance, name, by=person)

@@ -1,4 +1,4 @@
-"""Routes about preflights: look at everything the night will need, and read what was found."""
+"""Routes about preflights: check everything the night will need, and read the results."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ Seconds = Annotated[float, Query(ge=0, le=60)]
 
 
 class PreflightTold(PreflightShown):
-    """A preflight with its lines, and whether a signature may rest on it."""
+    """A preflight with its lines, and whether the orders may be signed on it."""
 
     state: PreflightState
     ended_at: str | None
@@ -28,18 +28,18 @@ class PreflightTold(PreflightShown):
 
 
 class NewPreflight(Term):
-    """What to look at: tonight's draft, or one project by itself."""
+    """What to check: tonight's draft, or one project by itself."""
 
     project: str = ""
     to_sign: bool = False
-    """Be content with an earlier one that found nothing bad and is still fresh."""
+    """Accept an earlier preflight that found nothing bad and is still fresh."""
     anyway: bool = False
-    """Be content with a fresh one whatever it found."""
+    """Accept a fresh one regardless of its result."""
 
 
 @router.post("/preflight", dependencies=[Operates], response_model=PreflightTold)
 async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
-    """Look whether everything is ready; lines come while it goes on."""
+    """Check whether everything is ready; lines follow while it runs."""
     await house.reload_settings()
     if new.project:
         row = await looks.begin_alone(house.evening, new.project, by=person)
@@ -50,14 +50,14 @@ async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
 
 @router.get("/preflight", dependencies=[Reads], response_model=PreflightTold)
 async def last(house: TheHouse) -> Shown:
-    """Show what was last found about the orders as they are now."""
+    """Show the last preflight of the current orders."""
     row, _ = await looks.standing(house.evening)
     if row is None:
-        raise Unknown("No preflight for these orders yet.", hint="Look: midwatch preflight")
+        raise Unknown("No preflight for these orders yet.", hint="Run one: midwatch preflight")
     return await preflights.told(house, row)
 
 
 @router.get("/preflight/{name}", dependencies=[Reads], response_model=PreflightTold)
 async def one(house: TheHouse, name: str, seen: Count = 0, wait: Seconds = 0) -> Shown:
-    """Show one; with `wait`, as soon as it has more lines than were seen, or is over."""
+    """Show one preflight; with `wait`, as soon as it has new lines or is over."""
     return await preflights.after(house, name, seen, wait)

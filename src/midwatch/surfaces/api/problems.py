@@ -1,4 +1,4 @@
-"""Every error in one shape, whatever went wrong and wherever."""
+"""Every error in one shape."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from midwatch.errors import NO_ROOM, Broken, Exhausted, MidwatchError, Unavailab
 
 
 class Trouble(BaseModel):
-    """What went wrong, what to do about it, and how a script should end."""
+    """What went wrong, what to do about it, and the exit code for a script."""
 
     code: str
     message: str
@@ -30,7 +30,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 def problem(error: MidwatchError) -> dict[str, Any]:
-    """Give the one error shape."""
+    """Return the one error shape."""
     return {
         "error": {
             "code": error.code,
@@ -43,12 +43,10 @@ def problem(error: MidwatchError) -> dict[str, Any]:
 
 
 def unforeseen(error: Exception) -> MidwatchError:
-    """Say in our own words what nobody thought of; the log has the rest."""
+    """Describe an unexpected error in plain words; the log has the rest."""
     said = str(getattr(error, "orig", None) or error)
     if "disk is full" in said or getattr(error, "errno", None) in NO_ROOM:
-        return Exhausted(
-            "There is no room left on the disk; nothing was written.", hint="Free some space and do it again."
-        )
+        return Exhausted("The disk is full; nothing was written.", hint="Free some space and do it again.")
     if "locked" in said:
         return Unavailable("The database is busy; nothing was written.", hint="Try again in a moment.")
-    return Broken(f"Something unforeseen: {type(error).__name__}: {said}.", hint="The server's log has the rest.")
+    return Broken(f"Unexpected error: {type(error).__name__}: {said}.", hint="The server's log has the rest.")

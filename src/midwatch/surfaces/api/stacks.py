@@ -1,4 +1,4 @@
-"""Routes of the stacks: which branches go together, made anew, taken as one, taken back."""
+"""Routes about stacks: list, show, check again, merge, undo."""
 
 from typing import Annotated
 
@@ -36,13 +36,13 @@ class StackTold(StackRow):
 
 
 class Wanted(Term):
-    """In which project branches are to be put together."""
+    """The project whose branches are to be checked together."""
 
     project: str
 
 
 async def in_words(house: House, row: StackRow) -> StackShown:
-    """Put a stack into words, with the names of things around it."""
+    """Describe a stack, with the names of its projects and pull requests."""
     projects = await house.records.find(ProjectRow, id=row.project)
     pulls = await house.records.find(PullRequestRow, id=tuple(step.pull_request for step in row.order[:1]))
     elsewhere = any(pull.forge != merge_stack.LOCAL for pull in pulls)
@@ -78,7 +78,7 @@ async def stack(house: TheHouse, name: str) -> Shown:
 
 @router.post("/stacks", dependencies=[Operates], response_model=StackTold)
 async def make(house: TheHouse, person: Person, wanted: Wanted) -> Shown:
-    """Have a project's open branches merged and checked together now; it is made meanwhile."""
+    """Start a merge check of a project's open branches; it runs in the background."""
     if not wanted.project.strip():
         raise Unknown("No project is named.", hint="List them: midwatch project")
     return await _told(house, await build_stack.begin_anew(house.morning, wanted.project, by=person))
@@ -86,7 +86,7 @@ async def make(house: TheHouse, person: Person, wanted: Wanted) -> Shown:
 
 @router.post("/stacks/{name}/merge", dependencies=[Operates], response_model=StackTold)
 async def merge(house: TheHouse, person: Person, name: str) -> Shown:
-    """Merge the verified order as one, or have it told where its pull requests are kept: a person's act, always."""
+    """Merge the verified order as one, or post it on the forge's pull requests; only a person may."""
     return await _told(house, await merge_stack.take(house.morning, name, by=person))
 
 

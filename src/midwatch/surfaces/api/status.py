@@ -1,4 +1,4 @@
-"""How things stand, in one object: the night, who is at work, what waits for a person, what is left."""
+"""The status in one object: the night, the running jobs, what waits for a person, what is left."""
 
 from fastapi import APIRouter
 
@@ -21,7 +21,7 @@ ACTIVE = tuple(state for state in JobState if not state.over)
 
 
 class NightNow(Term):
-    """The newest night: how far it is and what it has spent."""
+    """The newest night: its progress and what it has spent."""
 
     id: str
     number: int
@@ -68,7 +68,7 @@ class PullRequestNow(Term):
 
 
 class StatusNow(Term):
-    """How things are, in one object."""
+    """The status in one object."""
 
     now: str
     pages: str
@@ -84,7 +84,7 @@ class StatusNow(Term):
 
 @router.get("/status", dependencies=[Reads], response_model=StatusNow)
 async def status(house: TheHouse) -> Shown:
-    """Tell how things stand, in one object."""
+    """Return the status in one object."""
     records = house.records
     sessions = await records.find(SessionRow, ad_hoc=False)
     last = sessions[-1] if sessions else None

@@ -1,4 +1,4 @@
-"""`midwatch`: verbs are loaded when they are called, so that a short command stays short."""
+"""`midwatch`: a verb's module is loaded when it is called, so that short commands start fast."""
 
 import importlib
 import sys
@@ -41,13 +41,13 @@ VERBS = {
     "replay": ("morning.replay", "The night, entry by entry."),
     "why": ("morning.replay", "Why this entry, or this recommendation?"),
     "rehearse": ("morning.replay", "What another level would have done."),
-    "person": ("house.people", "Who may enter the pages, and as what."),
+    "person": ("house.people", "Who may log in, and with which role."),
     "token": ("house.people", "What programs may do for a person."),
     "agent": ("house.agents", "Agents: list, test, login, logout."),
     "channel": ("house.channels", "Channels: add, test, list, remove."),
     "settings": ("house.settings", "Every setting with its source; propose, diff, apply."),
 }
-"""Each verb with the module it lives in and the line the overview shows."""
+"""Each verb with its module and its line in the overview."""
 
 
 class LazyGroup(typer.core.TyperGroup):
@@ -58,7 +58,7 @@ class LazyGroup(typer.core.TyperGroup):
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Load one verb, or for the overview just its line."""
+        """Load one verb, or for the overview only its line."""
         if cmd_name not in VERBS:
             return None
         module, line = VERBS[cmd_name]
@@ -70,7 +70,7 @@ class LazyGroup(typer.core.TyperGroup):
         return spare(command, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read our own flags without loading anything for it."""
+        """Read the global flags without loading anything."""
         spare(self, ctx)
         return super().parse_args(ctx, args)
 
@@ -100,7 +100,7 @@ def house(*, version: bool = typer.Option(False, "--version", help="Show the ver
 
 
 def main() -> None:
-    """Run, and turn our errors into one sentence, what to do, and an exit code."""
+    """Run, and turn Midwatch's errors into one sentence, a hint and an exit code."""
     try:
         app(prog_name="midwatch", standalone_mode=True)
     except MidwatchError as error:
@@ -116,13 +116,13 @@ def main() -> None:
 
 
 def plainly(error: OSError) -> MidwatchError:
-    """Name what the operating system refused."""
+    """Describe what the operating system refused."""
     what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
     if error.errno in NO_ROOM:
-        return Exhausted(f"There is no room left on the disk ({what}).", hint="Free some space and do it again.")
+        return Exhausted(f"The disk is full ({what}).", hint="Free some space and do it again.")
     if isinstance(error, PermissionError | FileNotFoundError | NotADirectoryError | FileExistsError):
         return Misuse(f"{what}.", hint="Check the path; MIDWATCH_HOME names the data folder.")
-    return Broken(f"The system said no: {what}.", hint="Check this machine: midwatch doctor")
+    return Broken(f"The operating system refused: {what}.", hint="Check this machine: midwatch doctor")
 
 
 def show_error(error: MidwatchError) -> None:

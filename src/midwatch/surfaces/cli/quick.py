@@ -1,13 +1,13 @@
-"""Keeping short commands short: typer loads pydantic even to hand a plain word on; we let it hand it on as it is."""
+"""Keeps short commands fast: typer loads pydantic even for plain texts, so these pass unchecked."""
 
 from typing import Any
 
 
 def spare(command: Any, ctx: Any) -> Any:
-    """Let texts and switches of a command pass as they are; lists, numbers and paths are still checked by typer."""
+    """Pass texts and switches of a command as they are; typer still checks lists, numbers and paths."""
     from typer._coercion import PassThroughRuntimeParam  # noqa: PLC0415  typer's own, and only wanted here
 
-    for param in command.get_params(ctx):  # with --help, which is no declared one
+    for param in command.get_params(ctx):  # with --help, which is not declared
         kind = getattr(param, "type_descriptor", None)
         if kind is not None and kind.annotation in {str, bool} and not param.multiple and param.nargs == 1:
             param._runtime_param = PassThroughRuntimeParam(  # noqa: SLF001  typer offers no other way

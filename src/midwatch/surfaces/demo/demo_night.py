@@ -1,4 +1,4 @@
-"""The demo's night: a sample repository with real faults, the real housekeeper, a hurried clock."""
+"""The demo's night: a sample repository with real faults, the real housekeeper, a faster clock."""
 
 import shutil
 from collections.abc import Callable
@@ -38,8 +38,8 @@ FLAGS: dict[str, JsonValue] = {
     "jobs.min_free_disk_mib": 256,
 }
 STEPS = {
-    Stage.MIRROR: "1 of 9: our mirror is brought up to date",
-    Stage.SETUP: "2 of 9: what its checkout needs",
+    Stage.MIRROR: "1 of 9: the mirror is updated",
+    Stage.SETUP: "2 of 9: setup",
     Stage.PLAN: "3 of 9: the agent plans, read-only",
     Stage.EXECUTE: "4 of 9: the agent works",
     Stage.BUNDLE: "5 of 9: its work is packed",
@@ -70,14 +70,14 @@ TOLD = (
 
 
 class DemoNight:
-    """Runs one day from the orders to the verdict in a house of its own."""
+    """Runs one day from the orders to the verdict in its own data folder."""
 
     def __init__(self, home: Path, *, say: Say) -> None:
         self._home = home
         self._say = say
 
     async def run(self) -> dict[str, Any]:
-        """Run it and say what came of it."""
+        """Run it and return the results."""
         source = await self._prepare()
         clock = fast_clock(self._home / "clock.json", scale=SCALE)
         self._say("demo", f"the clock runs {SCALE} times as fast as yours")
@@ -89,7 +89,7 @@ class DemoNight:
             return await self._morning(house, session)
 
     async def _prepare(self) -> Path:
-        """Begin with an empty folder, but never empty one that is not a demo's."""
+        """Begin with an empty folder, but never empty one that does not belong to a demo."""
         if self._home.exists() and not self._home.is_dir():
             raise Misuse(f"{self._home} is not a folder.", hint="Name another with --home.")
         if self._home.exists() and any(self._home.iterdir()) and not (self._home / MARKER).exists():

@@ -1,4 +1,4 @@
-"""The demo's sample repository: a small shop, with the faults that grow in such code."""
+"""The demo's sample repository: a small shop with typical faults."""
 
 CHECK = "python3 -m unittest -q"
 

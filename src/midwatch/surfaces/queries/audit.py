@@ -1,4 +1,4 @@
-"""Whether everything adds up: the chain, the rebuild, the invariants, read from journal, records and machine."""
+"""The audit: the chain, the rebuild and the invariants, read from journal, records and machine."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ PAGE = 1000
 
 
 async def every_entry(house: House, *, kinds: tuple[str, ...] = (), after: int = 0) -> tuple[Entry, ...]:
-    """Read the journal from a place on to its end, page by page."""
+    """Read the journal from a place to its end, page by page."""
     found: list[Entry] = []
     while page := await house.journal.entries(after=after, limit=PAGE, kinds=kinds):
         found += page
@@ -51,7 +51,7 @@ async def violations(house: House) -> tuple[Violation, ...]:
 
 
 def _leaks(house: House, entries: tuple[Entry, ...]) -> tuple[tuple[str, str], ...]:
-    """Look for the values we know, in every spelling we know, in the journal, the logs, the blobs."""
+    """Search the journal, the logs and the blobs for the known secrets, in every known spelling."""
     reveals = house.redactor.reveals
     found = {(name, f"entry {entry.seq}") for entry in entries for name in reveals(_text(entry))}
     files = [*house.home.glob("jobs/*/*.log"), *house.home.glob("*.log"), *house.home.glob("blobs/**/*")]

@@ -1,4 +1,4 @@
-"""How every channel stands, and whether it takes a message: the same for the command line, the API and doctor."""
+"""The state of every channel, and a test message: the same for the command line, the API and doctor."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,16 +12,16 @@ from midwatch.terms.records import DeliveryRow, NoticeRow, PushRow
 from midwatch.views.pages.channels import ChannelShown, channel_shown, unsent_line
 
 RECENT = timedelta(days=7)
-"""What could not be sent longer ago than this is old news."""
+"""Older failures to send are not reported."""
 HELLO = "This is a test: Midwatch can reach you here."
 FOR_OPERATORS = ("kept", "problem", "hint")
 Shown = dict[str, Any]
 
 
 async def roll(house: House, *, whole: bool, anew: bool = False) -> list[Shown]:
-    """List every channel: what it is, what it takes, whether its last message was taken, and what waits.
+    """List every channel: its kind, its tiers, whether it accepted its last message, and how many notices wait.
 
-    Where its URL is kept and what is wrong there is for those who may mend it; only on this machine it is fetched anew.
+    Its URL's place and its problem are only for those who may fix it; only on this machine is the URL fetched again.
     """
     rows = []
     for name, setup in house.loaded.settings.channels.by_name().items():
@@ -33,7 +33,7 @@ async def roll(house: House, *, whole: bool, anew: bool = False) -> list[Shown]:
 
 
 async def standing(house: House, name: str) -> tuple[ChannelShown, list[DeliveryRow]]:
-    """Read how one channel stands, and what could not be sent over it lately."""
+    """Read the state of one channel, and what could not be sent to it lately."""
     pushes = await house.records.find(PushRow, channel=name)
     since = house.clock.now() - RECENT
     rows = [row for row in await house.records.find(DeliveryRow, channel=name) if row.created_at > since]
@@ -61,7 +61,7 @@ async def _stands(house: House, name: str, setup: ChannelSetup) -> Shown:
 
 
 async def _looked_at(house: House, name: str) -> Shown:
-    """Ask Apprise what its URL is."""
+    """Ask Apprise which service its URL names."""
     try:
         service = await house.outlet.look(name)
     except MidwatchError as error:
@@ -71,7 +71,7 @@ async def _looked_at(house: House, name: str) -> Shown:
 
 
 async def try_out(house: House, name: str) -> Shown:
-    """Really send one line, and say what happened."""
+    """Send one test line, and return the result."""
     if name not in house.loaded.settings.channels.by_name():
         raise Unknown(f"There is no channel {name}.", hint=f"Add it: midwatch channel add {name}")
     house.vault.forget(channel_secret(name))
@@ -84,5 +84,5 @@ async def try_out(house: House, name: str) -> Shown:
 
 
 def taken(name: str) -> Shown:
-    """Say that a test was taken; only the person can see whether it arrived."""
-    return {"name": name, "ok": True, "sentence": f"{name} took one line. Look whether it arrived.", "hint": ""}
+    """Report that a test was accepted; only the person can see whether it arrived."""
+    return {"name": name, "ok": True, "sentence": f"{name} accepted one line. Check whether it arrived.", "hint": ""}

@@ -1,4 +1,4 @@
-"""Fetches what a job's line is made of: its contract, the end of its night, and what a plan may cost."""
+"""Reads the parts of a job's line: its contract, the end of its night, and what a plan may cost."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from midwatch.views.pages.job_line import JobLine, job_line
 
 
 async def lines_of(house: House, jobs: Sequence[JobRow]) -> dict[str, JobLine]:
-    """Give each job's line by the job's id."""
+    """Return each job's line by the job's id."""
     if not jobs:
         return {}
     find, now = house.records.find, house.clock.now()
@@ -36,7 +36,7 @@ async def lines_of(house: House, jobs: Sequence[JobRow]) -> dict[str, JobLine]:
 def _with_standing(
     house: House, job: JobRow, line: JobLine, asks: Sequence[AskRow], timers: Sequence[TimerRow]
 ) -> JobLine:
-    """Add how the job gets on, by the person's own clock."""
+    """Add the job's progress, in the person's time zone."""
     standing = standing_of(job, asks, timers)
     said = standing.said(lambda at: f"{local_time(house.loaded.settings, at):%H:%M}")
     return line.model_copy(update={"path": standing.path.value, "standing": "" if job.state.over else said})

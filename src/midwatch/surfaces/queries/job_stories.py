@@ -1,4 +1,4 @@
-"""Fetches what a job's agents did and what they were told, for the API and the pages alike."""
+"""Reads what a job's agents did and their prompts, for the API and the pages."""
 
 from midwatch.compose import House
 from midwatch.errors import Unknown
@@ -8,14 +8,14 @@ from midwatch.views.pages.job_story import STORY, ErrandDone, errands_of
 
 
 async def story_of(house: House, job: JobRow) -> tuple[ErrandDone, ...]:
-    """Tell a job's errands, the first one first; a job no model drives has none."""
+    """Return a job's agent runs, the first one first; a job without a model has none."""
     acts = await house.records.find(ActRow, id=job.act) if job.act else ()
     after = acts[0].judged_seq if acts else 0
     return errands_of(await house.history.about([job.id], STORY, after=after), job.id)
 
 
 async def prompt_of(house: House, job: JobRow, epoch: int) -> str:
-    """Read what an agent was told, word for word as it was kept; hidden characters are made visible."""
+    """Read an agent's full prompt as stored; hidden characters are made visible."""
     blobs = [one.prompt_blob for one in await story_of(house, job) if one.epoch == epoch and one.prompt_blob]
     if not blobs:
         raise Unknown(f"Job {job.number} has no agent that began as {epoch}.", hint=f"midwatch job show {job.number}")
@@ -23,8 +23,8 @@ async def prompt_of(house: House, job: JobRow, epoch: int) -> str:
 
 
 async def prompt_text(house: House, blob: str) -> str:
-    """Read a kept prompt by its name; one that is gone must not take the rest of the story with it."""
+    """Read a stored prompt by its name; a missing one must not break the rest of the story."""
     try:
         return marked((await house.blobs.fetch(blob)).decode(errors="replace"))
     except Unknown as gone:
-        return f"These words are not kept any more. {gone.hint}"
+        return f"This prompt is no longer stored. {gone.hint}"

@@ -1,4 +1,4 @@
-"""Reads an agent's log from a place in the file on, in whole lines."""
+"""Reads an agent's log from a place in the file, in whole lines."""
 
 from pathlib import Path
 from typing import Final
@@ -7,7 +7,7 @@ CHUNK: Final = 64 * 1024
 
 
 def read_on(path: Path, place: int, *, ended: bool = False) -> tuple[int, str]:
-    """Read whole lines from a place on, at most one chunk; a file that became shorter begins anew.
+    """Read whole lines from a place, at most one chunk; a file that became shorter is read from its start.
 
     Once the writer has ended, a last line without its break is read too.
     """

@@ -1,4 +1,4 @@
-"""What things are called, read from their records: for any window of the journal, whatever came before it."""
+"""The names of things, read from their records: for any part of the journal."""
 
 from collections.abc import Iterable
 
@@ -7,18 +7,18 @@ from midwatch.journal.entry import Entry
 from midwatch.views.text.names import Names, named
 
 MOST = 20_000
-"""So many names are remembered before they are read again."""
+"""How many names are remembered before they are read again."""
 
 
 class NameBook:
-    """Remembers the names it has read, for readers who come back with more entries."""
+    """Remembers the names it has read, for readers that ask again with more entries."""
 
     def __init__(self, house: House) -> None:
         self._house = house
         self._names = Names()
 
     async def of(self, entries: Iterable[Entry]) -> Names:
-        """Give names for everything these entries mention."""
+        """Return names for everything these entries mention."""
         history = self._house.history
         if len(self._names.things) > MOST:
             self._names = Names()
@@ -31,5 +31,5 @@ class NameBook:
 
 
 async def names_of(house: House, entries: Iterable[Entry]) -> Names:
-    """Give names for everything these entries mention."""
+    """Return names for everything these entries mention."""
     return await NameBook(house).of(entries)

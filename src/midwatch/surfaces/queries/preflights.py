@@ -1,4 +1,4 @@
-"""Preflights for every surface: as a whole, with their lines, and followed until something new is told."""
+"""Preflights for every surface: as a whole, with their lines, and followed until there is something new."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ async def whole(house: House, row: PreflightRow) -> PreflightShown:
 
 
 async def told(house: House, row: PreflightRow) -> Shown:
-    """Give one as JSON, and whether a signature may rest on it."""
+    """Return one as JSON, and whether the orders may be signed on it."""
     shown = (await whole(house, row)).model_dump(mode="json")
     ended = row.ended_at.isoformat() if row.ended_at else None
     fresh = bool(row.session) and preflight.holds(house.evening, row)
@@ -28,7 +28,7 @@ async def told(house: House, row: PreflightRow) -> Shown:
 
 
 async def after(house: House, name: str, seen: int, wait: float) -> Shown:
-    """Give one when it has more lines than were seen, or is over, or nobody wants to wait any longer."""
+    """Return one when it has more lines than were seen, is over, or the wait is over."""
     head = await house.records.head()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(min(wait, LONGEST_WAIT)):

@@ -9,12 +9,12 @@ from midwatch.views.entries.replay import Gap, Row, rows
 from midwatch.views.entries.tags import Tag, tags_of
 
 LOOKED_AT = 2000
-"""A filter that finds little looks through so many entries before it gives back what it has."""
+"""A filter that finds little reads at most this many entries before it returns what it has."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayPage:
-    """Some rows, and after which entry the next page begins; nothing where this is the last."""
+    """Some rows, and the entry after which the next page begins; nothing if this is the last."""
 
     rows: tuple[Row | Gap, ...]
     next: int | None
@@ -29,7 +29,7 @@ async def replay_page(house: House, *, night: str, tag: Tag | None, after: int, 
     wanted: frozenset[Tag] = frozenset({tag}) if tag else frozenset()
     found = [entry.seq for entry in entries if not tag or tag in tags_of(entry.event)][:limit]
     over = (not entries or entries[-1].seq >= last) and len(found) < limit
-    if not over:  # the next page begins behind the last row, with the silence that followed it
+    if not over:  # the next page begins after the last row, with the gap that followed it
         reached = found[-1] if found else entries[-1].seq
         entries = tuple(entry for entry in entries if entry.seq <= reached)
     shown = rows(entries, await names_of(house, entries), tags=wanted, since=before[0].at if before else None)

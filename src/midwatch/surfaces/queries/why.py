@@ -1,4 +1,4 @@
-"""Why an entry was written, or a recommendation made: only the entries that matter are read, not the history."""
+"""Why an entry was written, or a recommendation made: reads only the entries that matter, not the history."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from midwatch.views.entries.causes import OWNED, Lean, leans_on, speaks_for
 from midwatch.views.entries.why import LONGEST, Explanation, why
 
 AHEAD = 1000
-"""How many of the following entries are looked through for consequences."""
+"""How many of the following entries are searched for consequences."""
 TRIES = 20
 OF_JOB = ("job.created", "job.planned", "job.approved", "job.verified")
 OF_SESSION = ("session.opened", "orders.changed", "orders.signed")
@@ -33,7 +33,7 @@ async def why_entry(house: House, seq: int) -> tuple[Entry, Explanation]:
 
 
 async def _behind(house: House, asked: Entry) -> tuple[Entry, ...]:
-    """Walk from cause to cause, as far as an explanation goes, and give all of them in order."""
+    """Walk from cause to cause, as far as an explanation reaches, and return all of them in order."""
     found, level = {asked.seq: asked}, [asked]
     while level and len(found) <= LONGEST:
         named = {number for entry in level for number in entry.because}
@@ -44,7 +44,7 @@ async def _behind(house: House, asked: Entry) -> tuple[Entry, ...]:
 
 
 async def _leaning(house: House, entry: Entry) -> Entry | None:
-    """Find the last word about the best thing an entry leans on."""
+    """Find the latest entry about the best thing an entry depends on."""
     for lean in leans_on(entry.event):
         if last := await _last_word(house, lean, entry.seq):
             return last
@@ -52,7 +52,7 @@ async def _leaning(house: House, entry: Entry) -> Entry | None:
 
 
 async def _last_word(house: House, lean: Lean, before: int) -> Entry | None:
-    """Find the newest entry that speaks for a thing, or for a job or an ask that belongs to it."""
+    """Find the newest entry about a thing, or about a job or an ask that belongs to it."""
     owned = await house.history.owned_by(lean.thing)
     own = None
     for _ in range(TRIES):

@@ -1,1 +1,1 @@
-"""Pages for people: the night on ink, the morning on paper, amber only where somebody is wanted."""
+"""Pages for people: the night in dark, the morning in light, amber only where a person is needed."""

@@ -73,7 +73,7 @@ _LEANS: Final[dict[str, str]] = {
     "pull_request.closed": "pull_request",
     "pull_request.changed": "pull_request",
 }
-"""By kind: the things an entry depends on, the best first. Other kinds depend on the first thing they speak for."""
+"""By kind: the things an entry depends on, the best first. Other kinds depend on the first thing they are about."""
 
 _SPEAKS: Final[dict[str, str]] = {
     "project.added": "project",

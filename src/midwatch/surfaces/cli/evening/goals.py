@@ -79,7 +79,7 @@ def _title(row: dict[str, Any]) -> str:
 
 @work.command("add")
 def add_work(project: str, title: str, priority: int = typer.Option(3, min=1, max=5)) -> None:
-    """Write a work item down.
+    """Add a work item.
 
     Example: midwatch work add shop "Tidy the imports"
     """
@@ -93,7 +93,7 @@ def move_work(
     status: str = typer.Argument(..., help="backlog, in_progress, blocked or done"),
     next_step: str | None = typer.Option(None, help="What comes next."),
 ) -> None:
-    """Move a work item.
+    """Change the state of a work item.
 
     Example: midwatch work move 3 done
     """

@@ -90,10 +90,10 @@ def show_sheet(session: dict[str, Any]) -> None:
 def start(
     *,
     anyway: bool = typer.Option(False, "--anyway", help="Sign although something is not ready."),
-    no_preflight: bool = typer.Option(False, "--no-preflight", help="Sign without looking whether all is ready."),
+    no_preflight: bool = typer.Option(False, "--no-preflight", help="Sign without a preflight."),
     as_json: bool = JSON_FLAG,
 ) -> None:
-    """Look whether everything is ready, sign the orders and begin the night: the one confirmation it needs.
+    """Run the preflight, sign the orders and start the night: the one confirmation it needs.
 
     Example: midwatch start
     """

@@ -1,4 +1,4 @@
-"""`preflight`: whether everything the night will need is ready; each line as it comes, with what to do about it."""
+"""`preflight`: whether everything the night will need is ready; prints each line with what to do about it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,12 +33,12 @@ def preflight(*, as_json: bool = JSON_FLAG) -> None:
 
 
 def ready(told: Shown) -> bool:
-    """Tell whether nothing bad was found."""
+    """Return whether nothing bad was found."""
     return not told["bad"] and not told["error"]
 
 
 def followed(begun: Shown, show: Callable[[Shown], None] | None) -> Shown:
-    """Follow a preflight to its end, handing each line over when it comes."""
+    """Follow a preflight to its end, and pass on each line as it comes."""
     told, seen = begun, set[tuple[str, str]]()
     while True:
         for one in told["lines"]:
@@ -59,7 +59,7 @@ def show_line(one: Shown) -> None:
 
 
 def refuse_unready(told: Shown) -> None:
-    """Say what is in the way of a signature, and the two ways on."""
+    """Say what prevents a signature, and the two ways to continue."""
     if not ready(told):
         raise Refused(told["said"], hint="Fix it, or sign anyway: midwatch start --anyway")
 

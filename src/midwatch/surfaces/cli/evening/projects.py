@@ -111,7 +111,7 @@ def change(
     purpose: str | None = typer.Option(None, help="Why it exists."),
     check: list[str] | None = typer.Option(None, help="The commands that must pass, replacing all; or: none, found"),
     priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
-    setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" takes it away.'),
+    setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" removes it.'),
     forge: str | None = typer.Option(None, help='Where pull requests are opened; "" leaves it to the address.'),
 ) -> None:
     """Change what is given; the rest stays.
@@ -130,7 +130,7 @@ def flag(
     name: str,
     flag: str = typer.Argument(..., help="protected, blocked or skipped"),
     *,
-    off: bool = typer.Option(False, "--off", help="Take the flag off."),
+    off: bool = typer.Option(False, "--off", help="Remove the flag."),
 ) -> None:
     """Protect, block or skip a project; --off undoes it.
 
@@ -142,12 +142,12 @@ def flag(
 
 @app.command()
 def remove(name: str) -> None:
-    """Take a project off the books; its history stays, its repository is not touched.
+    """Remove a project; its history stays, its repository is not touched.
 
     Example: midwatch project remove shop
     """
     row = client.send("DELETE", f"/projects/{client.part(name)}")
-    typer.echo(f"Project {row['name']} is off the books. Its repository was not touched.")
+    typer.echo(f"Removed project {row['name']}. Its repository was not touched.")
 
 
 VERBS = {"project": app}

@@ -1,4 +1,4 @@
-"""`agent login` and `agent logout`: a credential is asked for, tried with a hello, and only then kept."""
+"""`agent login` and `agent logout`: a credential is asked for, tested with a hello, and only then stored."""
 
 import getpass
 import sys
@@ -33,13 +33,13 @@ NOT_KEPT = 5
 def login(
     name: str = typer.Argument(..., help="The agent, such as claude."),
     model: str = typer.Option("", "--model", help="The model to ask from now on."),
-    from_: str = typer.Option("", "--from", help="Where it is kept: env:NAME, file:/path or cmd:COMMAND."),
+    from_: str = typer.Option("", "--from", help="Where it is stored: env:NAME, file:/path or cmd:COMMAND."),
     *,
     key: bool = typer.Option(False, "--key", help="It is an API key."),
     subscription: bool = typer.Option(False, "--subscription", help="It is a subscription's token."),
-    keep: bool = typer.Option(False, "--keep", help="Keep it even if the hello fails."),
+    keep: bool = typer.Option(False, "--keep", help="Store it even if the hello fails."),
 ) -> None:
-    """Give an agent its credential: it is tried with a hello of about a token, and kept if that is answered.
+    """Give an agent its credential: it is tested with a hello of about a token, and stored if that works.
 
     Example: midwatch agent login claude --subscription
     """
@@ -66,7 +66,7 @@ def login(
 
 
 def logout(name: str = typer.Argument(..., help="The agent, such as claude.")) -> None:
-    """Take an agent's credential away: the file that login made, and what it put into the settings.
+    """Remove an agent's credential: the file that login made, and its settings.
 
     Example: midwatch agent logout claude
     """
@@ -76,15 +76,15 @@ def logout(name: str = typer.Argument(..., help="The agent, such as claude.")) -
         line(f"The credential stays for {', '.join(told['shared_with'])}.", indent="")
     removed = not told["shared_with"] and StoredSecret(client.home(), name).remove()
     if told["still_from"]:
-        line(f"agents.{name}.secret is still set by the {told['still_from']}; take it out there.", indent="")
+        line(f"agents.{name}.secret is still set by the {told['still_from']}; remove it there.", indent="")
     elif not removed and not told["changed"]:
         typer.echo(f"{name} had no credential here.")
     else:
-        typer.echo(f"{name} has no credential any more. Again: midwatch agent login {name}")
+        typer.echo(f"Removed the credential of {name}. Add one: midwatch agent login {name}")
 
 
 class _Reference:
-    """A credential that is kept by the person; only where is written down."""
+    """A credential that the person stores; Midwatch records only where."""
 
     def __init__(self, name: str, reference: str) -> None:
         self.tried = self.kept = reference
@@ -93,18 +93,18 @@ class _Reference:
             self._line.write(reference)
 
     def settle(self) -> None:
-        """Nothing moves."""
+        """Nothing to move."""
 
     def done(self) -> None:
-        """Nothing is left over."""
+        """Nothing to clean up."""
 
     def undo(self) -> None:
-        """Take back what was written for the trial."""
+        """Undo what was written for the test."""
         self._line.undo()
 
 
 class _File:
-    """A credential that is kept in the data folder."""
+    """A credential that is stored in the data folder."""
 
     def __init__(self, name: str, value: str) -> None:
         self._stored = StoredSecret(client.home(), name)
@@ -114,7 +114,7 @@ class _File:
 
 
 def _known(name: str) -> dict[str, Any]:
-    """Find the agent at the server, before anybody is asked for a secret in vain."""
+    """Find the agent at the server before asking for a secret."""
     if not client.server_answers():
         raise Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach")
     rows = {row["name"]: row for row in client.get("/agents")}
@@ -131,12 +131,12 @@ def _explain(row: dict[str, Any]) -> None:
 
 
 def _place(name: str, from_: str, given: dict[str, str], *, sure: bool) -> "_Reference | _File":
-    """Take the reference, or ask for the value; the words it begins with tell its kind where nobody said it."""
+    """Take the reference, or ask for the value; without a flag its first characters decide its kind."""
     if from_:
         if from_.partition(":")[0] not in {"env", "file", "cmd"}:
             # Not repeated: it may be the secret itself.
             raise Misuse(
-                "--from says where the secret is kept, not what it is.", hint="env:NAME, file:/path or cmd:..."
+                "--from names where the secret is stored, not its value.", hint="env:NAME, file:/path or cmd:..."
             )
         return _Reference(name, from_)
     value = _asked(name)
@@ -151,24 +151,24 @@ def _place(name: str, from_: str, given: dict[str, str], *, sure: bool) -> "_Ref
 
 
 def _asked(name: str) -> str:
-    """Ask for the value: unseen at a terminal, a line from a pipe; never as an argument, which others can read."""
+    """Ask for the value: hidden at a terminal, one line from a pipe; never as an argument, which others can read."""
     prompt = f"Paste {name}'s credential (it is not shown): "
     value = (getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()).strip()
     if not value:
-        raise Misuse("Nothing was given, so nothing is kept.", hint=f"midwatch agent login {name}")
+        raise Misuse("Nothing was entered, so nothing was stored.", hint=f"midwatch agent login {name}")
     return value
 
 
 def _refuse(name: str) -> None:
     raise Refused(
-        "Nothing is kept.", hint=f"Try again: midwatch agent login {name}; or keep it all the same with --keep."
+        "Nothing was stored.", hint=f"Try again: midwatch agent login {name}; or store it anyway with --keep."
     )
 
 
 def _kept(name: str, place: str, told: dict[str, Any]) -> None:
     typer.echo(good(f"Kept: {place}"))
     for key, source in told["overruled"].items():
-        line(f"{key} is overruled by the {source}, and shows no effect until it is taken out there.", indent="")
+        line(f"{key} is overridden by the {source} and has no effect until it is removed there.", indent="")
     try:
         row = _known(name)
     except MidwatchError:

@@ -1,4 +1,4 @@
-"""`agent`: who can be given work, whether their models answer, and their credentials."""
+"""`agent`: which agents can work, whether their models answer, and their credentials."""
 
 import asyncio
 from typing import Any
@@ -39,7 +39,7 @@ def try_agents(
     names: list[str] = typer.Argument(None, help="Which agent; all configured ones by default."),
     *,
     whole: bool = typer.Option(
-        False, "--program", help="Also lead the program itself to one answer behind its walls; some thousand tokens."
+        False, "--program", help="Also run the program itself in its sandbox until one answer; some thousand tokens."
     ),
     as_json: bool = JSON_FLAG,
 ) -> None:
@@ -69,7 +69,7 @@ def try_agents(
 
 
 def seen() -> list[dict[str, Any]]:
-    """Ask how every agent stands; where there is no house yet, look by the file and the environment alone."""
+    """Read the state of every agent; without a data folder, from the file and the environment alone."""
     try:
         rows: list[dict[str, Any]] = client.get("/agents")
     except Unavailable:
@@ -83,7 +83,7 @@ def seen() -> list[dict[str, Any]]:
 
 
 def greeted(name: str) -> dict[str, Any]:
-    """Say hello to an agent's model; by the server, or here where there is none."""
+    """Say hello to an agent's model; from the server, or from here if there is none."""
     if client.server_answers():
         told: dict[str, Any] = client.send("POST", f"/agents/{client.part(name)}/hello")
         return told
@@ -91,7 +91,7 @@ def greeted(name: str) -> dict[str, Any]:
 
 
 async def _greeted_here(name: str) -> dict[str, Any]:
-    """Ask from this process; Midwatch must have been up once, since its settings are in the database too."""
+    """Say hello from this process; Midwatch must have run once, since its settings are in the database too."""
     from midwatch.compose import House  # noqa: PLC0415  heavy
     from midwatch.compose.agent_status import greet  # noqa: PLC0415
     from midwatch.compose.house import has_database  # noqa: PLC0415
@@ -107,7 +107,7 @@ async def _greeted_here(name: str) -> dict[str, Any]:
 
 
 def show_agents(rows: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Print agents: a line for each, then what there is to know about those set up."""
+    """Print agents: a line for each, then details of those set up."""
     if as_json:
         show_json(rows)
         return
@@ -165,7 +165,7 @@ def _model(row: dict[str, Any]) -> str:
 
 
 def _led(row: dict[str, Any]) -> dict[str, Any]:
-    """Have the server lead the program; who asks no model has nothing to show that way."""
+    """Have the server run the program; an agent without a model has nothing to test that way."""
     if not row["model"]:
         return {"answers": True, "sentence": ""}
     told: dict[str, Any] = client.send("POST", f"/agents/{client.part(row['name'])}/errand")
@@ -173,7 +173,7 @@ def _led(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _well(one: dict[str, Any]) -> bool:
-    """A token that only its vendor's program may use is shown to work by that program alone."""
+    """A token that only its vendor's program may use can be tested only by that program."""
     by_program = one.get("program_hello")
     reserved = one["hello"]["heard"] == "reserved" and by_program is not None
     return bool(

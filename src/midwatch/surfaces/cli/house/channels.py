@@ -1,4 +1,4 @@
-"""`channel`: ways to reach the person besides the log, by Apprise; where they lead is a secret."""
+"""`channel`: ways to reach the person besides the log, by Apprise; their URLs are secrets."""
 
 import asyncio
 import getpass
@@ -30,7 +30,7 @@ def overview(ctx: typer.Context) -> None:
 
 @app.command("list")
 def listing(*, as_json: bool = JSON_FLAG) -> None:
-    """List every channel: what it is, what it takes, whether its last message was taken.
+    """List every channel: its kind, its tiers, whether it accepted its last message.
 
     Example: midwatch channel list
     """
@@ -40,12 +40,12 @@ def listing(*, as_json: bool = JSON_FLAG) -> None:
 @app.command("add")
 def add(
     name: str = typer.Argument(..., help="What you call it, such as phone."),
-    url: str = typer.Argument("", help="Its Apprise URL, or where that is kept: env:NAME, file:/path or cmd:COMMAND."),
+    url: str = typer.Argument("", help="Its Apprise URL, or where it is stored: env:NAME, file:/path or cmd:COMMAND."),
     tiers: str = typer.Option("", "--tiers", help="Which notices it takes: urgent,action,summary."),
     *,
     quiet: bool = typer.Option(True, "--quiet/--no-quiet", help="Whether it keeps quiet hours."),
 ) -> None:
-    """Add a channel, or change it: its URL is checked, and kept in a file that only you can read.
+    """Add a channel, or change it: its URL is checked, and stored in a file that only you can read.
 
     Without a URL you are asked for it, so that it is not in your shell's history.
 
@@ -53,7 +53,7 @@ def add(
     """
     from midwatch.settings.keys import key_named  # noqa: PLC0415  heavy
 
-    key_named(f"channels.{name}.url")  # refuses a name that will not do
+    key_named(f"channels.{name}.url")  # refuses an invalid name
     wanted = key_named(f"channels.{name}.tiers").read(tiers) if tiers else None
     given = url.strip() or _asked(name)
     kept = None if given.startswith(PLACES) else StoredSecret(client.home(), f"channel-{name}")
@@ -71,9 +71,9 @@ def add(
         raise
     if kept is not None:
         kept.done()
-    typer.echo(good(f"Kept: {name} is {service.kind} at {service.place}, its URL in {reference}"))
+    typer.echo(good(f"Stored: {name} is {service.kind} at {service.place}, its URL in {reference}"))
     if client.server_answers():
-        client.get("/channels")  # the server takes it up
+        client.get("/channels")  # the server reads it
     line(f"Try it: midwatch channel test {name}", indent="")
 
 
@@ -83,7 +83,7 @@ def try_channel(
     *,
     as_json: bool = JSON_FLAG,
 ) -> None:
-    """Really send one line over a channel, and say what happened.
+    """Send one test line to a channel, and say what happened.
 
     Example: midwatch channel test phone
     """
@@ -103,7 +103,7 @@ def try_channel(
 
 @app.command("remove")
 def remove(name: str = typer.Argument(..., help="The channel.")) -> None:
-    """Remove a channel and the file with its URL; what waits for it stays in the log.
+    """Remove a channel and the file with its URL; its waiting notices stay in the log.
 
     Example: midwatch channel remove phone
     """
@@ -121,7 +121,7 @@ def remove(name: str = typer.Argument(..., help="The channel.")) -> None:
 
 
 def seen() -> list[dict[str, Any]]:
-    """Ask how every channel stands; where there is no house yet, there is nothing but what the file says."""
+    """Read the state of every channel; without a data folder, only what the file says."""
     try:
         rows: list[dict[str, Any]] = client.get("/channels")
     except Unavailable:
@@ -171,16 +171,16 @@ def _when(row: dict[str, Any]) -> str:
 
 
 def _asked(name: str) -> str:
-    """Ask for the URL: unseen at a terminal, a line from a pipe."""
+    """Ask for the URL: hidden at a terminal, one line from a pipe."""
     prompt = f"Paste {name}'s Apprise URL (it is not shown): "
     value = (getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()).strip()
     if not value:
-        raise Misuse("Nothing was given, so nothing is kept.", hint=f"midwatch channel add {name} URL")
+        raise Misuse("Nothing was entered, so nothing was stored.", hint=f"midwatch channel add {name} URL")
     return value
 
 
 def _looked_at(name: str, given: str) -> Any:
-    """See that Apprise understands it before anything is kept."""
+    """Check that Apprise understands the URL before it is stored."""
     from midwatch.compose.local_checks import read_channel, read_channel_secret  # noqa: PLC0415  heavy
     from midwatch.terms.secrets import SecretReference  # noqa: PLC0415
 
@@ -199,7 +199,7 @@ def _write(name: str, values: dict[str, object]) -> None:
 
 
 def _tried_here(name: str) -> dict[str, Any]:
-    """Send from this process, by what the file and the environment say."""
+    """Send from this process, with the settings of the file and the environment."""
     from midwatch.compose.local_checks import push_from_here  # noqa: PLC0415  heavy
     from midwatch.errors import MidwatchError  # noqa: PLC0415
     from midwatch.settings import load_settings  # noqa: PLC0415

@@ -19,9 +19,7 @@ from midwatch.surfaces.cli.shell.screen import good, head, line, wanted
 def demo(
     *,
     as_json: bool = typer.Option(False, "--json", help="End with one JSON line; no colours before it."),
-    keep: Path | None = typer.Option(
-        None, "--home", help="Where the demo's house goes; <data folder>/demo by default."
-    ),
+    keep: Path | None = typer.Option(None, "--home", help="The demo's own data folder; <data folder>/demo by default."),
 ) -> None:
     """Run one compressed night on a sample repository: orders, plan, work, checks, pull request, brief, review.
 
@@ -91,7 +89,7 @@ def _ending(home: Path, seconds: float) -> None:
 
 
 def _called() -> str:
-    """Give the words that start us from this shell, so that the lines below can be copied."""
+    """Return the command that starts Midwatch from this shell, so that the lines below can be copied."""
     if shutil.which("midwatch"):
         return "midwatch"
     script = Path(sys.executable).with_name("midwatch")

@@ -20,8 +20,8 @@ Finding = dict[str, str]
 def doctor(
     *,
     verify: bool = typer.Option(False, "--verify", help="Walk the hash chain and compare records with a rebuild."),
-    invariants: bool = typer.Option(False, "--invariants", help="Check what must always hold."),
-    project: str = typer.Option("", "--project", help="Only try everything that work on this project needs."),
+    invariants: bool = typer.Option(False, "--invariants", help="Check the invariants."),
+    project: str = typer.Option("", "--project", help="Check only what work on this project needs."),
     agents: bool = typer.Option(False, "--agents", help="Say hello to every agent's model; about a token each."),
     as_json: bool = JSON_FLAG,
 ) -> None:
@@ -49,7 +49,7 @@ def doctor(
 
 
 def _here(*, hello: bool) -> list[Finding]:
-    """Look at everything this machine has, as it is."""
+    """Check this machine, the data folder, the agents, the channels and the forges."""
     from midwatch.surfaces.cli.house.doctor_agents import agent_findings  # noqa: PLC0415  heavy
     from midwatch.surfaces.cli.house.doctor_channels import channel_findings  # noqa: PLC0415
     from midwatch.surfaces.cli.house.doctor_forges import forge_findings  # noqa: PLC0415
@@ -59,7 +59,7 @@ def _here(*, hello: bool) -> list[Finding]:
 
 
 def _tried(project: str) -> list[Finding]:
-    """Try what a night would need for one project, with everyone who could be given work in it."""
+    """Check what a night would need for one project, with every agent that could work in it."""
     from midwatch.surfaces.cli.evening.preflight import followed  # noqa: PLC0415  only this flag needs it
 
     told = followed(client.send("POST", "/preflight", {"project": project}), None)
@@ -111,7 +111,7 @@ def _folder() -> list[Finding]:
 
 
 def _walls() -> list[Finding]:
-    """Try which walls can be built here, and tell what jobs are lent and how much of them is kept."""
+    """Check which sandbox this machine can build, and list the toolchains and the kept checkouts."""
     from midwatch.compose import local_checks  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings  # noqa: PLC0415  heavy
     from midwatch.views.pages.walls import WALLS  # noqa: PLC0415
@@ -126,7 +126,7 @@ def _walls() -> list[Finding]:
     walls = WALLS[here.isolation]
     state = "ok" if walls.state == "good" and not here.fix else "look"
     found = [_finding(state, f"jobs are {walls.mark}: {here.why}" if walls.state != "bad" else here.why, here.fix)]
-    lent = ", ".join(sandbox.toolchains) or "none besides the system's own programs and our own Python"
+    lent = ", ".join(sandbox.toolchains) or "none besides the system's own programs and Midwatch's own Python"
     found.append(_finding("ok", f"toolchains lent to jobs: {lent}"))
     if (home / "checkouts").is_dir():
         found.append(_finding("ok", f"kept checkouts take {size(local_checks.kept_bytes(home / 'checkouts'))}"))
@@ -134,14 +134,14 @@ def _walls() -> list[Finding]:
 
 
 def _secrets() -> list[Finding]:
-    """Fetch each secret as the server will; what it is stays unsaid."""
+    """Fetch each secret as the server will; its value is never printed."""
     from midwatch.compose.local_checks import unreadable  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
 
     try:
         references = secret_references(load_settings(client.home()).settings)
     except MidwatchError:
-        return []  # said already
+        return []  # reported already
     failed = asyncio.run(unreadable(references))
     found = [_finding("look", error.message, error.hint) for error in failed.values()]
     fetched = [name for name in references if name not in failed]
@@ -161,7 +161,7 @@ def _verified() -> list[Finding]:
     told: dict[str, Any] = client.get("/doctor/verify")
     if told["broken"]:
         return [_finding("bad", told["broken"], corrupt=True)]
-    found = [_finding("ok", f"the chain holds over {told['entries']} entries")]
+    found = [_finding("ok", f"the hash chain is intact over {told['entries']} entries")]
     if told["differs"]:
         tables = ", ".join(told["differs"])
         found.append(_finding("bad", f"a rebuild would write {tables} differently", corrupt=True))

@@ -1,4 +1,4 @@
-"""What doctor says about agents: installed, tested, its credential readable, and on request whether it answers."""
+"""What doctor reports about agents: installed, tested, its credential readable, and on request whether it answers."""
 
 import asyncio
 from typing import Any
@@ -10,11 +10,11 @@ Finding = dict[str, str]
 
 
 def agent_findings(*, hello: bool) -> list[Finding]:
-    """Look at every agent that is set up, with a hello if wanted, and name the others in one line."""
+    """Check every agent that is set up, with a hello on request, and name the others in one line."""
     try:
         rows = [row for row in seen() if row["led"] != "housekeeper"]
     except MidwatchError:
-        return []  # what keeps it from being read was said already
+        return []  # what prevents reading it was reported already
     found = []
     for row in rows:
         if row["set_up"]:
@@ -32,23 +32,23 @@ def _finding(state: str, text: str, hint: str = "") -> Finding:
 
 
 def _stands(row: dict[str, Any]) -> Finding:
-    """Say the first thing that keeps it from working, or that all is well."""
+    """Report the first thing that prevents it from working, or that all is well."""
     name = f"agent {row['name']}"
     if not row["ready"]:
         return _finding("look", f"{name} cannot work yet: {row['missing']}")
     here = f"{name}: {row['program']} {row['version']}".rstrip()
     problem = _unreadable(row)
     if problem is not None:
-        return _finding("look", f"{here}, and its credential cannot be had: {problem.message}", problem.hint)
+        return _finding("look", f"{here}, and its credential cannot be read: {problem.message}", problem.hint)
     pays = f", {row['model']} by {CREDENTIALS[row['credential']]} {row['secret']!r}, which can be read"
     if row["tested"] and row["version"] not in row["tested"]:
-        hint = f"It may work all the same. The tested one: {row['install']}"
+        hint = f"It may still work. The tested one: {row['install']}"
         return _finding("look", f"{here} is {row['judged']}", hint)
     return _finding("ok", f"{here} ({row['judged']}){pays if row['credential'] else ''}")
 
 
 def _unreadable(row: dict[str, Any]) -> MidwatchError | None:
-    """Fetch its credential as the server will; what it is stays unsaid."""
+    """Fetch its credential as the server will; its value is never printed."""
     from midwatch.compose.local_checks import unreadable  # noqa: PLC0415  heavy
     from midwatch.terms.secrets import SecretReference  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""What doctor says about channels: whether each can be used, took its last message, and what it never took."""
+"""What doctor reports about channels: whether each is usable, accepted its last message, and what it never accepted."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ Finding = dict[str, str]
 
 
 def channel_findings() -> list[Finding]:
-    """Look at every channel, one line each; nothing is sent."""
+    """Check every channel, one line each; nothing is sent."""
     try:
         rows = seen()
     except MidwatchError:
-        return []  # what keeps it from being read was said already
+        return []  # what prevents reading it was reported already
     if not rows:
         text = "notices go to the log only; to get them elsewhere: midwatch channel add phone"
         return [{"state": "ok", "text": text, "hint": ""}]

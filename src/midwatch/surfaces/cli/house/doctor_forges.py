@@ -1,4 +1,4 @@
-"""What doctor says about forges: where each is, and whether its token can be fetched and opens it."""
+"""What doctor reports about forges: their address, and whether their tokens can be fetched and work."""
 
 import asyncio
 
@@ -8,18 +8,18 @@ from midwatch.surfaces.cli.shell import client
 
 
 def forge_findings() -> list[Finding]:
-    """Look at every forge that is set up, one line each; the local one needs nothing."""
+    """Check every forge that is set up, one line each; the local one needs nothing."""
     from midwatch.settings import load_settings  # noqa: PLC0415  heavy
 
     try:
         forges = load_settings(client.home()).settings.forges.by_name()
     except MidwatchError:
-        return []  # said already
+        return []  # reported already
     return [asyncio.run(_asked(name)) for name in forges]
 
 
 async def _asked(name: str) -> Finding:
-    """Ask it who we are, as the server will."""
+    """Ask the forge whose token it is, as the server will."""
     from midwatch.compose.local_checks import ask_forge  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings  # noqa: PLC0415
 
@@ -30,6 +30,6 @@ async def _asked(name: str) -> Finding:
     except MidwatchError as error:
         return {"state": "look", "text": f"forge {name}: {error.message}", "hint": error.hint}
     hooks = "webhooks taken" if setup.webhook_secret else "no webhooks"
-    if status not in {200, 404}:  # an Enterprise without limits has nothing to say about them
+    if status not in {200, 404}:  # an Enterprise without limits does not report them
         return {"state": "look", "text": f"forge {name} answered {status}.", "hint": "Check its base_url."}
-    return {"state": "ok", "text": f"forge {name}: {setup.repositories_at} knows the token; {hooks}", "hint": ""}
+    return {"state": "ok", "text": f"forge {name}: {setup.repositories_at} accepts the token; {hooks}", "hint": ""}

@@ -1,4 +1,4 @@
-"""`person` and `token`: who may enter, and what programs may do for them."""
+"""`person` and `token`: who may log in, and what programs may do for them."""
 
 import typer
 
@@ -11,7 +11,7 @@ token = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @person.callback(invoke_without_command=True)
 def list_people(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
-    """List who may enter, or change it.
+    """List who may log in, or change it.
 
     Example: midwatch person link --role approver
     """
@@ -48,7 +48,7 @@ def link(
 
 @person.command("role")
 def set_role(name: str, role: str) -> None:
-    """Let a person do more, or less.
+    """Change a person's role.
 
     Example: midwatch person role ann operator
     """
@@ -58,12 +58,12 @@ def set_role(name: str, role: str) -> None:
 
 @person.command()
 def remove(name: str) -> None:
-    """Let a person in no more; their logins and tokens end now.
+    """Remove a person's access; their logins and tokens end now.
 
     Example: midwatch person remove ben
     """
     row = client.send("DELETE", f"/people/{client.part(name)}")
-    typer.echo(f"{row['name']} may enter no more. Back again: midwatch person link --role {row['role']}")
+    typer.echo(f"Removed the access of {row['name']}. Restore it: midwatch person link --role {row['role']}")
 
 
 @token.callback(invoke_without_command=True)
@@ -116,7 +116,7 @@ def new_token(
 
 @token.command()
 def revoke(name: str) -> None:
-    """Make a token open nothing any more.
+    """Revoke a token.
 
     Example: midwatch token revoke 1
     """

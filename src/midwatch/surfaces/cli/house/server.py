@@ -31,7 +31,7 @@ WantedBy=default.target
 """
 PATIENCE = 30.0
 PAGES = ("Pages: ", "Open this once ")
-"""How the lines begin that tell where a browser finds the house."""
+"""The start of the lines that give the address for a browser."""
 
 
 def up(
@@ -105,12 +105,12 @@ def _detach() -> None:
 
 
 def _why(said: str, code: int, log: Path) -> MidwatchError:
-    """Tell what the process said before it ended, with its own exit code."""
+    """Report what the process printed before it ended, with its own exit code."""
     lines = said.strip().splitlines()
     begins = max((number for number, text in enumerate(lines) if text.startswith("midwatch: ")), default=None)
     if begins is None:
         spoken = [text.strip(" |+-") for text in lines if text.strip(" |+-")]  # an error in a group is framed
-        said = f"Midwatch did not start: {spoken[-1] if spoken else 'it said nothing'}."
+        said = f"Midwatch did not start: {spoken[-1] if spoken else 'no output'}."
         return reported("", code, said, f"Its log: {log}")
     hint = " ".join(text.strip() for text in lines[begins + 1 :]) or f"Its log: {log}"
     return reported("", code, lines[begins].removeprefix("midwatch: "), hint)
@@ -147,9 +147,9 @@ def down() -> None:
     typer.echo("Midwatch is stopped. Work in progress resumes at the next start.")
     if working := _still_at_work():
         typer.echo(
-            f"{some(working, 'agent works', 'agents work')} on behind walls, without network, within the limits."
+            f"{some(working, 'agent continues', 'agents continue')} in the sandbox, without network, within the limits."
         )
-        typer.echo("  midwatch up --detach takes them up again; then stop one with: midwatch job stop N")
+        typer.echo("  midwatch up --detach reconnects to them; then stop one with: midwatch job stop N")
 
 
 def _still_at_work() -> int:
@@ -159,7 +159,7 @@ def _still_at_work() -> int:
 
 
 def _owner(lock: Path) -> int | None:
-    """Who holds the folder's lock, if anybody does."""
+    """Return the process that holds the folder's lock, if there is one."""
     import fcntl  # noqa: PLC0415
 
     if not lock.exists():

@@ -11,7 +11,7 @@ from midwatch.surfaces.cli.shell.screen import JSON_FLAG, good, line, show_json,
 
 
 class ByKey(typer.core.TyperGroup):
-    """Takes a dotted key for a wish to see that setting."""
+    """Reads a dotted key as a request to show that setting."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Let `settings agents.claude.model` mean `settings show agents.claude.model`."""
@@ -61,7 +61,7 @@ def show(key: str, *, as_json: bool = JSON_FLAG) -> None:
     from midwatch.settings.keys import key_named  # noqa: PLC0415  heavy
 
     known = key_named(key)
-    # What the person names is listed only where somebody said it.
+    # Keys with a name that the person chose are listed only where they were set.
     silent = {"key": key, "value": known.default, "default": known.default, "source": "default"}
     row = {row["key"]: row for row in client.get("/settings")}.get(key, silent | {"description": known.description})
     if as_json:
@@ -94,7 +94,7 @@ def propose(
         asked[key.strip()] = value.strip()
     row = client.send("POST", "/settings/proposals", {"changes": asked, "note": note})
     show_diff(row["diff"])
-    typer.echo(f"Proposal {row['number']}. Put it in force: midwatch settings apply {row['number']}")
+    typer.echo(f"Proposal {row['number']}. Apply it: midwatch settings apply {row['number']}")
 
 
 @app.command()
@@ -131,7 +131,7 @@ def diff(proposal: str) -> None:
 
 @app.command()
 def apply(proposal: str) -> None:
-    """Put a proposal in force, as the next version.
+    """Apply a proposal, as the next version.
 
     Example: midwatch settings apply 1
     """
@@ -141,7 +141,7 @@ def apply(proposal: str) -> None:
 
 @app.command()
 def discard(proposal: str) -> None:
-    """Throw a proposal away.
+    """Discard a proposal.
 
     Example: midwatch settings discard 1
     """
@@ -152,7 +152,7 @@ def discard(proposal: str) -> None:
 def show_diff(rows: list[dict[str, Any]]) -> None:
     """Print old and new values."""
     for row in rows:
-        over = f"   (overruled by {row['overruled_by']})" if row["overruled_by"] else ""
+        over = f"   (overridden by {row['overruled_by']})" if row["overruled_by"] else ""
         typer.echo(f"  {row['key']}: {row['old']} -> {row['new']}{over}")
 
 

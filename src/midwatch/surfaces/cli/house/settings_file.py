@@ -31,7 +31,7 @@ def put(home: Path, text: str) -> None:
 
 
 class SecretLine:
-    """The line that names a command for one secret; it can be taken out again."""
+    """The line that names a command for one secret; it can be removed again."""
 
     def __init__(self, home: Path, name: str) -> None:
         self._home = home
@@ -81,7 +81,7 @@ def without_table(text: str, table: str) -> str:
 
 
 def _table(tree: Any, table: str) -> Any:
-    """Find a table by its dotted name, and add it where it is missing."""
+    """Find a table by its dotted name, and add it if it is missing."""
     *outer, last = table.split(".") if table else [""]
     for part in outer:
         tree = tree.setdefault(part, tomlkit.table(is_super_table=True))
@@ -98,5 +98,5 @@ def _checked(changed: str, wanted: object, refusal: Misuse) -> str:
 
 
 def _stripped(tree: object) -> object:
-    """Leave out empty tables, which say nothing."""
+    """Leave out empty tables."""
     return {name: value for name, value in tree.items() if value != {}} if isinstance(tree, dict) else tree

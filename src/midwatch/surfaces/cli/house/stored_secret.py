@@ -9,7 +9,7 @@ FOLDER = "secrets"
 
 
 class StoredSecret:
-    """One credential on its way into the data folder; until it settles, what was there before stays."""
+    """One credential that is being stored in the data folder; the old one stays until it settles."""
 
     def __init__(self, home: Path, name: str) -> None:
         self._folder = home / FOLDER
@@ -21,8 +21,8 @@ class StoredSecret:
         """Write it beside its place."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._folder.is_symlink():
-            raise Misuse(f"{self._folder} is a link.", hint="Secrets are kept in a real folder; take the link away.")
-        self._folder.chmod(0o700)  # it may have been made by hand
+            raise Misuse(f"{self._folder} is a link.", hint="Secrets need a real folder; remove the link.")
+        self._folder.chmod(0o700)  # it may have been created manually
         self.fresh.unlink(missing_ok=True)
         descriptor = os.open(self.fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "w") as out:
@@ -31,14 +31,14 @@ class StoredSecret:
             os.fsync(out.fileno())
 
     def settle(self) -> None:
-        """Put it in its place, and keep what was there for a moment."""
+        """Move it into its place, and keep the old one until it settles."""
         self._before.unlink(missing_ok=True)
         if self.path.exists():
             os.link(self.path, self._before)
         self.fresh.replace(self.path)
 
     def done(self) -> None:
-        """Let go of what was there before."""
+        """Delete the old one."""
         self._before.unlink(missing_ok=True)
 
     def undo(self) -> None:
@@ -51,7 +51,7 @@ class StoredSecret:
             self.path.unlink(missing_ok=True)
 
     def remove(self) -> bool:
-        """Take it away, and tell whether there was one."""
+        """Remove it, and return whether there was one."""
         for leftover in (self.fresh, self._before):
             leftover.unlink(missing_ok=True)
         there = self.path.exists()

@@ -11,7 +11,7 @@ MARK = {"allowed": good("allowed"), "refused": bad("refused"), "waits": wanted("
 
 
 def show_errand(job: dict[str, Any], errand: dict[str, Any], *, prompts: bool) -> None:
-    """Print one errand: who did it, what it cost, how it ended, what it was told, and every tool call."""
+    """Print one agent run: the agent, the cost, how it ended, its prompt, and every tool call."""
     who = " ".join(part for part in (errand["agent"], errand["version"]) if part)
     named = ", ".join(part for part in (who, errand["model"]) if part)
     head(f"{errand['errand'].capitalize() or 'Before it began'} · {named} · {clock(errand['began_at'])}".rstrip(" ·"))

@@ -14,7 +14,7 @@ def look(
     name: str,
     command: list[str] = typer.Argument(None, help="With --shell: what to run instead of your shell."),
     *,
-    shell: bool = typer.Option(False, "--shell", help="Open a shell in it, behind the walls its agent had."),
+    shell: bool = typer.Option(False, "--shell", help="Open a shell in it, in the sandbox its agent had."),
     as_json: bool = JSON_FLAG,
 ) -> None:
     """Show a job's newest checkout and what exists only there.
@@ -40,7 +40,7 @@ def look(
 
 
 def show(kept: dict[str, Any], number: int, *, others: int) -> None:
-    """Print one checkout; its path comes first and alone, so that a script can take it."""
+    """Print one checkout; its path comes first on its own line, so that a script can read it."""
     typer.echo(kept["tree"])
     where = f"on {kept['branch']} " if kept["branch"] else ""
     typer.echo(f"  {where}at {kept['head'][:12] or 'no commit'}, {size(kept['bytes'])}")
@@ -50,7 +50,7 @@ def show(kept: dict[str, Any], number: int, *, others: int) -> None:
         typer.echo("  all of it is in the mirror")
     if others:
         typer.echo(f"  {others} older too: midwatch job open {number} --json")
-    line("An agent wrote in it, so run nothing there yourself, not even git. Behind its walls you can:")
+    line("An agent wrote in it, so run nothing there yourself, not even git. In its sandbox you can:")
     typer.echo(f"  midwatch job open {number} --shell")
 
 
@@ -66,11 +66,11 @@ def resume(name: str) -> None:
 def discard(
     name: str,
     *,
-    force: bool = typer.Option(False, "--force", help="Also where work would be lost that is nowhere else."),
+    force: bool = typer.Option(False, "--force", help="Also if work that exists only there would be lost."),
 ) -> None:
-    """Throw a job's checkouts away; refused where work would be lost, unless forced.
+    """Delete a job's checkouts; refused where work would be lost, unless forced.
 
     Example: midwatch job discard 2
     """
     told = client.send("POST", f"/jobs/{client.part(name)}/discard", {"force": force})
-    typer.echo(f"The checkouts of job {told['number']} are gone; {size(told['freed_bytes'])} are free again.")
+    typer.echo(f"The checkouts of job {told['number']} were deleted; {size(told['freed_bytes'])} freed.")

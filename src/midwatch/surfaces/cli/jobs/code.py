@@ -1,4 +1,4 @@
-"""`code`: one sentence to a pull request, now; with a server or without one."""
+"""`code`: from one sentence to a pull request, now; with a server or without one."""
 
 import sys
 import time
@@ -17,9 +17,9 @@ from midwatch.surfaces.cli.shell.screen import JSON_FLAG, line, show_json
 
 PATIENCE, LOOK_SECONDS = 30.0, 0.1
 SHELL = "shell"
-"""No agent at all; the housekeeper, who has no screen, stands for it."""
+"""A plain shell and no agent; recorded as the housekeeper, which has no screen."""
 LEFT = 130
-"""As a shell says it of whatever was left with Ctrl-C."""
+"""The exit code of a command that was left with Ctrl-C, as in a shell."""
 
 
 def code(  # noqa: PLR0913 - each is one plain word of one command
@@ -29,18 +29,18 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
         [], "--project", "-p", help="Where; more than one for work that belongs together."
     ),
     agent: str = typer.Option("", "--agent", "-a", help="Which agent; by default the first one that uses a model."),
-    usd: float | None = typer.Option(None, "--usd", min=0, help="Spend at most so much on each job."),
-    minutes: int | None = typer.Option(None, "--minutes", min=1, help="Work at most so long on each job."),
+    usd: float | None = typer.Option(None, "--usd", min=0, help="Spend at most this much on each job."),
+    minutes: int | None = typer.Option(None, "--minutes", min=1, help="Work at most this long on each job."),
     check: list[str] = typer.Option([], "--check", help="Must pass; by default the project's own checks."),
     path: list[str] = typer.Option([], "--path", help="Change nothing outside, such as 'src/**'."),
-    follow: bool = typer.Option(False, "--follow", "-f", help="Read along, and be asked here."),
+    follow: bool = typer.Option(False, "--follow", "-f", help="Follow it, and answer its questions here."),
     interactive: bool = typer.Option(
         False, "--interactive", "-i", help="Type into the agent's own program yourself; --agent shell for a shell."
     ),
     yes: bool = typer.Option(False, "--yes", "-y", help="Approve a plan that stays inside the paths beforehand."),
     as_json: bool = JSON_FLAG,
 ) -> None:
-    """Have one thing done now: plan, your yes, work, checks, pull request. It is signed by being typed.
+    """Have one thing done now: plan, your yes, work, checks, pull request. Typing it counts as the signature.
 
     Example: midwatch code "fix the flaky test" --project api --follow
     """
@@ -92,10 +92,14 @@ def _tell_begun(begun: dict[str, Any], *, alone: bool, follow: bool, as_json: bo
     for job in begun["jobs"]:
         typer.echo(f"Job {job['number']} in {job['project']} ({job['agent']}): {job['title']}", err=as_json)
     if alone:
-        typer.echo("No server runs here, so this command serves it until it is over; leave with Ctrl-C.", err=as_json)
+        typer.echo(
+            "No server is running, so this command runs one until the job is over; leave with Ctrl-C.", err=as_json
+        )
     elif not follow:
         number = begun["jobs"][0]["number"]
-        typer.echo(f"Watch it: midwatch job line {number} -f, midwatch asks; read along: midwatch job log {number} -f")
+        typer.echo(
+            f"Watch it: midwatch job line {number} -f, midwatch asks; follow its log: midwatch job log {number} -f"
+        )
 
 
 def _followed(begun: dict[str, Any], after: int, *, as_json: bool) -> int:
@@ -114,7 +118,7 @@ def _followed(begun: dict[str, Any], after: int, *, as_json: bool) -> int:
 
 
 def _wait_for_the_brief(session: str) -> None:
-    """Let the house finish its books: without a server of its own it closes right after us."""
+    """Wait for the brief: without a running server, Midwatch closes when this command ends."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         try:
@@ -126,9 +130,9 @@ def _wait_for_the_brief(session: str) -> None:
 
 
 def _tell_left(begun: dict[str, Any], *, alone: bool) -> None:
-    """Say what became of it, and how to go on."""
+    """Print the result, and how to continue."""
     if not begun:
-        typer.echo("Left before anything began.", err=True)
+        typer.echo("Left before the job started.", err=True)
         return
     sys.stdout.flush()
     number = begun["jobs"][0]["number"]
@@ -136,7 +140,7 @@ def _tell_left(begun: dict[str, Any], *, alone: bool) -> None:
         typer.echo(
             f"Detached. Job {number} keeps its work and resumes at the next start: midwatch up --detach", err=True
         )
-    typer.echo(f"Read along: midwatch job log {number} -f; stop it: midwatch job stop {number}", err=True)
+    typer.echo(f"Follow its log: midwatch job log {number} -f; stop it: midwatch job stop {number}", err=True)
 
 
 VERBS = verbs(code=code)

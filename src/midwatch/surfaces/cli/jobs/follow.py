@@ -1,4 +1,4 @@
-"""Following jobs stage by stage in a terminal, asking the person who is there, and telling how it ended (A9)."""
+"""Follows jobs stage by stage in a terminal, asks the person there, and reports how they ended (A9)."""
 
 import sys
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from midwatch.surfaces.cli.shell.screen import bad, clock, counted, good, line, 
 from midwatch.terms.money import dollars, many
 
 WAIT = 5
-"""Seconds one look at the journal may stay open."""
+"""Seconds one request for new entries may stay open."""
 UNTOLD = frozenset(
     {
         "job.claimed",
@@ -27,16 +27,16 @@ UNTOLD = frozenset(
         "artifact.kept",
     }
 )
-"""Entries of a job that say nothing to somebody who reads along."""
+"""Entries of a job that are not shown to a person who follows it."""
 KEYS = {"approve": "a", "edit": "e", "reject": "r", "yes": "y", "no": "n", "go on": "g", "stop": "s"}
 WORDED = frozenset({"edit", "reject"})
-"""Answers that say more with a few words."""
+"""Answers that need a short text."""
 REFUSED, SPENT, BROKEN = 3, 4, 5
 CODES = {"budget": SPENT, "limit": SPENT, "logic": REFUSED}
 
 
 class Following:
-    """Reads along with some jobs until they are over."""
+    """Follows some jobs until they are over."""
 
     def __init__(self, jobs: list[str], *, after: int, say: Callable[[str], None]) -> None:
         self._jobs = jobs
@@ -46,7 +46,7 @@ class Following:
         self._asked: set[str] = set()
 
     def to_the_end(self) -> list[dict[str, Any]]:
-        """Go on until every job is over, and give them as they ended."""
+        """Follow until every job is over, and return them as they ended."""
         while True:
             rows = [client.get(f"/jobs/{job}") for job in self._jobs]
             self._tell_entries()
@@ -97,7 +97,7 @@ class Following:
 
 
 def choose(options: list[str]) -> str:
-    """Let a person press a key for one of the options; an empty line is none of them."""
+    """Let a person press a key for one of the options; an empty line chooses none."""
     keys = {KEYS.get(option, option[:1]): option for option in options}
     offered = ", ".join(
         f"[{key}]{option[len(key) :]}" if option.startswith(key) else f"[{key}] {option}"
@@ -115,7 +115,7 @@ def choose(options: list[str]) -> str:
 
 
 def outcome(row: dict[str, Any], project: str) -> dict[str, Any]:
-    """Tell how a job ended, for scripts: the pull request, the checks, what it cost."""
+    """Return how a job ended, for scripts: the pull request, the checks, the cost."""
     change, proof = row["change"] or {}, row["proof"] or {}
     files = change.get("files", [])
     opened = row["pull_requests"][-1] if row["pull_requests"] else None
@@ -141,7 +141,7 @@ def outcome(row: dict[str, Any], project: str) -> dict[str, Any]:
 
 
 def _minutes(row: dict[str, Any]) -> float:
-    """Tell how long it took from the first hand on it to its end."""
+    """Return how long it took from its start to its end."""
     if not row["started_at"] or not row["ended_at"]:
         return 0.0
     took = datetime.fromisoformat(row["ended_at"]) - datetime.fromisoformat(row["started_at"])
@@ -149,7 +149,7 @@ def _minutes(row: dict[str, Any]) -> float:
 
 
 def exit_code(row: dict[str, Any]) -> int:
-    """Give 0 for work that is done, 3 for refused or declined, 4 for a spent budget, 5 for what broke outside."""
+    """Return 0 for work that is done, 3 for refused or declined, 4 for a spent budget, 5 for an external failure."""
     if row["state"] == "done":
         return 0
     if row["state"] in {"declined", "stopped"}:

@@ -1,4 +1,4 @@
-"""`code --interactive`: a terminal agent behind the job's own walls, that the person types into (A14)."""
+"""`code --interactive`: a terminal agent in the job's own sandbox, that the person types into (A14)."""
 
 import sys
 import time
@@ -16,7 +16,7 @@ LOOK_SECONDS = 0.1
 
 
 def refuse_without_a_terminal() -> None:
-    """Somebody has to type."""
+    """Require a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Misuse("An interactive job needs a terminal.", hint="Run it from one, without a pipe.")
 
@@ -31,7 +31,7 @@ def sit_down(job: str) -> None:
     program = "a plain shell" if row["agent"] == "housekeeper" else row["agent"]
     line(
         f"You type into {program}, {MARKS[row['isolation']]} ({row['isolation']}). Midwatch does not decide its "
-        "tool calls here; walls, egress and ceilings hold, and quarantine and checks judge what comes of it.",
+        "tool calls here; the sandbox, egress and limits apply, and quarantine and checks judge the result.",
         indent="",
     )
     typer.echo("End the program when you are done; leave it running with Ctrl-].")
@@ -42,7 +42,7 @@ def sit_down(job: str) -> None:
 
 
 def _at_work(job: str) -> dict[str, Any]:
-    """Wait until its checkout is ready and somebody has taken it up."""
+    """Wait until its checkout is ready and a worker has claimed it."""
     while True:
         row: dict[str, Any] = client.get(f"/jobs/{job}")
         if row["state"] in OVER or (row["stage"] == "execute" and row["state"] == "running"):
@@ -55,7 +55,7 @@ def _asked(row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _deliver(job: str) -> None:
-    """Ask here what the inbox asks as well: y delivers, anything else keeps the checkout."""
+    """Ask the question of the inbox here as well: y delivers, anything else keeps the checkout."""
     while True:
         row: dict[str, Any] = client.get(f"/jobs/{job}")
         if row["state"] in OVER or row["stage"] != "execute":

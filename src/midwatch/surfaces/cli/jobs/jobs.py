@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def listing(ctx: typer.Context) -> None:
-    """Work with jobs; without a word after it, list them.
+    """Work with jobs; without a subcommand, list them.
 
     Example: midwatch job diff 1
     """
@@ -68,7 +68,7 @@ def show(
 def _show_work(row: dict[str, Any]) -> None:
     if row["plan"]:
         line(
-            f"{row['plan']['summary']} (approved by {row['approved_by'] or 'nobody yet'})",
+            f"{row['plan']['summary']} (approval: {row['approved_by'] or 'none yet'})",
             first=f"  plan v{row['plan_version']}: ",
         )
     for commit in (row["change"] or {}).get("commits", []):
@@ -124,7 +124,7 @@ def diff(name: str) -> None:
     Example: midwatch job diff 1 | less
     """
     text = client.get(f"/jobs/{client.part(name)}/diff")
-    typer.echo(text, nl=not text.endswith("\n"))  # a patch whose last line does not end is refused by git apply
+    typer.echo(text, nl=not text.endswith("\n"))  # git apply refuses a patch whose last line has no line break
 
 
 @app.command()

@@ -14,10 +14,10 @@ from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import bad, line
 
 WAIT = 20
-"""Seconds one look at a log may stay open."""
+"""Seconds one request for a log may stay open."""
 OVER = frozenset({"done", "failed", "stopped", "declined"})
 PAUSE = 1.0
-"""Between two looks without a server."""
+"""Seconds between two reads without a server."""
 
 
 def log(
@@ -37,7 +37,7 @@ def log(
     if text:
         _print(text, raw=raw)
     elif not raw:
-        typer.echo("Nothing is in its log yet.")
+        typer.echo("Its log is empty.")
 
 
 def _print(text: str, *, raw: bool) -> None:
@@ -49,7 +49,7 @@ def _print(text: str, *, raw: bool) -> None:
 
 
 def said_in(told: str) -> str:
-    """Take the words out of one line of a log; what is no such line is shown as it is."""
+    """Return the message in one line of a log; any other line is returned as it is."""
     try:
         return str(json.loads(told)["text"])
     except (ValueError, KeyError, TypeError):
@@ -57,7 +57,7 @@ def said_in(told: str) -> str:
 
 
 def _follow(name: str, *, raw: bool) -> None:
-    """Read on from where we are, whoever answers: the server, the next one, or the files themselves."""
+    """Continue reading from the current place: from this server, the next one, or the files themselves."""
     place, begun, away = 0, False, False
     try:
         while True:
@@ -67,7 +67,7 @@ def _follow(name: str, *, raw: bool) -> None:
                 if not begun or isinstance(error, Misuse | Unknown):
                     raise
                 if not away:
-                    typer.echo(bad("midwatch: ") + "The server went away; waiting for the next one.", err=True)
+                    typer.echo(bad("midwatch: ") + "The server stopped; waiting until it runs again.", err=True)
                 away = True
                 time.sleep(PAUSE)
                 continue

@@ -1,4 +1,4 @@
-"""`job steps` and `job plan`: what was tried, and what was meant."""
+"""`job steps` and `job plan`: a job's attempts, and the versions of its plan."""
 
 import typer
 
@@ -21,11 +21,11 @@ def steps(name: str, *, as_json: bool = JSON_FLAG) -> None:
     if lines:
         table(lines, "#", "stage", "began", "took", "ended", "said")
     else:
-        typer.echo("Nothing was tried yet.")
+        typer.echo("No attempts yet.")
 
 
 def plan(name: str, *, as_json: bool = JSON_FLAG) -> None:
-    """Show every version of a job's plan, what became of it, and what changed from one to the next.
+    """Show every version of a job's plan, its outcome, and what changed from one to the next.
 
     Example: midwatch job plan 1
     """

@@ -1,4 +1,4 @@
-"""Doing something with a server: the one that runs, or one in this very process until it is done."""
+"""Runs work with a server: the one that runs, or one in this process until the work is done."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ class Left(Exception):
 
 
 def attended(work: Callable[[], T]) -> T:
-    """Do it; without a server one is opened here for as long as it takes. A person who leaves is told by `Left`."""
+    """Run the work; without a server one is opened here until it is done. Raises `Left` when the person leaves."""
     if client.server_answers():
         try:
             return work()
@@ -49,14 +49,14 @@ async def _attended(work: Callable[[], T]) -> T:
             signalled = stop.is_set()
             stop.set()
         logging.getLogger().removeHandler(kept)
-    # Once a signal has come, what broke for whoever was served is only that nobody serves any more.
+    # After a signal, an error of the work only means that the server has stopped.
     if working.done() and (not signalled or working.exception() is None):
         return working.result()
     raise Left
 
 
 def _in_a_thread(work: Callable[[], T]) -> "asyncio.Future[T]":
-    """Run it beside the loop. Nobody waits for the thread at the end: it may stand at a question in the terminal."""
+    """Run it in a thread. At the end the thread is not awaited: it may wait for an answer in the terminal."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -65,7 +65,7 @@ def _in_a_thread(work: Callable[[], T]) -> "asyncio.Future[T]":
             while not client.server_answers():
                 time.sleep(LOOK_SECONDS)
             told: Any = work()
-        except BaseException as error:  # noqa: BLE001  whatever it is, it belongs to whoever waits
+        except BaseException as error:  # noqa: BLE001  every error goes to the waiting caller
             _call(loop, future.set_exception, error)
         else:
             _call(loop, future.set_result, told)

@@ -1,4 +1,4 @@
-"""A person's terminal on a held shell: raw keys there, raw output here, and Ctrl-] to leave it running."""
+"""A person's terminal on a held shell: raw keys in, raw output back, and Ctrl-] to leave it running."""
 
 import asyncio
 import contextlib
@@ -21,12 +21,12 @@ from midwatch.terms.jobs import JobState
 from midwatch.views.pages.walls import WALLS
 
 LEAVE = b"\x1d"
-"""Ctrl-], as in telnet: no program in wide use wants it."""
+"""Ctrl-], as in telnet: no widely used program needs it."""
 KEYS = 4096
 
 
 def attach_living(row: dict[str, Any]) -> bool:
-    """Attach to a job's open shell; tell whether there was one."""
+    """Attach to a job's open shell; return whether there was one."""
     return asyncio.run(_attach_living(row))
 
 
@@ -40,7 +40,7 @@ async def _attach_living(row: dict[str, Any]) -> bool:
 
 
 def sit(row: dict[str, Any]) -> bool:
-    """Stay with the program a person types into; tell whether it has ended, or False where none is there yet."""
+    """Attach to the program a person types into; return whether it has ended, or False if none runs yet."""
     return asyncio.run(_sit(row))
 
 
@@ -51,16 +51,16 @@ async def _sit(row: dict[str, Any]) -> bool:
     with raw():
         ending = await bridge(held, sys.stdin.fileno(), sys.stdout.fileno())
     if ending is None:
-        raise KeyboardInterrupt  # Ctrl-]: it goes on without us
+        raise KeyboardInterrupt  # Ctrl-]: it continues without a terminal
     typer.echo(ending.sentence(), err=True)
     return True
 
 
 def open_shell(row: dict[str, Any], argv: tuple[str, ...]) -> None:
-    """Open a shell in a job's newest checkout, behind the walls its agent had, and attach to it."""
+    """Open a shell in a job's newest checkout, in the sandbox its agent had, and attach to it."""
     if not JobState(row["state"]).over:
         raise Refused(
-            f"Job {row['number']} is {row['state']}: its checkout is its agent's.",
+            f"Job {row['number']} is {row['state']}: its agent is using the checkout.",
             hint=f"Watch it with midwatch job attach {row['number']}, or stop it first.",
         )
     if not sys.stdin.isatty():
@@ -91,7 +91,7 @@ async def _open_shell(row: dict[str, Any], argv: tuple[str, ...]) -> None:
 async def _stay(held: HeldProgram, number: int) -> None:
     """Stay until the shell ends or the person leaves."""
     with raw():
-        # Said only now: becoming raw throws away what was typed before it, and a raw screen wants its own return.
+        # Printed only now: raw mode discards earlier input, and a raw screen needs its own carriage return.
         typer.echo("Leave it running with Ctrl-]; it ends by itself after an hour of silence.\r", err=True)
         ending = await bridge(held, sys.stdin.fileno(), sys.stdout.fileno())
     if ending is None:
@@ -102,7 +102,7 @@ async def _stay(held: HeldProgram, number: int) -> None:
 
 @contextlib.contextmanager
 def raw() -> Iterator[None]:
-    """Have every key as it is pressed, and the terminal as it was afterwards."""
+    """Put the terminal into raw mode, and restore it afterwards."""
     terminal = sys.stdin.fileno()
     if not os.isatty(terminal):
         raise Misuse("A shell needs a terminal.", hint="Run it from one, without a pipe.")
@@ -111,12 +111,12 @@ def raw() -> Iterator[None]:
         tty.setraw(terminal)
         yield
     finally:
-        # What was typed and not read belongs to the shell, not to the one the person comes back to.
+        # Unread input belongs to this shell, not to the one the person returns to.
         termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
 
 
 async def bridge(held: HeldProgram, keys: int, screen: int) -> Ending | None:
-    """Carry keys in and words out; None when the person left and it goes on."""
+    """Copy keys in and output back; None when the person left and it continues."""
     loop, pressed, left = asyncio.get_running_loop(), asyncio.Queue[bytes](), asyncio.Event()
 
     def press() -> None:
@@ -127,9 +127,9 @@ async def bridge(held: HeldProgram, keys: int, screen: int) -> Ending | None:
             left.set()
 
     loop.add_reader(keys, press)
-    with contextlib.suppress(ValueError, RuntimeError):  # beside a server of our own, signals are the server's
+    with contextlib.suppress(ValueError, RuntimeError):  # beside a temporary server, signals belong to the server
         loop.add_signal_handler(signal.SIGWINCH, lambda: pressed.put_nowait(b""))
-    pressed.put_nowait(b"")  # the first thing to tell is how large this screen is
+    pressed.put_nowait(b"")  # send the size of this screen first
     try:
         async with asyncio.TaskGroup() as group:
             showing = group.create_task(_show(held, screen))
@@ -155,10 +155,10 @@ async def _show(held: HeldProgram, screen: int) -> None:
 async def _press(held: HeldProgram, pressed: "asyncio.Queue[bytes]") -> None:
     while True:
         data = await pressed.get()
-        with contextlib.suppress(MidwatchError):  # it ends just now; who shows its words learns of that
+        with contextlib.suppress(MidwatchError):  # it is ending; the reader of its output will notice
             if data:
                 await held.say(data)
             else:
                 columns, rows = os.get_terminal_size(sys.stdout.fileno())
-                if columns and rows:  # a terminal that does not know its size says nothing of it
+                if columns and rows:  # a terminal that does not know its size reports none
                     await held.resize(rows, columns)

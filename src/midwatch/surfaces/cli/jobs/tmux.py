@@ -1,4 +1,4 @@
-"""A window onto one job in tmux: its log in one pane, where it stands in another."""
+"""A tmux window for one job: its log in one pane, its state in another."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ VARIABLE = "MIDWATCH_HOME"
 
 
 def view(number: int) -> None:
-    """Go to the job's session, made anew if there is none."""
+    """Switch to the job's session; create it if there is none."""
     name = session(number)
     if not _has(name):
         make(number, name)
@@ -23,7 +23,7 @@ def view(number: int) -> None:
 
 
 def session(number: int) -> str:
-    """Name the job's session; one of that name that belongs to another house is left alone."""
+    """Return the name of the job's session; a session of that name from another installation is left alone."""
     name = f"midwatch-job-{number}"
     if not _has(name) or _home_of(name) == str(client.home()):
         return name
@@ -31,16 +31,16 @@ def session(number: int) -> str:
 
 
 def make(number: int, name: str) -> None:
-    """Make the session, without going there."""
+    """Create the session without switching to it."""
     log, line = _ours("job", "log", str(number), "-f"), _ours("job", "line", str(number), "-f")
     _tmux("new-session", "-d", "-s", name, "-e", f"{VARIABLE}={client.home()}", log)
-    # The last words stay readable when the job is over; the person closes the window.
+    # The last output stays readable when the job is over; the person closes the window.
     _tmux("set-option", "-w", "-t", f"={name}:", "remain-on-exit", "on")
     _tmux("split-window", "-v", "-l", "3", "-d", "-t", f"={name}:", line)
 
 
 def _ours(*words: str) -> str:
-    """Write one of our own commands for a shell that may have another environment than this one."""
+    """Write a Midwatch command for a shell that may have another environment than this one."""
     house = f"{VARIABLE}={client.home()}"
     return shlex.join(["env", house, *_path(), sys.executable, "-m", "midwatch", *words])
 
@@ -66,6 +66,4 @@ def _tmux(*words: str, shown: bool = False) -> None:
     done = subprocess.run(["tmux", *words], capture_output=not shown, text=True, check=False, cwd=Path.home())
     if done.returncode:
         said = (done.stderr or "").strip() or f"exit code {done.returncode}"
-        raise Broken(
-            f"tmux did not do it: {said}.", hint="Follow the log here instead: midwatch job attach N --no-tmux"
-        )
+        raise Broken(f"tmux failed: {said}.", hint="Follow the log here instead: midwatch job attach N --no-tmux")

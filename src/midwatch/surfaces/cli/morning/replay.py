@@ -25,7 +25,7 @@ PAGE = 200
 """Rows of one answer; the first screen waits for no more."""
 USUAL = 1000
 FOLDED = 3
-"""So many lines of what an agent was told are shown, unless somebody wants them all."""
+"""How many lines of a prompt are shown without --prompts."""
 TOLD = " " * 17
 
 
@@ -34,7 +34,7 @@ def replay(  # noqa: PLR0913  each is a flag a person may type
     tag: str = typer.Option("", help="Only: writes, errors, assumptions, evidence or decisions."),
     *,
     after: int = typer.Option(0, min=0, help="Begin after this entry."),
-    limit: int = typer.Option(USUAL, min=1, help="Stop after so many rows."),
+    limit: int = typer.Option(USUAL, min=1, help="Stop after this many rows."),
     every: bool = typer.Option(False, "--all", help="Do not stop before the end."),
     prompts: bool = typer.Option(False, "--prompts", help="With the full prompts of the agents."),
     as_json: bool = JSON_FLAG,
@@ -56,7 +56,7 @@ def replay(  # noqa: PLR0913  each is a flag a person may type
 
 
 def _rows(night: str, tag: str, after: int, *, limit: int | None) -> Iterator[dict[str, Any]]:
-    """Give row after row as pages come, and say at the end where to read on."""
+    """Yield row after row as pages come, and say at the end where to continue."""
     shown = seq = 0
     for page in client.pages("/replay", night=night, tag=tag, after=after, limit=min(PAGE, limit or PAGE)):
         for row in page:
@@ -84,7 +84,7 @@ def _show_row(row: dict[str, Any], today: str, *, prompts: bool) -> str:
 
 
 def _show_told(told: dict[str, Any], *, prompts: bool) -> None:
-    """Print what an agent was told: its first lines, or every word."""
+    """Print the prompt of an agent: its first lines, or all of it."""
     lines = told["text"].splitlines()
     line(f"prompt: template {told['template']} ({told['version']}):", indent=TOLD)
     exactly("\n".join(lines if prompts else lines[:FOLDED]), indent=f"{TOLD}| ")
@@ -99,7 +99,7 @@ def why(
     *,
     as_json: bool = JSON_FLAG,
 ) -> None:
-    """Ask why something happened, or why we recommend it.
+    """Explain why something happened, or why Midwatch recommends it.
 
     Example: midwatch why 42
     """
@@ -113,7 +113,7 @@ def why(
 
 
 def _meant(name: str) -> str:
-    """Take 1, 2 and 3 for the newest brief's recommendations, if there are that many; else for entries."""
+    """Read 1, 2 and 3 as the newest brief's recommendations, if there are that many; else as entries."""
     if not name.isdigit() or not 1 <= int(name) <= 3:
         return name
     try:

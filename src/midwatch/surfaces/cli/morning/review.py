@@ -52,7 +52,7 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
     trust: int = typer.Option(0, min=0, max=5, help="1 to 5."),
     brevity: int = typer.Option(0, min=0, max=5, help="1 to 5."),
     accept: list[str] = typer.Option([], help="Recommendations by their place (1, 2, 3)."),
-    modify: list[str] = typer.Option([], help="Taken, but changed."),
+    modify: list[str] = typer.Option([], help="Accepted with changes."),
     reject: list[str] = typer.Option([], help="Not taken."),
     defer: list[str] = typer.Option([], help="Later."),
     flag: list[str] = typer.Option([], help="wrong_fact or unsafe"),

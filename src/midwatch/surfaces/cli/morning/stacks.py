@@ -1,4 +1,4 @@
-"""`stack`: which branches of the night go together, merged as one or taken back."""
+"""`stack`: which branches of the night merge together; merge them as one, or undo that."""
 
 import sys
 import time

@@ -12,9 +12,9 @@ from midwatch.surfaces.cli.shell.screen import JSON_FLAG, clock, exactly, head, 
 def asks(
     number: str = typer.Argument("", help="Show this one."),
     answer: str = typer.Argument("", help="Answer it."),
-    text: str = typer.Option("", help="A word with the answer."),
+    text: str = typer.Option("", help="A comment with the answer."),
     *,
-    all_of_them: bool = typer.Option(False, "--all", help="Settled ones too."),
+    all_of_them: bool = typer.Option(False, "--all", help="Include settled ones."),
     as_json: bool = JSON_FLAG,
 ) -> None:
     """List what needs you, show one, or answer it.
@@ -42,7 +42,7 @@ def asks(
 
 
 def show_ask(row: dict[str, Any]) -> None:
-    """Print one ask with everything the answer rests on."""
+    """Print one ask with everything needed for an answer."""
     head(f"Ask {row['number']} · {_plain(row['kind'])} · {row['state']}")
     show_question(row, indent="")
     plan = row.get("plan")
@@ -52,15 +52,15 @@ def show_ask(row: dict[str, Any]) -> None:
         line(row["rationale"], first="  why: ")
     if row["state"] == "open":
         due = f" until {clock(row['due_at'])}" if row["due_at"] else ""
-        typer.echo(f"  we would say {row['recommendation']}; answer {' or '.join(row['options'])}{due}")
+        typer.echo(f"  recommended: {row['recommendation']}; answer {' or '.join(row['options'])}{due}")
         if "edit" in row["options"]:
-            line(f'midwatch asks {row["number"]} edit --text "..." sends it back with what you want instead')
+            line(f'midwatch asks {row["number"]} edit --text "..." returns it with the changes you want')
     else:
         typer.echo(f"  {_plain(row['answer'])} by {row['answered_by'] or 'silence'} {row['answer_text']}".rstrip())
 
 
 def show_question(row: dict[str, Any], *, indent: str = "  ") -> None:
-    """Print what is asked, and whole, line by line, what would run: an answer covers all of it."""
+    """Print the question and, in full and line by line, what would run: an answer covers all of it."""
     line(row["what"], indent=indent)
     exactly(row["exactly"], indent=indent + "  | ")
 

@@ -24,13 +24,13 @@ from midwatch.surfaces.cli.shell.screen import (
 from midwatch.views.text.sizes import MARKS
 
 WAIT = 20
-"""Seconds one look at the journal may stay open."""
+"""Seconds one request for new entries may stay open."""
 NEXT = {
     "briefing": "The orders wait for your signature: midwatch brief, then midwatch start",
     "debrief": "The brief waits: midwatch morning, then midwatch review",
 }
 MOVING = ("job.", "agent.", "model.")
-"""Entries after which a job may stand elsewhere, or have cost more."""
+"""Entries after which a job's state or cost may have changed."""
 
 
 def status(*, as_json: bool = JSON_FLAG) -> None:
@@ -82,20 +82,20 @@ def _show_night(night: dict[str, Any]) -> None:
 
 
 def job_line(job: dict[str, Any]) -> str:
-    """Say where one job stands, in a line; a short mark says how it is kept apart."""
+    """Describe one job's state in a line; a short mark shows its isolation."""
     walls = [MARKS[job["isolation"]]] if job["isolation"] else []
     return f"job {job['number']} {job['title']}: {job['line']['said']} ({', '.join([job['agent'], *walls])})"
 
 
 def fuel_line(fuel: dict[str, Any]) -> str:
-    """Say what is left of one limit of a provider, and when it begins anew."""
+    """Say what is left of one limit of a provider, and when it resets."""
     said = bad(fuel["said"]) if fuel["refused"] else fuel["said"]
     resets = f", resets {moment(fuel['resets_at'])}" if fuel["resets_at"] else ""
     return f"{fuel['provider']}, {fuel['limit']} limit: {said}{resets}"
 
 
 def silence(ask: dict[str, Any], now: str) -> str:
-    """Say what happens to an ask nobody answers, and when."""
+    """Say what happens to an ask without an answer, and when."""
     if not ask["due_at"] or ask["silence"] == "waits":
         return "it waits for you"
     return f"silence means {ask['silence'].replace('_', ' ')} {until(ask['due_at'], now)}"
@@ -124,7 +124,7 @@ def watch(after: int = typer.Option(-1, help="Begin after this entry; by default
 
 
 def _lines_that_moved(told: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Say again how the jobs at work stand, those of which that has changed."""
+    """Print the running jobs whose state has changed."""
     jobs = client.get("/status")["jobs"]
     now = {job["id"]: [job["line"][part] for part in ("phase", "requests", "usd_micros")] for job in jobs}
     for job in jobs:

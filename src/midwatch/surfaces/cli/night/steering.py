@@ -7,7 +7,7 @@ from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, counted, show_json
 
 
-def pause(why: str = typer.Option("", help="Said in the status.")) -> None:
+def pause(why: str = typer.Option("", help="Shown in the status.")) -> None:
     """Pause the loop; running jobs continue.
 
     Example: midwatch pause
@@ -25,7 +25,7 @@ def resume() -> None:
     typer.echo(f"Night {session['number']} is resumed.")
 
 
-def stop(why: str = typer.Option("", help="Said in the brief.")) -> None:
+def stop(why: str = typer.Option("", help="Shown in the brief.")) -> None:
     """End the night: jobs are stopped with their work kept, and the brief is written.
 
     Example: midwatch stop
@@ -53,9 +53,9 @@ def think() -> None:
 
 
 def level(
-    wanted: str = typer.Argument("", help="observe, cautious, moderate or full; nothing: show it"),
+    wanted: str = typer.Argument("", help="observe, cautious, moderate or full; leave it out to show it"),
     *,
-    force: bool = typer.Option(False, "--force", help="Raise it although not enough was seen; needs a reason."),
+    force: bool = typer.Option(False, "--force", help="Override the required track record; needs a reason."),
     reason: str = typer.Option("", help="Why; kept in the journal."),
     as_json: bool = JSON_FLAG,
 ) -> None:

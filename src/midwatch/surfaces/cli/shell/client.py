@@ -1,4 +1,4 @@
-"""Talking to the server through its socket; without one, reading verbs look into the database themselves."""
+"""Talks to the server through its socket; without one, reading verbs read the database themselves."""
 
 import http.client
 import json
@@ -17,7 +17,7 @@ from midwatch.views.text.plain import harmless
 
 API = "/api/v1"
 NOBODY = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
-"""What it looks like when no server is at the socket."""
+"""The errors that mean that no server is at the socket."""
 
 
 class SocketConnection(http.client.HTTPConnection):
@@ -30,19 +30,19 @@ class SocketConnection(http.client.HTTPConnection):
     def connect(self) -> None:
         """Connect to the file instead of a host."""
         if len(bytes(self._path)) > LONGEST_SOCKET_PATH:
-            raise FileNotFoundError(self._path)  # no server can be there: the kernel would not let it in
+            raise FileNotFoundError(self._path)  # no server can be there: the kernel would not bind it
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(self.timeout)
         self.sock.connect(str(self._path))
 
 
 def home() -> Path:
-    """Tell the data folder."""
+    """Return the data folder."""
     return data_folder()
 
 
 def server_answers(timeout: float = 5.0) -> bool:
-    """Whether somebody is at the socket."""
+    """Return whether a server answers at the socket."""
     try:
         _over_socket("GET", "/healthz", None, timeout)
     except (OSError, http.client.HTTPException):
@@ -51,7 +51,7 @@ def server_answers(timeout: float = 5.0) -> bool:
 
 
 def get(path: str, **query: Any) -> Any:
-    """Read something; works without a server too. A list that comes in pages is read to its end."""
+    """Read something; works without a server too. A list in pages is read to its end."""
     told = _page(_target(path, query))
     while isinstance(told.value, list) and told.next:
         more = _page(told.next)
@@ -74,7 +74,7 @@ def _target(path: str, query: Mapping[str, Any]) -> str:
 
 
 class ApiAnswer(NamedTuple):
-    """What was answered, where a long list goes on, and what the headers said beside it."""
+    """The answer, the next page of a long list, and the other headers."""
 
     value: Any
     next: str = ""
@@ -82,7 +82,7 @@ class ApiAnswer(NamedTuple):
 
 
 def read(path: str, **query: Any) -> ApiAnswer:
-    """Read something together with its headers; works without a server too."""
+    """Read something with its headers; works without a server too."""
     return _page(_target(path, query))
 
 
@@ -112,14 +112,14 @@ def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
 
 
 def _unanswered(error: Exception) -> errors.MidwatchError:
-    """Say why a server that is there gave no answer."""
+    """Say why a running server gave no answer."""
     if isinstance(error, PermissionError | ConnectionResetError):
         return errors.Refused(
             f"Midwatch in {home()} answers only its owner.",
-            hint="Use your own: set MIDWATCH_HOME to a folder of yours.",
+            hint="Use your own: set MIDWATCH_HOME to your own folder.",
         )
     return errors.Unavailable(
-        f"Midwatch did not answer: {str(error) or type(error).__name__}.", hint="See what it does: midwatch doctor"
+        f"Midwatch did not answer: {str(error) or type(error).__name__}.", hint="Check it: midwatch doctor"
     )
 
 
@@ -140,7 +140,7 @@ def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[i
 
 
 def understood(status: int, kind: str, body: bytes) -> Any:
-    """Read an answer; an error in it is raised here as the class it was there."""
+    """Read an answer; an error in it is raised as the same class as on the server."""
     if status >= 400:
         _raise(status, body)
     told = json.loads(body) if kind.startswith("application/json") else body.decode(errors="replace")
@@ -148,7 +148,7 @@ def understood(status: int, kind: str, body: bytes) -> Any:
 
 
 def _for_eyes(told: Any) -> Any:
-    """Before a terminal: agents and repositories wrote some of this, and escape codes are commands there."""
+    """Before a terminal: agents and repositories wrote some of this, and escape codes would be executed."""
     if isinstance(told, str):
         return harmless(told)
     if isinstance(told, list):
@@ -160,7 +160,7 @@ def _for_eyes(told: Any) -> Any:
 
 def _raise(status: int, body: bytes) -> NoReturn:
     try:
-        told = _for_eyes(json.loads(body)["error"])  # it may quote the name of a file that an agent made
+        told = _for_eyes(json.loads(body)["error"])  # it may quote a file name that an agent chose
     except (ValueError, KeyError, TypeError):
         raise errors.Broken(
             f"The server answered {status} without saying why.", hint="Its log: midwatch doctor"

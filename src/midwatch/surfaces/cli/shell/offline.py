@@ -1,4 +1,4 @@
-"""Reading without a server: the same routes, in this process, on a database that cannot be written."""
+"""Reads without a server: the same routes, in this process, on a read-only database."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from midwatch.surfaces.api.problems import problem
 
 
 def read_offline(home: Path, target: str) -> tuple[int, dict[str, str], bytes]:
-    """Answer a GET from the database as it lies there."""
+    """Answer a GET from the database."""
     if not has_database(home):
         raise Unavailable(
             f"There is nothing in {home} yet.", hint="Look around first: midwatch demo; or begin: midwatch up --detach"
@@ -28,12 +28,12 @@ async def _answer(home: Path, target: str) -> tuple[int, dict[str, str], bytes]:
     except MidwatchError as error:
         return error.status, {"content-type": "application/json"}, json.dumps(problem(error)).encode()
     except Exception as error:
-        said = getattr(error, "orig", None)  # only the store knows the driver's errors by name
+        said = getattr(error, "orig", None)  # only the store knows the driver's error classes
         if said is None:
             raise
         raise Refused(
             f"The database cannot be read as it is: {said}.",
-            hint="It may have another version's shape, or be damaged; what it is, this says: midwatch up",
+            hint="It may be from another version, or damaged. See which: midwatch up",
         ) from error
     finally:
         await house.dispose()

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 LEAST = 24
-"""A column narrower than this is harder to read than a line that runs over."""
+"""A column narrower than this is harder to read than a line that is too long."""
 JSON_FLAG = typer.Option(False, "--json", help="Print one JSON object for scripts.")
 
 
@@ -29,12 +29,12 @@ def show_json_list(rows: Iterable[Any]) -> None:
 
 
 def width() -> int:
-    """Tell how wide the screen is; 0 where nobody said, as in a pipe: then no line is broken."""
+    """Return how wide the screen is; 0 where it is unknown, as in a pipe: then no line is broken."""
     return shutil.get_terminal_size((0, 24)).columns
 
 
 def line(text: str, *, first: str = "", indent: str = "  ") -> None:
-    """Print one thing that may be long, broken at words, with the rest under its beginning."""
+    """Print one long text, broken at words, with the rest indented."""
     for number, piece in enumerate(_broken(text, max(len(first), len(indent)))):
         typer.echo((first or indent if number == 0 else " " * max(len(first), len(indent))) + piece)
 
@@ -47,7 +47,7 @@ def _broken(text: str, taken: int) -> list[str]:
 
 
 def exactly(text: str, *, indent: str) -> None:
-    """Print text as it is, its lines kept and none of it left out; what would not be seen is written as a number."""
+    """Print text in full with its lines; invisible characters are written as numbers."""
     for piece in text.rstrip("\n").split("\n") if text else ():
         typer.echo(indent + "".join(one if one.isprintable() or one == "\t" else _number(one) for one in piece))
 
@@ -57,7 +57,7 @@ def _number(one: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Say how many, in one or in many."""
+    """Write a count with the noun in the right form."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

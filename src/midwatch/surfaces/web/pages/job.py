@@ -1,4 +1,4 @@
-"""The page of one job: where it stands, what it planned, what it changed so far, and its log as it grows."""
+"""The page of one job: its state, its plan, its changes so far, and its log as it grows."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -42,7 +42,7 @@ from midwatch.views.text.proof import told
 
 router = APIRouter()
 APART = ("connection.seen", "model.called", "tool_call.decided", "fuel.read")
-"""Have a part of a page to themselves; among the milestones a thousand of them would hide the rest."""
+"""Have their own part of a page; among the milestones a thousand of them would hide the rest."""
 ABOUT = tuple(sorted({kind for kind, phase in PHASES.items() if phase in {"job", "ask"}} - {*APART} | {"act.judged"}))
 WATCHED = ("connection.seen", *STORY)
 MOST_STONES = 200
@@ -51,7 +51,7 @@ STREAMED = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 @router.get("/jobs/{name}", dependencies=[Reads])
 async def one_job(request: Request, house: TheHouse, name: str) -> HTMLResponse:
-    """Show one job whole."""
+    """Show one job."""
     row = await house.records.get(JobRow, name)
     place, tail = read_tail(house.workshop.rooms.log(row.id, "agent"))
     return page(request, "job.html", here="Live", log=tail, place=place, **await _shown(house, row))
@@ -79,7 +79,7 @@ async def log_stream(
     after: Annotated[int, Query(ge=0, le=2**62)] = 0,
     last_event_id: Annotated[str, Header()] = "",
 ) -> StreamingResponse:
-    """Follow the agent's log from a place on, until the job ends."""
+    """Follow the agent's log from a place, until the job ends."""
     row = await house.records.get(JobRow, name)
     resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
 
@@ -96,14 +96,14 @@ async def log_stream(
 
 
 class Doings:
-    """Counts what a job's agents do as it comes, reading each entry once."""
+    """Counts what a job's agents do as it happens, reading each entry once."""
 
     def __init__(self, house: House, job: str, after: int) -> None:
         self._house, self._job, self._after = house, job, after
         self._many = 0
 
     async def count(self) -> int:
-        """Tell how many were seen since we began to look."""
+        """Return how many were seen since the count began."""
         while page := await self._house.journal.entries(after=self._after, limit=1000, kinds=WATCHED):
             self._after = page[-1].seq
             self._many += sum(getattr(one.event, "job", "") == self._job for one in page)
@@ -140,7 +140,7 @@ async def _diff(house: House, row: JobRow) -> Markup:
 
 
 async def _so_far(house: House, row: JobRow) -> str:
-    """Show what is committed while the agent still works; nothing, where there is nothing yet."""
+    """Show what is committed while the agent still works; nothing if there is nothing yet."""
     try:
         diff = await house.workshop.rooms.diff_so_far(row.id, row.epoch, row.repository.head) if row.repository else ""
         return house.redactor.redact(diff)
@@ -149,7 +149,7 @@ async def _so_far(house: House, row: JobRow) -> str:
 
 
 async def _milestones(house: House, row: JobRow) -> tuple[Any, ...]:
-    """Tell the job's own entries, newest first."""
+    """List the job's own entries, newest first."""
     acts = await house.records.find(ActRow, id=row.act) if row.act else ()
     asks = await house.records.find(AskRow, subject=row.id)
     pulls = await house.records.find(PullRequestRow, job=row.id)

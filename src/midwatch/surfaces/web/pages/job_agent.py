@@ -1,4 +1,4 @@
-"""What a job's agents did, on its page: each errand with its cost, its tool calls, and what it was told on demand."""
+"""What a job's agents did, on its page: each agent run with its cost, its tool calls, and its prompt on demand."""
 
 from typing import Annotated, Final
 
@@ -17,12 +17,12 @@ from midwatch.views.pages.job_story import Call, ErrandDone
 router = APIRouter(include_in_schema=False)
 FIRST: Final = 10
 MOST: Final = 100
-"""So many calls of one errand are on the page; `midwatch job show` has all of them."""
+"""How many calls of one agent run are on the page; `midwatch job show` has all of them."""
 LONGEST: Final = 3000
 
 
 class CallShown(Term):
-    """One call as the page shows it; what is not shown of it is counted."""
+    """One call as the page shows it; characters that are not shown are counted."""
 
     call: Call
     text: str
@@ -30,7 +30,7 @@ class CallShown(Term):
 
 
 class ErrandShown(Term):
-    """One errand with its newest calls first."""
+    """One agent run with its newest calls first."""
 
     done: ErrandDone
     first: tuple[CallShown, ...]
@@ -40,13 +40,13 @@ class ErrandShown(Term):
 
 @router.get("/jobs/{name}/told/{epoch}", dependencies=[Reads])
 async def told(house: TheHouse, name: str, epoch: Annotated[int, Path(ge=0, le=2**31)]) -> HTMLResponse:
-    """Show what an agent was told; the page asks for it when somebody unfolds it."""
+    """Show the prompt of an agent; the page requests it when it is unfolded."""
     row = await house.records.get(JobRow, name)
     return HTMLResponse(fragment("_told.html", text=await prompt_of(house, row, epoch)))
 
 
 async def errands(house: House, row: JobRow) -> tuple[ErrandShown, ...]:
-    """Show a job's errands, the newest first."""
+    """Show a job's agent runs, the newest first."""
     return tuple(_shown(one) for one in reversed(await story_of(house, row)))
 
 

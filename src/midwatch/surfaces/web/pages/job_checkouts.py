@@ -1,4 +1,4 @@
-"""What a job that is over left on disk: where it lies, what in it is nowhere else, and what a person can do with it."""
+"""What an ended job left on disk: where it is, what exists only there, and what a person can do with it."""
 
 from typing import Any
 
@@ -17,19 +17,19 @@ from midwatch.views.text.plain import clean
 from midwatch.views.text.sizes import size
 
 router = APIRouter(include_in_schema=False)
-LOSING = "Nothing was discarded: it holds work that is nowhere else. Tick the box if that may be lost."
+LOSING = "Nothing was discarded: it holds work that exists only there. Tick the box if that may be lost."
 
 
 @router.get("/jobs/{name}/kept", dependencies=[Reads])
 async def kept(house: TheHouse, name: str) -> HTMLResponse:
-    """Show what a job left; looking into it takes a moment, so the page asks for it by itself."""
+    """Show what a job left; reading it takes a moment, so the page requests it separately."""
     row = await house.records.get(JobRow, name)
     return HTMLResponse(fragment("_kept.html", **await _shown(house, row)))
 
 
 @router.post("/jobs/{name}/resume", dependencies=[Operates])
 async def resume(house: TheHouse, person: Person, name: str) -> HTMLResponse:
-    """Go on with it as a new job, and go to that one's page."""
+    """Resume it as a new job, and go to that job's page."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
     new = await steering.resume_job(house.night, row, by=person)
@@ -38,7 +38,7 @@ async def resume(house: TheHouse, person: Person, name: str) -> HTMLResponse:
 
 @router.post("/jobs/{name}/discard", dependencies=[Operates])
 async def discard(request: Request, house: TheHouse, person: Person, name: str) -> HTMLResponse:
-    """Throw it away; where that is refused, say beside the button what would be lost."""
+    """Delete it; if that is refused, say beside the button what would be lost."""
     row = await house.records.get(JobRow, name)
     force = (await request.form()).get("force", "") == "yes"
     try:
@@ -50,7 +50,7 @@ async def discard(request: Request, house: TheHouse, person: Person, name: str) 
             raise
         said = LOSING if refused.because else refused.message
         return HTMLResponse(fragment("_kept.html", **shown | {"refused": said}), status_code=refused.status)
-    said = f"It is gone; {size(freed)} are free again. What was delivered stays on its branch."
+    said = f"It was deleted; {size(freed)} freed. What was delivered stays on its branch."
     return HTMLResponse(fragment("_kept.html", id=row.id, number=row.number, kept=None, said=said, refused=""))
 
 
@@ -75,7 +75,7 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
 
 
 async def _resumes(house: House, row: JobRow) -> bool:
-    """Whether there is something to go on with, in a night that still runs."""
+    """Whether there is something to resume, in a night that still runs."""
     if row.state is JobState.DONE or await house.records.find(JobRow, retry_of=row.id):
         return False
     session = await house.records.get(SessionRow, row.session)

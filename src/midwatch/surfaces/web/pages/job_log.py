@@ -15,13 +15,13 @@ from midwatch.views.text.plain import harmless
 TAIL_LINES: Final = 200
 LOOK_SECONDS: Final = 0.5
 PING_LOOKS: Final = 40
-"""A sign of life every so many looks in which nothing came."""
+"""A ping is sent after this many reads without anything new."""
 LONGEST_LINE: Final = 2000
 _BREAKS = re.compile(r"\r\n|\n|\r")
 
 
 def read_tail(path: Path) -> tuple[int, Markup]:
-    """Read the last lines there are, and tell where they end."""
+    """Read the last lines there are, and return where they end."""
     if not path.exists():
         return 0, Markup()
     size = path.stat().st_size
@@ -32,13 +32,13 @@ def read_tail(path: Path) -> tuple[int, Markup]:
 
 
 def as_lines(text: str) -> list[str]:
-    """Split a log; a progress bar that returns its carriage makes lines too."""
+    """Split a log; a carriage return of a progress bar ends a line too."""
     found = _BREAKS.split(text)
     return found[:-1] if found and not found[-1] else found
 
 
 def readable(line: str) -> str:
-    """Take the words out of a line that is an agent's message; any other line is shown as it is."""
+    """Return the text of a line that is an agent's message; any other line is shown as it is."""
     if not line.startswith("{"):
         return line
     try:
@@ -50,7 +50,7 @@ def readable(line: str) -> str:
 
 
 def drawn(lines: list[str]) -> Markup:
-    """Write lines so that they can neither run, nor hide, nor turn around."""
+    """Write lines so that they cannot run, hide or reorder text."""
     return Markup("").join(
         Markup("<div>{}</div>").format(escape(one[:LONGEST_LINE]))
         for line in lines
@@ -59,11 +59,11 @@ def drawn(lines: list[str]) -> Markup:
 
 
 async def follow(path: Path, place: int, standing: Callable[[], Awaitable[tuple[str, bool]]]) -> AsyncIterator[str]:
-    """Send what is written from a place on, say when the job moves, and end with it."""
+    """Send what is written from a place, report when the job moves, and end with it."""
     before, _ = await standing()
     quiet = 0
     while True:
-        now, over = await standing()  # asked before the file is read: what an ended job wrote is all there
+        now, over = await standing()  # read before the file: an ended job has written everything
         after, text = await asyncio.to_thread(read_on, path, place)
         if now != before:
             before = now
@@ -82,6 +82,6 @@ async def follow(path: Path, place: int, standing: Callable[[], Awaitable[tuple[
 
 
 def appended(lines: list[str], place: int) -> str:
-    """Write one message that adds lines to the page; each is one line of data, for a break would end it."""
+    """Write one message that adds lines to the page; each is one line of data, since a break would end it."""
     # htmx reads <hx-...> in the text of a message before it parses it; escaped text has no such tag.
     return f'id: {place}\ndata: <hx-partial hx-target="#log" hx-swap="beforeend">{drawn(lines)}</hx-partial>\n\n'

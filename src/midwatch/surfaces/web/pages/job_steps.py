@@ -1,4 +1,4 @@
-"""The page of one step of a job: what was tried, what came of it, and every entry on the way."""
+"""The page of one step of a job: the attempt, its result, and every entry in between."""
 
 from typing import Annotated, Any
 
@@ -28,7 +28,7 @@ MOST = 1000
 
 @router.get("/jobs/{name}/steps/{number}", dependencies=[Reads])
 async def one_step(request: Request, house: TheHouse, name: str, number: Number) -> HTMLResponse:
-    """Show one step whole."""
+    """Show one step."""
     job = await house.records.get(JobRow, name)
     rows = sorted(await house.records.find(StepRow, job=job.id), key=lambda row: row.number)
     if number > len(rows):
@@ -48,13 +48,13 @@ async def one_step(request: Request, house: TheHouse, name: str, number: Number)
 
 
 async def _entries(house: House, job: JobRow, row: StepRow) -> list[Entry]:
-    """Gather what was written about the job between the beginning and the end of the step."""
+    """Collect the job's entries between the beginning and the end of the step."""
     found = await house.history.about([job.id], KINDS, after=row.began_seq - 1, upto=row.ended_seq)
     return [one for one in found if getattr(one.event, "job", "") == job.id][-MOST:]
 
 
 async def _came_of_it(house: House, job: JobRow, row: StepRow, entries: list[Entry]) -> dict[str, Any]:
-    """Pick what the stage is about: a plan, a diff, checks, a pull request."""
+    """Select what the stage is about: a plan, a diff, checks, a pull request."""
     events = {type(one.event): one.event for one in entries}
     planned, verified, opened = (events.get(kind) for kind in (JobPlanned, JobVerified, PullRequestOpened))
     diff = ""

@@ -40,7 +40,7 @@ ThePainter = Annotated[Painter, Depends(_painter)]
 
 @router.get("/", dependencies=[Reads])
 async def first(house: TheHouse) -> RedirectResponse:
-    """Go to the page that fits the hour: the night under way, the report that waits, or tonight."""
+    """Redirect to the page that fits the hour: the night under way, the open report, or tonight."""
     for state, there in ((SessionState.AUTONOMOUS, "/live"), (SessionState.DEBRIEF, "/morning")):
         if await house.records.find(SessionRow, state=state, ad_hoc=False):
             return RedirectResponse(there, status_code=303)
@@ -49,14 +49,14 @@ async def first(house: TheHouse) -> RedirectResponse:
 
 @router.get("/live", dependencies=[Reads])
 async def live(request: Request, painter: ThePainter) -> HTMLResponse:
-    """Show the night as it is now; the stream brings what comes after."""
+    """Show the night as it is now; the stream sends what follows."""
     seq, rows = await painter.newest()
     return page(request, "live.html", here="Live", seq=seq, rows=rows, drawn=await painter.draw())
 
 
 @router.get("/why/{seq}", dependencies=[Reads])
 async def why(request: Request, house: TheHouse, seq: str) -> HTMLResponse:
-    """Tell what led to an entry and what came of it."""
+    """Show what caused an entry and what followed from it."""
     try:
         asked, told = await why_entry(house, int(seq) if seq.isdecimal() and len(seq) < 19 else 0)
     except Unknown:
@@ -69,26 +69,26 @@ async def why(request: Request, house: TheHouse, seq: str) -> HTMLResponse:
 
 
 def _exactly(event: Event) -> str:
-    """Show what a tool call would have run, whole: the sentence above it is short."""
+    """Show in full what a tool call would have run: the sentence above it is short."""
     return marked(event.shown) if isinstance(event, ToolCallDecided) else ""
 
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])
 async def answer(request: Request, house: TheHouse, person: Person, painter: ThePainter, name: str) -> HTMLResponse:
-    """Take an answer to what was shown; the first one wins."""
+    """Submit an answer to what was shown; the first one wins."""
     given = await _form(request)
     said, text = given.get("answer", ""), given.get("text", "")
     if not said:
-        raise Misuse("There is no answer in this.", hint="Press one of the ask's buttons.")
+        raise Misuse("The answer is empty.", hint="Press one of the ask's buttons.")
     ask = await house.records.get(AskRow, name)
-    said = next((one for one in ask.options if clean(one) == said), said)  # a button says an option as it is shown
+    said = next((one for one in ask.options if clean(one) == said), said)  # a button sends an option as it is shown
     await settlement.answer(house.night, ask.id, said, by=person, text=text, shown=given.get("shown_hash", ""))
     return HTMLResponse(await painter.regions())
 
 
 @router.post("/live/pause", dependencies=[Operates])
 async def pause(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
-    """Hold the loop."""
+    """Pause the loop."""
     await steering.pause(house.night.journal, await _current(house), by=person, why=f"paused by {person}")
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
@@ -110,17 +110,17 @@ async def stop(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResp
 
 @router.post("/live/say", dependencies=[Answers])
 async def say(request: Request, house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
-    """Put a message to the night; it pauses to read it."""
+    """Send the night a message; it pauses to read it."""
     text = (await _form(request)).get("text", "")
     await steering.say(house.night, await _current(house), text, by=person)
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """Read a form's text fields; a page of ours never sends more than this."""
+    """Read a form's text fields; Midwatch's own pages never send more than this."""
     fields = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
     if any(len(value) > LONGEST_WORDS for value in fields.values()):
-        raise Misuse(f"That is longer than {LONGEST_WORDS:,} characters.", hint="Say it shorter.")
+        raise Misuse(f"That is longer than {LONGEST_WORDS:,} characters.", hint="Shorten it.")
     return fields
 
 

@@ -23,7 +23,7 @@ from midwatch.views.pages.review_form import review_of
 
 router = APIRouter(include_in_schema=False)
 MOST_INLINE = 60_000
-"""A longer diff comes when it is asked for: the page itself stays small."""
+"""A longer diff is sent on request: the page itself stays small."""
 KINDS = (
     "act.judged",
     "ask.expired",
@@ -33,12 +33,12 @@ KINDS = (
     "run.scored",
     "session.ended",
 )
-"""What was decided, and what a review wrote."""
+"""Decisions, and entries that a review wrote."""
 
 
 @router.get("/morning", dependencies=[Reads])
 async def morning(request: Request, house: TheHouse, night: str = "") -> HTMLResponse:
-    """Show the newest night that has a report, or the one that is asked for."""
+    """Show the newest night that has a report, or the requested one."""
     if not night and not await house.records.find(rec.ReportRow):
         sessions = await house.records.find(rec.SessionRow)
         return page(request, "morning.html", here="Morning", morning=None, under_way=_under_way(sessions))
@@ -52,7 +52,7 @@ def _under_way(sessions: tuple[rec.SessionRow, ...]) -> bool:
 
 @router.post("/morning/review", dependencies=[Answers])
 async def hand_in(request: Request, house: TheHouse, person: Person) -> HTMLResponse:
-    """Take all verdicts at once and show what they changed."""
+    """Submit all verdicts at once and show what they changed."""
     form = await request.form()
     said = {name: value for name, value in form.items() if isinstance(value, str)}
     flags = [value for value in form.getlist("flag") if isinstance(value, str)]
@@ -64,7 +64,7 @@ async def hand_in(request: Request, house: TheHouse, person: Person) -> HTMLResp
 
 @router.post("/morning/merge/{name}", dependencies=[Operates])
 async def merge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
-    """Merge a job's pull request, on a person's word, and show how to undo it."""
+    """Merge a job's pull request at a person's request, and show how to undo it."""
     job = await house.records.get(rec.JobRow, name)
     merged = await steering.merge(house.night, job, by=person)
     return HTMLResponse(fragment("_pull.html", pull=pull_of(merged, job)))
@@ -81,7 +81,7 @@ async def diff(house: TheHouse, name: str) -> HTMLResponse:
 
 
 async def _shown(house: House, night: str) -> dict[str, Any]:
-    """Gather everything the templates need."""
+    """Collect everything the templates need."""
     shown, nights = await _page(house, night)
     return {
         "morning": shown,
@@ -92,7 +92,7 @@ async def _shown(house: House, night: str) -> dict[str, Any]:
 
 
 async def _diff(house: House, blob: str, job: int) -> Markup | None:
-    """Draw a diff, or nothing where it is too long to come with the page."""
+    """Draw a diff, or nothing if it is too long for the page."""
     if not blob:
         return Markup("")
     raw = await house.blobs.fetch(blob)
@@ -110,7 +110,7 @@ async def _page(house: House, night: str) -> tuple[MorningPage, tuple[int, ...]]
 
 
 async def page_of(house: House, night: str) -> MorningPage:
-    """Put one night's page together."""
+    """Build one night's page."""
     return (await _page(house, night))[0]
 
 
@@ -121,7 +121,7 @@ async def _entries(house: House, session: str) -> tuple[Entry, ...]:
 
 
 async def night_rows(house: House, night: str = "") -> NightRows:
-    """Fetch what one night left behind."""
+    """Fetch the rows of one night."""
     find = house.records.find
     session, report = await verdicts.last_report(house.morning, night)
     runs = await find(rec.RunRow, session=session.id)

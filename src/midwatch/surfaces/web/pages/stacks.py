@@ -1,4 +1,4 @@
-"""The stack on the morning's page: shown, merged on one key, taken back, checked again."""
+"""The stack on the morning's page: show, merge as one, undo, check again."""
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
@@ -22,19 +22,19 @@ async def stack(house: TheHouse, name: str) -> HTMLResponse:
 
 @router.post("/morning/stack/{name}/merge", dependencies=[Operates])
 async def merge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
-    """Merge the verified order as one, or have it told elsewhere."""
+    """Merge the verified order as one, or post it on the forge."""
     return await _shown(house, await merge_stack.take(house.morning, name, by=person))
 
 
 @router.post("/morning/stack/{name}/undo", dependencies=[Operates])
 async def undo(house: TheHouse, person: Person, name: str) -> HTMLResponse:
-    """Take a merged stack back."""
+    """Undo a merged stack."""
     return await _shown(house, await merge_stack.undo(house.morning, name, by=person))
 
 
 @router.post("/morning/stack/{name}/check", dependencies=[Operates])
 async def check(house: TheHouse, person: Person, name: str) -> HTMLResponse:
-    """Have the stack of the same project made anew."""
+    """Check the branches of the same project again."""
     old = await house.records.get(StackRow, name)
     return await _shown(house, await build_stack.begin_anew(house.morning, old.project, by=person))
 

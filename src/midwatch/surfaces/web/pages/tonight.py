@@ -1,4 +1,4 @@
-"""The page Tonight: the orders as one sheet to sign, what keeps it from being signed, and what is ready."""
+"""The page Tonight: the orders as one sheet to sign, what prevents signing, and what is ready."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse

@@ -1,4 +1,4 @@
-"""What the page Tonight shows, fetched once per request and said in the words of the views."""
+"""What the page Tonight shows, fetched once per request and described by the views."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ Shown = dict[str, Any]
 
 
 def plainly(text: str) -> str:
-    """Show text as it is, but for characters that could hide or turn around what is signed."""
+    """Show text as it is, except for characters that could hide or reorder what is signed."""
     return clean(text, LONGEST)
 
 
@@ -68,7 +68,7 @@ async def _sheet(
     house: House, sheet: SessionRow, projects: tuple[ProjectRow, ...], sessions: tuple[SessionRow, ...]
 ) -> Shown:
     signed = sheet.state is not SessionState.BRIEFING
-    # Once signed, the level may be changed at any time: what the sheet says must hold for the one in force.
+    # After signing the level may change at any time: the sheet must describe the current one.
     orders = sheet.orders.model_copy(update={"level": sheet.level}) if signed else sheet.orders
     facts = await _facts(house, orders, projects, sessions)
     return {
@@ -86,7 +86,7 @@ async def _sheet(
 
 
 async def _preflight(house: House, sheet: SessionRow) -> Shown:
-    """What a signed night was known to have, or what was last found about these very orders."""
+    """The preflight of a signed night, or the last one of these orders."""
     if sheet.state is SessionState.BRIEFING:
         row, fresh = await looks.standing(house.evening)
     else:
@@ -129,7 +129,7 @@ async def _project(house: House, row: ProjectRow) -> ProjectSeen:
     flags = row.flags if Flag.PROTECTED in row.flags or not by_settings else (Flag.PROTECTED, *row.flags)
     try:
         uncommitted = len((await house.evening.inspector.inspect(row.path)).dirty)
-    except MidwatchError:  # said among the obstacles, in its own words
+    except MidwatchError:  # listed among the obstacles, in its own words
         uncommitted = 0
     return ProjectSeen(name=row.name, flags=flags, has_checks=row.checks != (NONE,), uncommitted=uncommitted)
 

@@ -1,4 +1,4 @@
-"""The small forms of Tonight's sheet: what they hold, and the orders that come of them."""
+"""The small forms of Tonight's sheet: their fields, and the orders made from them."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,12 +28,12 @@ FIELD_OF: Final = {
     "begin": "goals",
     "project": "path",
 }
-"""Where a problem is shown that names no field of its own."""
+"""Where a problem without a field is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form that stands open: which, what is filled in, and what is wrong with it."""
+    """An open form: which one, its values, and what is wrong with them."""
 
     part: str
     values: dict[str, Any] = field(default_factory=dict)
@@ -64,14 +64,14 @@ def opened(part: str, orders: Orders, item: str = "") -> Form:
 
 
 def kept(sent: FormData) -> dict[str, Any]:
-    """Give back what the person typed, so that nothing is lost when it cannot be saved."""
+    """Return what the person typed, so that nothing is lost when it cannot be saved."""
     many = {name: tuple(str(one) for one in sent.getlist(name)) for name in ("tools", "external")}
     single = {name: str(value) for name, value in sent.items() if name not in many}
     return single | many | {"silence_approves": "silence_approves" in sent}
 
 
 def changed(part: str, orders: Orders, sent: FormData, item: str = "") -> Orders:
-    """Put what was filled in in the place of what the orders said; what the form does not hold stays."""
+    """Replace what the orders said by the form's values; fields the form does not have stay."""
     if part == "text":
         return read_orders(_one(sent, "toml"), name="The orders")
     data = orders.model_dump()
@@ -97,7 +97,7 @@ def changed(part: str, orders: Orders, sent: FormData, item: str = "") -> Orders
 
 
 def valid(data: dict[str, Any]) -> Orders:
-    """Make orders of it, or say which field is wrong."""
+    """Build orders from it, or say which field is wrong."""
     try:
         return Orders.model_validate(data)
     except ValidationError as error:
@@ -120,7 +120,7 @@ def _plain(kind: str, said: str) -> str:
 
 
 def begun(sent: FormData, orders: Orders) -> Orders:
-    """Make the first orders of what somebody wants tonight for."""
+    """Build the first orders from what tonight is for."""
     data = orders.model_dump(exclude={"limits"}) | {"goals": _split(sent, "goals"), "level": _one(sent, "level")}
     if not data["goals"]:
         raise FilledInWrong({"goals": "Say in a line or more what tonight is for."})
@@ -133,14 +133,14 @@ def begun(sent: FormData, orders: Orders) -> Orders:
 
 
 def work_at(orders: Orders, item: str) -> OrderedWork:
-    """Find the piece of work in this place."""
+    """Return the piece of work at this index."""
     if not item.isdecimal() or int(item) >= len(orders.work):
-        raise Stale("This piece of work is no longer in the orders.", hint="Load the page again.")
+        raise Stale("This piece of work is no longer in the orders.", hint="Reload the page.")
     return orders.work[int(item)]
 
 
 def without(orders: Orders, item: str, was: str) -> Orders:
-    """Take a piece of work out of the orders."""
+    """Remove a piece of work from the orders."""
     _same(work_at(orders, item), was)
     left = tuple(one for place, one in enumerate(orders.work) if place != int(item))
     return orders.model_copy(update={"work": left})
@@ -155,16 +155,16 @@ def _work(orders: Orders, sent: FormData, item: str) -> list[dict[str, Any]]:
     if not item.isdecimal():
         return [*work, filled]
     _same(work_at(orders, item), _one(sent, "was"))
-    # What the form has no field for stays as it was written.
+    # Fields that the form does not have stay as they were.
     kept = {name: work[int(item)][name] for name in ("projects", "parts", "usd", "minutes") if name in work[int(item)]}
     work[int(item)] = filled | kept | ({"project": ""} if "projects" in kept else {})
     return work
 
 
 def _same(work: OrderedWork, was: str) -> None:
-    """Somebody else may have changed the list meanwhile: the place alone does not name the piece of work."""
+    """Another person may have changed the list in between: the index alone does not identify the piece of work."""
     if harmless(work.title).split() != was.split():  # as the form showed it
-        raise Stale("The orders have changed.", hint="Load the page again and look.")
+        raise Stale("The orders have changed.", hint="Reload the page and check.")
 
 
 def _until(sent: FormData) -> datetime | None:

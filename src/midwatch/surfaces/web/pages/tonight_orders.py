@@ -1,4 +1,4 @@
-"""Routes of Tonight's sheet: open a part of it, change it where it stands, sign it."""
+"""Routes of Tonight's sheet: open a part of it, change it in place, sign it."""
 
 from typing import Literal
 
@@ -36,13 +36,13 @@ async def _orders(house: House) -> Orders:
 
 @router.get("/tonight/orders/{part}", dependencies=[Reads])
 async def show_part(house: TheHouse, part: Part) -> HTMLResponse:
-    """Show a part of the sheet again, as it stands."""
+    """Show a part of the sheet again."""
     return await answer(house, part)
 
 
 @router.get("/tonight/orders/{part}/edit", dependencies=[Operates])
 async def edit_part(house: TheHouse, part: Part, item: str = "") -> HTMLResponse:
-    """Open a part of the sheet to be changed where it stands."""
+    """Open a part of the sheet for changes in place."""
     return await answer(house, part, form=forms.opened(part, await _orders(house), item))
 
 
@@ -58,7 +58,7 @@ async def edit_example(house: TheHouse) -> HTMLResponse:
 
 @router.post("/tonight/orders/{part}", dependencies=[Operates])
 async def change_part(house: TheHouse, person: Person, request: Request, part: Part, item: str = "") -> HTMLResponse:
-    """Save one part of the sheet; what is wrong is said next to its field."""
+    """Save one part of the sheet; an error is shown next to its field."""
     sent = await request.form()
     before = await _draft(house)
     try:
@@ -87,7 +87,7 @@ def _wrong(part: str, error: MidwatchError, values: dict[str, object], item: str
 
 @router.post("/tonight/orders/work/{item}/drop", dependencies=[Operates])
 async def drop_work(house: TheHouse, person: Person, request: Request, item: str) -> HTMLResponse:
-    """Take a piece of work out of tonight."""
+    """Remove a piece of work from tonight."""
     was = str((await request.form()).get("was", ""))
     await sign_orders.draft(house.evening, forms.without(await _orders(house), item, was), by=person, source=SOURCE)
     return await answer(house, "work", *FOLLOWING, "projects", form=forms.Form("saved", item="work"))
@@ -95,7 +95,7 @@ async def drop_work(house: TheHouse, person: Person, request: Request, item: str
 
 @router.post("/tonight/begin", dependencies=[Operates])
 async def begin(house: TheHouse, person: Person, request: Request) -> HTMLResponse:
-    """Put the first orders down: what tonight is for, and perhaps a first piece of work."""
+    """Save the first orders: what tonight is for, and perhaps a first piece of work."""
     sent = await request.form()
     try:
         await sign_orders.draft(house.evening, forms.begun(sent, await _orders(house)), by=person, source=SOURCE)
@@ -106,7 +106,7 @@ async def begin(house: TheHouse, person: Person, request: Request) -> HTMLRespon
 
 @router.post("/tonight/work/{item}/take", dependencies=[Operates])
 async def take(house: TheHouse, person: Person, item: str) -> HTMLResponse:
-    """Take a work item into tonight's orders."""
+    """Add a work item to tonight's orders."""
     row = await house.records.get(WorkRow, item)
     project = await house.records.get(ProjectRow, row.project)
     before = await _draft(house)
@@ -119,7 +119,7 @@ async def take(house: TheHouse, person: Person, item: str) -> HTMLResponse:
 
 @router.post("/tonight/start", dependencies=[Operates])
 async def start(house: TheHouse, person: Person, request: Request) -> Response:
-    """Sign exactly the sheet that was shown, begin the night and go to where it can be watched."""
+    """Sign exactly the sheet that was shown, start the night and go to the Live page."""
     sent = await request.form()
     shown = str(sent.get("shown", ""))
     try:
@@ -133,14 +133,14 @@ async def start(house: TheHouse, person: Person, request: Request) -> Response:
 
 
 async def _may_rest(house: House, shown: str, anyway: str) -> bool:
-    """Tell whether a signature needs no look first; a sheet that was not shown is refused by signing itself."""
+    """Return whether a signature needs no preflight first; signing itself refuses a sheet that was not shown."""
     draft = await sign_orders.current_draft(house.evening)
     return shown != sign_orders.orders_hash(draft.orders) or await looks.may_sign(house.evening, anyway=anyway)
 
 
 @router.post("/tonight/ready", dependencies=[Operates])
 async def look(house: TheHouse, person: Person) -> HTMLResponse:
-    """Look whether everything is ready."""
+    """Start a preflight."""
     await house.reload_settings()
     try:
         await looks.begin(house.evening, by=person)
@@ -151,7 +151,7 @@ async def look(house: TheHouse, person: Person) -> HTMLResponse:
 
 @router.get("/tonight/ready", dependencies=[Reads])
 async def looked(house: TheHouse, sign: str = "") -> HTMLResponse:
-    """Show what was found so far; whoever waits with a signature gives it once nothing is bad."""
+    """Show the lines so far; a pending signature is given once nothing is bad."""
     return await answer(
         house, "head", "ready", "sign", form=forms.Form("signing", item=sign) if sign else None, unasked=True
     )

@@ -1,4 +1,4 @@
-"""Routes of Tonight's projects: add one, pin flags, state goals, write work down; and the level that stands."""
+"""Routes of Tonight's projects: add one, set flags, state goals, add work; and the current level."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -19,7 +19,7 @@ CHANGED = ("projects", *FOLLOWING)
 
 
 def _said(error: MidwatchError | ValidationError) -> tuple[str, int]:
-    """Say in one line what is wrong, without words that only the command line understands."""
+    """Describe an error in one line, without hints that only help at the command line."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{str(first['loc'][0]).replace('_', ' ').capitalize()}: {first['msg']}.", Misuse.status
@@ -56,7 +56,7 @@ async def add_project(house: TheHouse, person: Person, request: Request) -> HTML
 
 @router.post("/tonight/projects/{name}", dependencies=[Operates])
 async def change_project(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
-    """Change what a project is for, how it is checked and how much it matters."""
+    """Change a project's purpose, checks and priority."""
     sent = await request.form()
     try:
         edit = ProjectEdit.model_validate(
@@ -87,7 +87,7 @@ async def flag_project(house: TheHouse, person: Person, request: Request, name: 
     try:
         edit = FlagEdit.model_validate({"flag": text(sent, "flag"), "on": text(sent, "on")})
     except ValidationError as error:
-        raise Misuse(_said(error)[0], hint="Load the page again.") from error
+        raise Misuse(_said(error)[0], hint="Reload the page.") from error
     await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person)
     return await answer(house, *CHANGED, form=Form("flag", {"flag": edit.flag.value}, item=name))
 
@@ -108,7 +108,7 @@ async def set_goal(house: TheHouse, person: Person, request: Request, name: str)
 
 @router.post("/tonight/projects/{name}/work", dependencies=[Operates])
 async def add_work(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
-    """Write a work item down."""
+    """Add a work item."""
     sent = await request.form()
     try:
         new = NewWork.model_validate(
@@ -122,20 +122,20 @@ async def add_work(house: TheHouse, person: Person, request: Request, name: str)
 
 @router.get("/tonight/level", dependencies=[Reads])
 async def show_level(house: TheHouse) -> HTMLResponse:
-    """Show the level that stands."""
+    """Show the current level."""
     return await answer(house, "level")
 
 
 @router.get("/tonight/level/edit", dependencies=[Governs])
 async def edit_level(house: TheHouse) -> HTMLResponse:
-    """Open the form that grants more or less."""
+    """Open the form that changes the level."""
     level = await by_day.current_level(house.evening)
     return await answer(house, "level", form=Form("level", {"level": level.value, "reason": ""}))
 
 
 @router.post("/tonight/level", dependencies=[Governs])
 async def set_level(house: TheHouse, person: Person, request: Request) -> HTMLResponse:
-    """Grant more or less; more than was earned needs a reason."""
+    """Change the level; more than was earned needs a reason."""
     sent = await request.form()
     try:
         edit = LevelEdit.model_validate(

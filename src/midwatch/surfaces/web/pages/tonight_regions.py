@@ -24,15 +24,15 @@ REGIONS: Final = {
     "projects": ("projects", "_project_list.html"),
     "level": ("tonight-level", "_tonight_level.html"),
 }
-"""By name: where it stands on the page, and its template."""
+"""By name: its place on the page, and its template."""
 FOLLOWING: Final = ("head", "wont", "estimate", "sign", "ready")
-"""What is said anew whenever the orders or the projects change."""
+"""The regions that are sent again whenever the orders or the projects change."""
 
 
 async def answer(
     house: House, *names: str, form: Form | None = None, status: int = 200, unasked: bool = False
 ) -> HTMLResponse:
-    """Send these regions as they are now, and take an earlier problem off the page, unless nobody pressed anything."""
+    """Send these regions as they are now; also clear an earlier problem, unless `unasked`."""
     shown = await seen(house)
     parts = [partial(name, shown, form) for name in dict.fromkeys(names) if _stands(name, shown)]
     rest = () if unasked else (fragment("_tonight_no_problem.html"),)
@@ -40,7 +40,7 @@ async def answer(
 
 
 def partial(name: str, shown: Shown, form: Form | None) -> str:
-    """Render one region with the address it goes to."""
+    """Render one region with the address it replaces."""
     where, template = REGIONS[name]
     return fragment("_tonight_partial.html", where=where, piece=template, form=form, **shown)
 

@@ -23,7 +23,7 @@ from midwatch.surfaces.web.stream.live_regions import Painter
 
 
 class Site:
-    """What the browser sees of a house."""
+    """The site that a browser sees."""
 
     def __init__(self, house: House, *, port: int) -> None:
         self._house = house
@@ -42,7 +42,7 @@ class Site:
         self.guarded: ASGIApp = Guard(OnlyOnce(app, house), house.entrance, self.hosts)
 
     def hosts(self) -> frozenset[str]:
-        """Name the house as a browser may call it."""
+        """Return the host names under which a browser may reach Midwatch."""
         settings = self._house.loaded.settings
         allowed = settings.server.allowed_hosts
         here = {"127.0.0.1", "localhost", "[::1]", settings.server.host} - {"0.0.0.0", "::"}  # noqa: S104  no names
@@ -50,7 +50,7 @@ class Site:
 
 
 def told(request: Request, error: MidwatchError) -> Response:
-    """Tell an error in the reader's way: a program in JSON, a page as a page, a part of a page as a part."""
+    """Return an error in the reader's form: JSON for a program, a page, or a part of a page."""
     if request.url.path.startswith(PREFIX) or "text/html" not in request.headers.get("accept", "text/html"):
         return AsciiJson(problem(error), status_code=error.status)
     if "hx-request" in request.headers:

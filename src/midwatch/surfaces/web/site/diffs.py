@@ -44,7 +44,7 @@ class FileShown(Term):
 
 
 def diff_html(text: str, *, layout: Literal["unified", "split"] = "unified", command: str = "git diff") -> Markup:
-    """Show a diff whole; what is too long is named, with the command that prints it."""
+    """Show a full diff; a file that is too long is named, with the command that prints it."""
     diff = parse(text)
     key = hashlib.blake2s(text.encode("utf-8", "replace"), digest_size=5).hexdigest()
     left = MOST_LINES

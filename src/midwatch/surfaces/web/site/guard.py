@@ -1,4 +1,4 @@
-"""The wall around the pages and the API: who is asking, from where, by which name, and what the browser may do."""
+"""The guard of the pages and the API: who is asking, from where, by which name, and what the browser may do."""
 
 import hmac
 import secrets
@@ -22,7 +22,7 @@ COOKIE = "midwatch"
 LARGEST_BODY = 1_000_000
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HOOKS = "/hooks/"
-"""Where forges call; each call is signed."""
+"""Where forges send webhooks; each one is signed."""
 PUBLIC = frozenset({"/login", "/welcome", "/healthz", "/readyz", "/favicon.ico"})
 POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -39,14 +39,14 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Stands before the application. A stranger sees the login page and nothing else."""
+    """Runs before the application. A visitor who is not logged in sees only the login page."""
 
     app: ASGIApp
     entrance: Entrance
     hosts: Callable[[], frozenset[str]]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or say why not."""
+        """Pass a request on, or say why not."""
         if scope["type"] != "http":
             return
         nonce = secrets.token_urlsafe(16)
@@ -68,7 +68,7 @@ class Guard:
         await self.app(scope, _bounded(receive), dressed)
 
     def _asked_by_name(self, headers: Headers) -> None:
-        # Another name for our address is how a page elsewhere reaches in (DNS rebinding).
+        # A page elsewhere reaches in by another name for this address (DNS rebinding).
         if headers.get("host", "") not in self.hosts():
             raise WrongHost(
                 f"Host {headers.get('host', '')!r} is not allowed.",
@@ -99,11 +99,11 @@ class Guard:
         return Caller(person.name, person.role, person.role.scopes, "login", login.csrf), cookie
 
     def _meant_it(self, scope: Scope, headers: Headers, caller: Caller | None) -> None:
-        """Refuse what another site's page made the browser send."""
+        """Refuse requests that another site's page made the browser send."""
         if scope["method"] in SAFE or (caller is not None and caller.way == "token"):
             return
         if scope["path"].startswith(HOOKS):
-            return  # no browser's business: its signature proves who sent it
+            return  # not sent by a browser: its signature proves who sent it
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         ours = {f"{scheme}://{host}" for host in self.hosts() for scheme in ("http", "https")}
         if (origin and origin not in ours) or (site and site not in {"same-origin", "none"}) or not (origin or site):
@@ -111,7 +111,7 @@ class Guard:
         by_form = scope["path"] in PUBLIC or scope["path"] == "/logout"  # plain forms: their origin is proof enough
         shown = headers.get("x-csrf", "").encode()
         if caller is not None and not by_form and not hmac.compare_digest(shown, caller.csrf.encode()):
-            raise Refused("This page is older than your login.", hint="Load the page again.")
+            raise Refused("This page was loaded before you logged in.", hint="Reload the page.")
 
 
 def _cookie(headers: Headers) -> str:
@@ -151,7 +151,7 @@ def _dressed(send: Send, nonce: str, *, static: bool) -> Send:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """Count what comes without a stated length."""
+    """Count the bytes of a request without a stated length."""
     seen = 0
 
     async def bounded() -> Any:

@@ -1,4 +1,4 @@
-"""The door's pages: sign in, the one-time link, sign out."""
+"""The pages of the login: log in, the one-time link, log out."""
 
 from urllib.parse import urlsplit
 
@@ -18,7 +18,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/login")
 async def login(request: Request, next: str = "/") -> Response:  # noqa: A002  the word everybody uses
-    """Show the door."""
+    """Show the login page."""
     if request.state.caller is not None:
         return RedirectResponse(_inside(next), status_code=303)
     return page(request, "login.html", problem="", next=_inside(next))
@@ -26,7 +26,7 @@ async def login(request: Request, next: str = "/") -> Response:  # noqa: A002  t
 
 @router.post("/login")
 async def enter(request: Request, house: TheHouse) -> Response:
-    """Open it, to those who fit."""
+    """Log a person in."""
     form = await request.form()
     goal = _inside(str(form.get("next", "/")))
     address = request.client.host if request.client else ""
@@ -40,13 +40,13 @@ async def enter(request: Request, house: TheHouse) -> Response:
 
 @router.get("/welcome")
 async def welcome(request: Request, key: str = "") -> Response:
-    """Show what a one-time link is for; opening it uses nothing up."""
+    """Show what a one-time link is for; opening it does not use it up."""
     return page(request, "welcome.html", problem="", key=key)
 
 
 @router.post("/welcome")
 async def accept(request: Request, house: TheHouse) -> Response:
-    """Set name and password, and come in."""
+    """Set name and password, and log in."""
     form = await request.form()
     key = str(form.get("key", ""))
     try:
@@ -59,7 +59,7 @@ async def accept(request: Request, house: TheHouse) -> Response:
 
 @router.post("/logout")
 async def leave(request: Request, house: TheHouse) -> Response:
-    """Sign out here."""
+    """Log out here."""
     if request.state.caller is not None and request.state.cookie:
         person = await house.records.get(PersonRow, request.state.caller.name)
         await door.leave(house.entrance, request.state.cookie, person)
@@ -83,7 +83,7 @@ def _let_in(request: Request, house: TheHouse, cookie: str, goal: str) -> Respon
 
 
 def _inside(address: str) -> str:
-    """Keep to our own pages: a link elsewhere would make the login a trap."""
+    """Accept only Midwatch's own pages: a link elsewhere would make the login a trap."""
     parts = urlsplit(address)
     inside = not parts.scheme and not parts.netloc and address.startswith("/") and not address.startswith(("//", "/\\"))
     return address if inside else "/"

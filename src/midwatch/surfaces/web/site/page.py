@@ -1,4 +1,4 @@
-"""A page: one template, what it shows, and what every page knows about its reader."""
+"""A page: one template, its values, and what every page knows about its reader."""
 
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ PAGES = ("Tonight", "Live", "Morning")
 
 @cache
 def environment() -> Environment:
-    """Make templates that escape everything and refuse to guess."""
+    """Make templates that escape everything and fail on an unknown name."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -37,7 +37,7 @@ def environment() -> Environment:
 
 
 def _nothing_hidden(value: Any) -> Any:
-    """Take hidden characters out of every text that a template shows; what is markup already was made without them."""
+    """Remove hidden characters from every text that a template shows; existing markup has none."""
     return harmless(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

@@ -1,4 +1,4 @@
-"""Pictures drawn on the server as SVG: no script, the page's own colours, every word in them escaped."""
+"""Pictures drawn on the server as SVG: no script, the page's own colours, every text in them escaped."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ THIN: Final = 5.0
 NEAR: Final = 2.0
 MOST_ROWS: Final = 3
 WIDE: Final = 9.0
-"""Spans of this width can be told apart even when they touch."""
+"""Spans of this width can be distinguished even when they touch."""
 FOLD: Final = 52.0
 LABEL: Final = 64.0
 NAMES: Final[dict[Lane, str]] = {"sense": "looks", "plan": "plans", "act": "acts", "job": "works", "ask": "asks you"}
@@ -27,7 +27,7 @@ TICKS: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 10, 15, 30
 
 
 class Drawn(Term):
-    """A span, or several that lie too close to tell apart, in pixels."""
+    """A span, or several that are too close to distinguish, in pixels."""
 
     lane: Lane
     left: float
@@ -37,12 +37,12 @@ class Drawn(Term):
     count: int = 1
     going: bool = False
     row: int = 0
-    """Several that go on at the same time share their lane's height."""
+    """Several that run at the same time share their lane's height."""
     rows: int = 1
 
 
 class Ruler:
-    """Turns moments into places: folded stretches have one small width, the rest shares what is left."""
+    """Maps moments to x positions: folded stretches have one small width, the rest shares what is left."""
 
     def __init__(self, picture: NightPicture) -> None:
         folded = sum(((one.end - one.begin) for one in picture.folds), timedelta())
@@ -53,7 +53,7 @@ class Ruler:
         self._starts = [one.begin for one in picture.folds]
 
     def at(self, moment: datetime) -> float:
-        """Tell where a moment lies."""
+        """Return the x position of a moment."""
         moment = min(max(moment, self._picture.begin), self._picture.end)
         place = bisect_right(self._starts, moment)
         past = self._picture.folds[:place]
@@ -66,12 +66,12 @@ class Ruler:
         return LEFT + gone * self._scale + whole * self.fold + part
 
     def step(self) -> timedelta:
-        """Choose how far apart the hours are written, so that they do not touch."""
+        """Choose the distance between the written hours, so that they do not touch."""
         return next((one for one in TICKS if one.total_seconds() * self._scale >= LABEL), TICKS[-1])
 
 
 def timeline_svg(picture: NightPicture) -> Markup:
-    """Draw a night; what is still going ends at the line that means now."""
+    """Draw a night; an open span ends at the line that means now."""
     ruler = Ruler(picture)
     bottom = TOP + ROW * len(LANES)
     parts = [
@@ -114,7 +114,7 @@ def merged(spans: Sequence[Span], ruler: Ruler) -> tuple[Drawn, ...]:
 
 
 def _side_by_side(lane: Sequence[Drawn]) -> list[Drawn]:
-    """Give those that overlap rows of their own, so that none lies over another; beyond a few they may."""
+    """Put overlapping spans into separate rows; beyond a few rows they may overlap."""
     ends: list[float] = []
     placed: list[Drawn] = []
     for one in lane:
@@ -164,7 +164,7 @@ def _folded(one: Fold, ruler: Ruler, bottom: int) -> Markup:
 
 
 def _hours(picture: NightPicture, ruler: Ruler, bottom: int) -> Iterator[Markup]:
-    """Write the time under each tick outside the folds; the page's script turns it into the reader's own."""
+    """Write the time under each tick outside the folds; the page's script converts it to the reader's time zone."""
     step = ruler.step()
     # Begins at a round time; zones differ by quarters of an hour, so a step of minutes is round everywhere.
     day = picture.begin.replace(hour=0, minute=0, second=0, microsecond=0)

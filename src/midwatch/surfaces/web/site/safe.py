@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from midwatch.views.text.plain import harmless, weighed
 
 MOST = 100_000
-"""Longer text than this is cut before it is parsed: nobody reads it here, and parsing must stay quick."""
+"""Longer text is cut before it is parsed, so that parsing stays quick."""
 TAGS = frozenset(
     "p br hr strong em s code pre blockquote ul ol li h4 h5 h6 table thead tbody tr th td a".split()  # noqa: SIM905
 )
@@ -28,7 +28,7 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\\]+\Z", re.IGNORECASE)
 
 
 def marked(text: str) -> str:
-    """Show what is not seen, such as ⟨U+202E⟩, so that a reviewer sees it; lines and tabs stay."""
+    """Make invisible characters visible, such as ⟨U+202E⟩, for a reviewer; lines and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_mark(one) if hides or _is_odd_space(one) else one for one, hides in weighed(text))
@@ -48,7 +48,7 @@ def markdown(text: str) -> Markup:
     """Render Markdown with a short list of elements; no image, no raw HTML, links only to the web and to mail."""
     # Stripped twice: a character reference such as &#x202E; becomes the character only when parsed.
     html = harmless(_parser().render(harmless(_cut(text))))
-    return Markup(  # noqa: S704  the one place where HTML from outside becomes ours, behind a list of what may pass
+    return Markup(  # noqa: S704  the one place where untrusted HTML is marked safe, after an allowlist
         nh3.clean(
             html,
             tags=set(TAGS),
@@ -61,7 +61,7 @@ def markdown(text: str) -> Markup:
 
 
 def address(text: str) -> str:
-    """Give a web or mail address back if it is one that may be linked to, else nothing."""
+    """Return a web or mail address if it may be linked to, else nothing."""
     bare = harmless(text).strip()
     return bare if _may_link(bare) else ""
 
@@ -98,7 +98,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 
 
 class _Careful(MarkdownIt):
-    """A parser that makes a link only of an address that may be linked to."""
+    """A parser that makes links only of addresses that may be linked to."""
 
     def validateLink(self, url: str) -> bool:  # noqa: N802  the parser's name for it
         return _may_link(url)
@@ -114,13 +114,13 @@ def _parser() -> MarkdownIt:
 
 
 def _image(_: RendererHTML, tokens: Sequence[Token], at: int, *__: Any) -> str:
-    """An image tells its server that somebody looks: say what it would have been."""
+    """An image would report to its server that it is being viewed: show its text and address instead."""
     token = tokens[at]
     return str(escape(f"[image: {token.content} {token.attrGet('src') or ''}]"))
 
 
 def _heading(_: RendererHTML, tokens: Sequence[Token], at: int, *__: Any) -> str:
-    """A heading in agent text stands below every heading of the page."""
+    """A heading in agent text ranks below every heading of the page."""
     token = tokens[at]
     level = min(6, int(token.tag[1]) + 3)
     return f"<h{level}>" if token.nesting > 0 else f"</h{level}>\n"

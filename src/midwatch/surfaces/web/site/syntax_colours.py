@@ -19,7 +19,7 @@ from pygments.token import (  # type: ignore[import-untyped]
 Piece = tuple[str, str]
 """A class, or nothing, and the text."""
 MOST = 20_000
-"""More characters than this in one stretch stay without colour: lexers are not made for hostile text."""
+"""A longer stretch stays without colour: lexers are not made for hostile text."""
 LANGUAGES = {
     "py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript", "jsx": "javascript", "ts": "typescript",
     "tsx": "typescript", "json": "json", "toml": "toml", "yaml": "yaml", "yml": "yaml", "ini": "ini", "cfg": "ini",
@@ -43,7 +43,7 @@ CLASSES = (
 
 
 def language_of(path: str) -> str:
-    """Tell the language by the file's name, or nothing."""
+    """Return the language by the file's name, or nothing."""
     name = path.rsplit("/", 1)[-1].lower()
     return LANGUAGES.get(name.rsplit(".", 1)[-1], "")
 
@@ -60,7 +60,7 @@ def coloured(lines: Sequence[str], language: str) -> list[list[Piece]]:
         for line in rest:
             done.append([])
             _put(done[-1], token, line)
-    # A lexer that lost or made up a character must not change what a reviewer reads.
+    # A lexer that lost or invented a character must not change what a reviewer reads.
     if "\n".join("".join(text for _, text in line) for line in done) != whole:
         return [[("", line)] for line in lines]
     return done if lines else []

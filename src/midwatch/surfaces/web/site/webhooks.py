@@ -1,4 +1,4 @@
-"""News from forges: a signed word that something changed there. It is not believed; it only makes us look."""
+"""Webhooks from forges: a signed message that something changed. It is not trusted; Midwatch only checks the forge."""
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -11,7 +11,7 @@ router = APIRouter()
 
 @router.post("/hooks/github/{forge}", include_in_schema=False)
 async def github(house: TheHouse, request: Request, forge: str) -> Response:
-    """Hear a webhook of GitHub and look at that forge's pull requests; what was heard before changes nothing."""
+    """Receive a webhook of GitHub and check that forge's pull requests; a repeated one changes nothing."""
     new = await house.forges.hear(forge, await request.body(), request.headers)
     if new:
         await house.forge_watch.ring(forge)

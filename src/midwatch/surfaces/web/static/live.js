@@ -1,4 +1,4 @@
-// Keeps a live page honest: no row twice, at most sixty of them, a word when the stream is down, a count in the tab.
+// Keeps a live page honest: no row twice, at most sixty of them, a notice when the stream is down, a count in the tab.
 (() => {
   const MOST = 60;
   const feed = () => document.getElementById("feed");
@@ -47,7 +47,7 @@
   document.addEventListener("htmx:sse:error", () => lost(true));
   document.addEventListener("htmx:sse:before:connection", (event) => { if (event.detail.connection.attempt > 0) lost(true); });
   document.addEventListener("htmx:sse:close", (event) => { if (event.detail.reason === "message") lost(false); });
-  // A batch the server could not draw: the page itself is read anew, but not again and again.
+  // A batch the server could not draw: the page is reloaded, at most once a minute.
   document.addEventListener("unpainted", () => {
     const last = Number(sessionStorage.getItem("redrawn") || 0);
     if (Date.now() - last < 60000) return;
@@ -64,7 +64,7 @@
   document.addEventListener("htmx:error", first);
   document.addEventListener("htmx:response:error", first);
 
-  // What went wrong last time is no longer true once somebody tries again.
+  // What went wrong last time is no longer true after a new attempt.
   document.addEventListener("htmx:before:request", (event) => {
     const problem = document.getElementById("problem");
     if (problem && event.detail?.ctx?.request?.method !== "GET") problem.replaceChildren();

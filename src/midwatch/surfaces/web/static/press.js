@@ -1,4 +1,4 @@
-// A press made before htmx has taken the page in is kept and made again; a browser would send the form its own way, or do nothing.
+// A press before htmx has processed the page is kept and repeated; a browser would send the form its own way, or do nothing.
 (() => {
   const ours = ":is([hx-post], [hx-get])";
   let kept = new Map();

@@ -1,4 +1,4 @@
-// The review one item at a time: A E R D judge, J K move, M merges the stack. Verdicts stay in the form until it is handed in.
+// The review one item at a time: A E R D judge, J K move, M merges the stack. Verdicts stay in the form until it is submitted.
 (() => {
   let at = 1;
   const page = () => document.querySelector(".morning-page");

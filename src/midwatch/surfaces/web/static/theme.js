@@ -1,4 +1,4 @@
-// Ink or paper: the page's own unless the reader chose. Runs before the first paint, so that nothing flashes.
+// Dark or light: the page's own unless the reader chose. Runs before the first paint, so that nothing flashes.
 (() => {
   const root = document.documentElement;
   let chosen = null;

@@ -1,4 +1,4 @@
-// The field "until" is on the reader's own clock: shows a moment in their zone and tells the server which zone that is.
+// The field "until" is on the reader's own clock: shows a moment in their zone and sends the server that zone.
 (() => {
   const local = (at) => new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
   const set = () => {

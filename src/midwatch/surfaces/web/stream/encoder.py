@@ -14,22 +14,22 @@ log = logging.getLogger("midwatch")
 
 
 Paint = Callable[[Sequence[Entry]], Awaitable[str]]
-"""Makes one piece of HTML, the same for every reader, that brings a page up to the last of these entries."""
+"""Makes one piece of HTML, the same for every reader, that updates a page to the last of these entries."""
 
 
 class Encoder:
-    """Writes entries down, with the names of what they mention."""
+    """Encodes entries, with the names of what they mention."""
 
     def __init__(self, names: NameBook, paint: Paint) -> None:
         self._names = names
         self._paint = paint
 
     def greeting(self, seq: int, *, html: bool) -> bytes:
-        """Greet a reader; to a page by name, so that nothing is swapped."""
+        """Open a reader's stream; for a page as a named event, so that nothing is swapped."""
         return message(seq=seq, event="connected" if html else "", data=as_json(connected(seq)), retry=RETRY_MS)
 
     async def encoded(self, batch: Sequence[Entry], *, html: bool) -> bytes:
-        """Write a batch: one message for each entry, or one piece of a page for all of them."""
+        """Encode a batch: one message for each entry, or one piece of a page for all of them."""
         if not html:
             names = await self._names.of(batch)
             return b"".join(message(seq=one.seq, data=as_json(streamed(one, names))) for one in batch)

@@ -18,20 +18,20 @@ from midwatch.surfaces.web.stream.reader import Reader
 
 PAGE = 200
 BURST_SECONDS = 0.01
-"""How long a batch waits for company."""
+"""How long a batch waits for more entries."""
 OTHERS_SECONDS = 0.05
-"""How late we may hear of another process's entry; our own we hear at once."""
+"""The longest delay for another process's entry; entries of this process arrive at once."""
 PING_SECONDS = 30.0
 HEADERS = ((b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no"))
 LONGEST_SECONDS = 900.0
-"""After this long a reader must come back through the door: its login may be over."""
+"""After this long a reader must reconnect and authenticate: its login may be over."""
 SHUTTING = frozenset({"person.changed", "person.removed", "person.left", "token.revoked"})
-"""After these somebody may do less than when they came."""
+"""After these events a person may have fewer rights than when they connected."""
 Say = Callable[[bytes], Awaitable[None]]
 
 
 class Feed:
-    """Follows the journal while anybody looks, and tells all readers."""
+    """Follows the journal while there are readers, and sends it to all of them."""
 
     def __init__(
         self,
@@ -48,18 +48,18 @@ class Feed:
         self._longest_seconds = longest_seconds
         self._open: set[Reader] = set()
         self._readers: set[Reader] = set()
-        """Those of the open ones that are caught up and hear each batch."""
+        """The open readers that are caught up and receive each batch."""
         self._told = self._known = 0
         self._pending: list[Entry] = []
         self._closed = False
         self._wanted, self._deserted, self._ready, self._bell, self._turn = (asyncio.Event() for _ in range(5))
 
     async def run(self) -> None:
-        """Follow the journal whenever somebody looks; after trouble go on where it was."""
+        """Follow the journal while there are readers; after an error continue where it was."""
         await going_on(self._watch)
 
     async def _watch(self) -> None:
-        await self._wanted.wait()  # nobody looks: not even a poll
+        await self._wanted.wait()  # no readers: not even a poll
         try:
             await self._begin()
             async with asyncio.TaskGroup() as group:
@@ -71,7 +71,7 @@ class Feed:
             self._ready.clear()
 
     def close(self) -> None:
-        """Let every stream end now; whoever comes later is sent away."""
+        """End every stream now; later readers are refused."""
         self._closed = True
         for reader in self._open:
             reader.end()
@@ -79,7 +79,7 @@ class Feed:
         self._turn.set()
 
     async def serve(self, reader: Reader, after: int | None, say: Say) -> None:
-        """Tell a reader all that came after a place and then all that comes, until it is over."""
+        """Send a reader everything after a place and then everything new, until it ends."""
         if self._closed:
             return
         self._open.add(reader)
@@ -100,7 +100,7 @@ class Feed:
                 self._deserted.set()
 
     async def _begin(self) -> None:
-        if not self._readers:  # somebody who is being told already must not lose what came meanwhile
+        if not self._readers:  # a reader that is connected already must not lose what came in between
             self._reach(await self._head())
         self._known = self._told
         self._pending.clear()
@@ -116,7 +116,7 @@ class Feed:
             self._journal.listeners.remove(self._heard)
 
     def _heard(self, entries: tuple[Entry, ...]) -> None:
-        """Take what this process wrote, unless another wrote before it: then the tail brings both, in order."""
+        """Take entries of this process, unless another process wrote before: then the tail brings both, in order."""
         for entry in entries:
             if entry.seq == self._known + 1:
                 self._take(entry)
@@ -137,7 +137,7 @@ class Feed:
 
     async def _publish(self, batch: tuple[Entry, ...]) -> None:
         chunks: dict[bool, bytes] = {}
-        while missing := {reader.html for reader in self._readers} - chunks.keys():  # some may come while we paint
+        while missing := {reader.html for reader in self._readers} - chunks.keys():  # more may connect while we encode
             for html in missing:
                 chunks[html] = await self._encoder.encoded(batch, html=html)
         for reader in tuple(self._readers):
@@ -156,7 +156,7 @@ class Feed:
             self._readers.discard(reader)
 
     def _send_round(self, readers: Iterable[Reader]) -> None:
-        """Let these come in again by the door, which knows who still may; nothing is lost to those who do."""
+        """Make these readers reconnect and authenticate again; those who still may lose nothing."""
         for reader in tuple(readers):
             reader.end()
             self._readers.discard(reader)
@@ -172,16 +172,16 @@ class Feed:
     async def _place(self, after: int | None) -> int:
         """Find where a reader begins."""
         if after is None or (after > self._told and after > await self._head()):
-            return self._told  # a number the journal never gave belongs to another database
+            return self._told  # a number the journal never assigned belongs to another database
         while after > self._told and not self._closed:
-            await self._turn.wait()  # its page was read a moment before we told what is on it
+            await self._turn.wait()  # its page was read a moment before its entries were sent
         return after
 
     async def _catch_up(self, reader: Reader, place: int, say: Say) -> None:
         while not reader.over:
             upto = self._told
             if place >= upto:
-                self._readers.add(reader)  # nothing was awaited since we looked: no gap, no duplicate
+                self._readers.add(reader)  # nothing was awaited since the check: no gap, no duplicate
                 return
             page = await self._journal.entries(after=place, limit=PAGE)
             page = tuple(entry for entry in page if entry.seq <= upto)
@@ -191,7 +191,7 @@ class Feed:
 
 
 class Stream(Response):
-    """A response that lasts; written by hand because each delivery passes here."""
+    """A long response; written without a library because each delivery passes here."""
 
     media_type = "text/event-stream"
 
@@ -202,7 +202,7 @@ class Stream(Response):
         self._html = html
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  the shape of ASGI
-        """Serve until the reader goes, falls behind, or the house closes."""
+        """Serve until the reader leaves, falls behind, or Midwatch closes."""
         await send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
 
         async def say(chunk: bytes) -> None:
@@ -223,7 +223,7 @@ async def _gone(receive: Receive) -> None:
 
 
 def wants_html(accept: Iterable[str]) -> bool:
-    """Tell a page (hx-sse sends `text/html, text/event-stream`) from a program."""
+    """Return whether the reader is a page (hx-sse sends `text/html, text/event-stream`) and not a program."""
     kinds = {kind.partition(";")[0].strip().lower() for line in accept for kind in line.split(",")}
     return "text/html" in kinds and "application/json" not in kinds
 
@@ -237,7 +237,7 @@ async def events(
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     last_event_id: Annotated[str, Header()] = "",
 ) -> Stream:
-    """Stream the journal from a place on, or from now on."""
+    """Stream the journal after an entry, or from now on."""
     feed: Feed = request.app.state.feed
     resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
     return Stream(feed, after=resumed, html=wants_html(request.headers.getlist("accept")))

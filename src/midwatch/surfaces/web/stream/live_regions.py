@@ -1,4 +1,4 @@
-"""The Live page's parts, drawn from the records once and sent to everybody who looks."""
+"""The Live page's parts, drawn from the records once and sent to all readers."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ from midwatch.views.pages.open_asks import asks_shown
 from midwatch.views.text.quota import fuel_shown
 
 REGIONS: Final = ("banner", "asks", "timeline", "gauges", "jobs", "notices", "controls")
-"""The parts of the page that a message may redraw, by the id of the element they fill."""
+"""The parts of the page that a message may redraw, by the id of their element."""
 LATEST: Final = (SessionState.AUTONOMOUS, SessionState.DEBRIEF)
 PAGE: Final = 1000
 COURSE: Final = tuple(sorted({"session.started", *PICTURED}))
@@ -46,7 +46,7 @@ class Painter:
         self._house = house
         self._names = NameBook(house)
         self._course: list[Entry] = []
-        """What the picture is made of: the newest night's entries of the kinds it shows."""
+        """The entries of the picture: those of the newest night of the kinds it shows."""
         self._upto = 0
         self._reading = asyncio.Lock()
 
@@ -74,14 +74,14 @@ class Painter:
         return {name: Markup(fragment(f"_{name}.html", **shown)) for name in wanted}  # noqa: S704  our own template's words
 
     async def newest(self) -> tuple[int, tuple[FeedRow, ...]]:
-        """Give the rows a page begins with, newest first, and the place they reach to."""
+        """Return the rows a page begins with, newest first, and the place they reach to."""
         await self._catch_up()
         head = await self._house.records.head()
         entries = await self._house.journal.entries(after=max(0, head - FEED_ROWS), limit=PAGE)
         return (entries[-1].seq if entries else head), await self.rows(entries)
 
     async def rows(self, entries: Sequence[Entry]) -> tuple[FeedRow, ...]:
-        """Say entries in words, newest first, as many as the page keeps."""
+        """Describe entries in words, newest first, as many as the page keeps."""
         kept = entries[-FEED_ROWS:]
         return feed_rows(kept, await self._names.of(kept))
 
@@ -102,7 +102,7 @@ class Painter:
         return last.seq - 1 if last else 0
 
     async def _session(self) -> SessionRow | None:
-        """The night under way or the one that waits for its review; otherwise whichever was opened last."""
+        """The night under way or the one that waits for its review; otherwise the last one opened."""
         find = self._house.records.find
         nights = await find(SessionRow, state=LATEST, ad_hoc=False)
         found = nights or await find(SessionRow, state=LATEST) or await find(SessionRow)
@@ -132,7 +132,7 @@ class Painter:
         }
 
     async def _commanded(self, shown: SessionRow | None) -> tuple[JobRow, ...]:
-        """Fetch the jobs of commands that are under way beside the night."""
+        """Fetch the running jobs of commands beside the night."""
         find = self._house.records.find
         under_way = await find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True)
         others = tuple(row.id for row in under_way if shown is None or row.id != shown.id)
@@ -145,13 +145,13 @@ class Painter:
         return notices_shown(told, await self._house.records.find(DeliveryRow, session=session.id))
 
     async def _elsewhere(self, asks: Sequence[AskRow], jobs: Sequence[JobRow]) -> dict[str, JobRow]:
-        """Fetch the jobs of older nights that asks are still about."""
+        """Fetch the jobs of older nights that have open asks."""
         known = {job.id for job in jobs}
         missing = tuple(ask.subject for ask in asks if ask.subject and ask.subject not in known)
         return {row.id: row for row in await self._house.records.find(JobRow, id=missing)} if missing else {}
 
     async def _said(self, session: SessionRow | None) -> dict[str, str]:
-        """What a night came to, if it is over; by what authority it runs, if it is not."""
+        """The result of an ended night, or the authority of a running one."""
         if session is None:
             return {}
         if session.state is SessionState.AUTONOMOUS:
@@ -168,7 +168,7 @@ class Painter:
 
 
 def changed(entries: Iterable[Entry]) -> frozenset[str]:
-    """Tell which parts of the page such entries may have changed."""
+    """Return which parts of the page such entries may have changed."""
     found: set[str] = set()
     for entry in entries:
         kind = entry.event.kind

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 WAITING_MOST = 256
-"""Messages a reader may be behind before it is let go; it comes back with its last id."""
+"""How many messages a reader may be behind before it is disconnected; it reconnects with its last id."""
 LINES = re.compile(r"\r\n|\r|\n")
 
 
@@ -28,7 +28,7 @@ def as_json(value: Mapping[str, JsonValue]) -> str:
 
 
 class Reader:
-    """One viewer: what waits to be sent to it, and whether it goes on."""
+    """One reader: what waits to be sent to it, and whether it is still connected."""
 
     __slots__ = ("_bell", "_waiting", "html", "over", "since")
 
@@ -40,7 +40,7 @@ class Reader:
         self._bell: asyncio.Future[None] | None = None
 
     def put(self, chunk: bytes) -> bool:
-        """Let it wait to be sent; tell whether the reader still keeps up."""
+        """Queue a chunk; return whether the reader still keeps up."""
         if len(self._waiting) >= WAITING_MOST:
             self.end()
             return False
@@ -49,7 +49,7 @@ class Reader:
         return True
 
     def end(self) -> None:
-        """Let the stream end; what was not sent yet comes from the journal when the reader is back."""
+        """End the stream; what was not sent yet comes from the journal when the reader reconnects."""
         self.over = True
         self._waiting.clear()
         self._ring()
@@ -59,7 +59,7 @@ class Reader:
             self._bell.set_result(None)
 
     async def take(self) -> bytes:
-        """Wait for all there is, in one piece; nothing means that it is over."""
+        """Wait for everything queued, in one piece; nothing means that it is over."""
         while not self._waiting and not self.over:
             self._bell = asyncio.get_running_loop().create_future()
             await self._bell
