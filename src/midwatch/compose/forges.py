@@ -86,7 +86,7 @@ class ConfiguredForges:
         return self.named(project.forge or self.settings().forges.at(project.path))
 
     def named(self, name: str) -> Forge:
-        """Give a forge by its name."""
+        """Return a forge by its name."""
         if name == LOCAL:
             return self.local
         setup = self.settings().forges.by_name().get(name)
@@ -131,7 +131,7 @@ class ConfiguredForges:
         return is_news(headers.get("x-github-event", "")) and self._heard.new(name, body)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         for desk in (*self._left, *(forge.desk for _, forge in self._made.values())):
             await desk.close()
 

@@ -87,7 +87,7 @@ class Parts:
     brain: Brain = field(default_factory=RulesBrain)
     agents: dict[str, Agent] | None = None
     models: dict[str, ModelAccess] = field(default_factory=dict)
-    """Which model each model-driven agent asks."""
+    """The model of each model-driven agent."""
     machine: Machine | None = None
     outlet: Outlet | None = None
     standing: IsolationFound | None = None

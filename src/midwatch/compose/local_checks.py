@@ -29,12 +29,12 @@ def free_memory() -> int:
 
 
 def free_disk(folder: Path) -> int:
-    """Count the bytes that are free where a folder is."""
+    """Return the free bytes on a folder's disk."""
     return machine.free_disk(folder)
 
 
 def sleep_risk() -> machine.SleepRisk:
-    """Find out whether this machine will sleep tonight."""
+    """Return the risk that this machine sleeps tonight."""
     return machine.sleep_risk()
 
 
@@ -65,7 +65,7 @@ def keep_secrets_out_of_logs(house: House, *handlers: logging.Handler) -> None:
 
 
 async def ask_forge(settings: Settings, name: str) -> int:
-    """Ask a forge who we are, as the server will, and give the status it answers with; 200 means it knows us."""
+    """Ask a forge for our account, as the server will; return the status, 200 if the token works."""
     setup = settings.forges.by_name()[name]
     token = Token(Vault(secret_references(settings)), name, setup.secret)
     desk = GitHubClient(name, token, SystemClock(), setup.base_url or API)
@@ -77,12 +77,12 @@ async def ask_forge(settings: Settings, name: str) -> int:
 
 
 def read_channel(url: str) -> Destination:
-    """Ask Apprise what a URL is; refused where it is none."""
+    """Ask Apprise what service a URL is; raise if it is none."""
     return look_at(url)
 
 
 async def read_channel_secret(name: str, reference: SecretReference) -> Destination:
-    """Fetch a channel's URL from where it is kept, and ask Apprise what it is."""
+    """Fetch a channel's URL from its store, and ask Apprise what service it is."""
     return read_channel((await Vault({name: reference}).secret(name)).reveal())
 
 

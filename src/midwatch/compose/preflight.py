@@ -61,7 +61,7 @@ class _Yard:
     async def check(
         self, preflight: str, project: ProjectTried, commit: str, setup_key: str, wall: timedelta
     ) -> tuple[CheckResult, ...]:
-        # As at night: where the project names no checks, they are looked for.
+        # As at night: if the project names no checks, Midwatch looks for some.
         request = ProofRequest(
             place=JobPlace(project=project.id, job=preflight),
             base=commit,

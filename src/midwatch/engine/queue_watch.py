@@ -42,7 +42,7 @@ class QueueWatch:
             self._waker.send(b".")
 
     def stop(self) -> None:
-        """Claim nothing more."""
+        """Stop claiming work."""
         self._stopping.set()
         self.wake()
         self._thread.join()
@@ -73,7 +73,7 @@ class QueueWatch:
 
 @contextmanager
 def _notifications(engine: sa.Engine) -> Iterator[list[Any]]:
-    """Listen on a connection of its own, where the database can notify."""
+    """Listen on a connection of its own, if the database can notify."""
     if engine.dialect.name != "postgresql":
         yield []
         return

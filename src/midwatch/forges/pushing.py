@@ -24,7 +24,7 @@ def agent_branch(job: str) -> str:
 
 
 def commit_id(name: str) -> str:
-    """Take a full commit id and nothing else."""
+    """Return a full commit id; raise on anything else."""
     if not _SHA.fullmatch(name):
         raise Misuse(f"{name!r} is not a full commit id.", hint="Give all 40 hexadecimal digits.")
     return name

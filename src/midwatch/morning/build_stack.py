@@ -86,7 +86,7 @@ async def _projects(morning: Morning, session: SessionRow) -> tuple[ProjectRow, 
 
 
 async def offers(morning: Morning, project: ProjectRow, session: str) -> tuple[Offered, ...]:
-    """List the open pull requests that a stack is made of: the night's, and older ones where settings say so."""
+    """List the open pull requests for a stack: the night's, and older ones if the settings say so."""
     opened = await morning.records.find(PullRequestRow, project=project.id, state="open")
     if not morning.settings().stack.include_older:
         runs = {run.id for run in await morning.records.find(RunRow, session=session)}
@@ -197,7 +197,7 @@ def _why(trials: Trials, *, used_up: bool) -> str:
     if used_up:
         told.append(f"Time or check runs were used up after {some(trials.runs, 'check run')}.")
     if trials.other_setup:
-        told.append("The merged tree needs a different setup; it was checked with an earlier one.")
+        told.append("The merged tree needs a different setup; it was checked with the setup of its jobs.")
     return " ".join(told)
 
 

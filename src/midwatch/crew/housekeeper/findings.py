@@ -38,7 +38,7 @@ class Seen:
 
 
 def placed(seen: Iterable[Seen], tree: Tree) -> list[FixableFinding]:
-    """Give each report an existing line and its text; an empty file has none."""
+    """Give each report an existing line and its text; drop those in empty files."""
     texts: dict[str, list[str]] = {}
     found = []
     for one in seen:

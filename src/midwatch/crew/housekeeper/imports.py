@@ -139,7 +139,7 @@ def bindings(content: bytes) -> Counter[str]:
 
 
 def parsed(text: str) -> ast.AST:
-    """The syntax tree, or an empty one where this Python cannot read the file."""
+    """The syntax tree, or an empty one if this Python cannot parse the file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -75,7 +75,7 @@ def kind(key: str) -> Kind:
 
 
 def in_order(keys: set[str]) -> list[str]:
-    """Sort order: removals first, what depends on the final text last."""
+    """Sort kinds of work: removals first, what depends on the final text last."""
     middle = sorted(keys - set(_FIRST) - set(_LAST))
     return [k for k in (*_FIRST, *middle, *_LAST) if k in keys]
 

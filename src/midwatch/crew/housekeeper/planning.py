@@ -102,7 +102,7 @@ def rehearse(tree: Tree, limits: ChangeLimits) -> DryRun:
 
 
 def waiting_in(tree: Tree, limits: ChangeLimits) -> Waiting:
-    """What the limits would leave out of this tree; without limits there is nothing to find out."""
+    """What the limits would leave out of this tree; empty without limits."""
     return rehearse(tree, limits).waiting if limits.are_set else Waiting()
 
 
@@ -128,7 +128,7 @@ def done(pieces: list[Piece], dropped: int, waiting: Waiting, left: list[Fixable
 
 
 def waits(waiting: Waiting, changed: set[str]) -> str:
-    """What the limits left out, as a clause to put before another; empty when nothing was."""
+    """What the limits left out, as a clause to put before another; empty if nothing."""
     more, again = waiting.files() - changed - waiting.large_files(), waiting.files() & changed
     parts = [count(len(more), "more file")] if more else []
     if again:

@@ -137,7 +137,7 @@ def _drop_until_harmless(search: Search, why: str) -> None:
 
 
 def _drop_named(search: Search, failure: str) -> None:
-    """The failure does not show here: take back only pieces whose files its text names."""
+    """Take back only pieces whose files the failure's text names, because the failure does not occur here."""
     pieces = search.checkout.commits(search.base, search.checkout.head())
     for bad in reversed(pieces):
         named = [p for p in search.checkout.touched(bad.sha) if re.search(rf"(?<![\w/-]){re.escape(p)}\b", failure)]

@@ -32,7 +32,7 @@ class GitHubAnswer:
     status: int
     headers: Mapping[str, str]
     body: Any
-    """As read from JSON; nothing, where there was none."""
+    """The parsed JSON; None if there was none."""
 
     @property
     def good(self) -> bool:
@@ -41,7 +41,7 @@ class GitHubAnswer:
 
     @property
     def message(self) -> str:
-        """What it says went wrong."""
+        """GitHub's error message."""
         said = self.body.get("message") if isinstance(self.body, dict) else None
         return said if isinstance(said, str) else ""
 
@@ -66,7 +66,7 @@ class GitHubClient:
         return httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False, timeout=PATIENCE_SECONDS)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         if "_client" in self.__dict__:
             await self._client.aclose()
 

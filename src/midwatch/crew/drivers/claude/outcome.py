@@ -74,7 +74,7 @@ def _said(result: Mapping[str, Any]) -> str:
 
 
 def _provider(result: Mapping[str, Any], reader: ClaudeReader, said: str) -> tuple[Outcome, str]:
-    """Name what the provider did; where it gave no status, it was not reached or made no sense."""
+    """Describe the provider's error; without a status, it was unreachable or its answer unreadable."""
     status = result.get("api_error_status")
     if result.get("api_error") == "usage_limit_reached" or (status == 429 and reader.limit):
         return Outcome.LIMIT, said or "The usage limit is reached."

@@ -70,7 +70,7 @@ class ClaudeReader:
             return message, self._complain(said)
 
     def asked(self, call: str, tool: str, given: dict[str, Any]) -> list[AgentEvent]:
-        """Tell once that it wants to use a tool, with exactly what would run."""
+        """Report once that it wants to use a tool, with exactly what would run."""
         self._wanted.pop(call, None)
         if call and call in self._requested:
             return []

@@ -34,7 +34,7 @@ def unwrapped(command: str) -> str:
 
 
 def readings(script: str, folder: str) -> list[Call] | None:
-    """Return what a script reads, as calls of reading tools; empty if it might do anything else."""
+    """Return what a script reads, as calls of reading tools; None if it might do anything else."""
     calls: list[Call] = []
     for command in _commands(script):
         found = _reading(command, folder)

@@ -216,7 +216,7 @@ class CodexReader(CodexRun):
 
 
 def status(error: Message) -> int:
-    """Return the provider's status in an error, if it has one."""
+    """Return the provider's status in an error; 0 if it has none."""
     info = error.get("codexErrorInfo")
     for about in info.values() if isinstance(info, dict) else ():
         number = about.get("httpStatusCode") if isinstance(about, dict) else None
