@@ -30,7 +30,7 @@ BAD_ORDERS = {
     ),
     "work without a title": ('[[work]]\nproject = "repo"\n', 2, "line 1: 'work.0.title' is missing"),
     "until without a zone": ("until = 2030-01-01T07:00:00\n", 2, "line 1: until has no time zone"),
-    "an hour without a share": ('[limits]\nleave_at = "08:00"\n', 2, "line 2: leave_at says when"),
+    "an hour without a share": ('[limits]\nleave_at = "08:00"\n', 2, "line 2: leave_at is set without leave_percent"),
     "a share of too much": ("[limits]\nleave_percent = 140\n", 2, "line 2: limits.leave_percent: "),
     "an hour in another zone": (
         '[limits]\nleave_percent = 40\nleave_at = "08:00+02:00"\n',

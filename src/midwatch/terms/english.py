@@ -80,7 +80,7 @@ TEXT: Final[dict[str, str]] = {
     # delivery: whether finished work may leave
     "delivery.inside": "The orders name {effect}, and every path is inside them.",
     "delivery.observe": "At observe nothing is delivered that a person did not approve.",
-    # drift: recommendations that do not stand firmly
+    # drift: recommendations without enough support
     "drift.no_evidence": "Claim {claim} has neither evidence nor the label hypothesis.",
     "drift.no_support": "Recommendation {recommendation} has neither evidence nor the label hypothesis.",
     "drift.no_tradeoffs": "Recommendation {recommendation} names no tradeoffs.",

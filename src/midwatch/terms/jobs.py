@@ -227,7 +227,7 @@ class Proof(Term):
 
 
 class RepositoryFacts(Term):
-    """A person's repository as we found it."""
+    """A person's repository as it was found."""
 
     path: str
     branch: str

@@ -102,7 +102,7 @@ async def tokens(house: TheHouse, page: ThePage) -> list[TokenRow]:
 async def issue(house: TheHouse, caller: TheCaller, new: NewToken) -> Shown:
     """Make a token; its secret is in this answer and nowhere else."""
     if caller.way == "token":
-        raise Refused("A token cannot make tokens.", hint="Sign in, or use the command line.")
+        raise Refused("A token cannot make tokens.", hint="Log in, or use the command line.")
     whose = new.person or (caller.name if caller.way == "login" else "")
     if not whose:
         raise Refused("Say whose token it is.", hint="midwatch token new NAME --person WHO")

@@ -11,7 +11,7 @@ from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, counted, head, line, show_json, wanted
 
-REFUSED = "push to a protected branch, deploy, pay, mail strangers, merge without you"
+REFUSED = "push to a protected branch, deploy, pay, send mail, merge without you"
 
 
 def brief(

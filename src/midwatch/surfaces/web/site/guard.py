@@ -30,7 +30,7 @@ POLICY = (
 )
 HEADERS = {
     "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",  # "no-referrer" would make a browser hide the origin of our own forms too
+    "referrer-policy": "same-origin",  # "no-referrer" would make a browser hide the origin of Midwatch's own forms too
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -61,7 +61,7 @@ class Guard:
             state["caller"], state["cookie"] = caller, cookie
             self._meant_it(scope, headers, caller)
             if caller is None and not _public(scope["path"]):
-                raise Stranger("Sign in first.", hint="Open /login, or send a token: Authorization: Bearer mwt_...")
+                raise Stranger("Log in first.", hint="Open /login, or send a token: Authorization: Bearer mwt_...")
         except MidwatchError as refused:
             await _refusal(refused, scope, headers)(scope, receive, dressed)
             return
