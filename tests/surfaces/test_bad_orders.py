@@ -163,5 +163,5 @@ def test_a_screen_that_is_full_is_named(person: Person) -> None:
             check=False,
         )
     assert done.returncode == 4
-    assert "no room left" in done.stderr
+    assert "The disk is full" in done.stderr
     assert "Traceback" not in done.stderr

@@ -145,7 +145,7 @@ def test_open_tells_where_it_lies_and_what_is_nowhere_else(ann: Person) -> None:
     finally:
         for made in (tree / "thought.txt", tree / "a\x1b[2K\u202eb"):
             made.unlink(missing_ok=True)
-    assert "nothing to resume" in ann.types("job", "resume", "1", expect=3).err
+    assert "cannot be resumed" in ann.types("job", "resume", "1", expect=3).err
 
 
 def test_a_shell_is_walled_outlives_its_window_and_its_server(ann: Person) -> None:

@@ -160,7 +160,7 @@ async def test_a_kept_checkout_is_shown_and_discarded_with_a_second_look(tmp_pat
         tree = await tree_of(ann)
         kept = (await ann.get("/jobs/1/kept")).text
         assert str(tree) in html.unescape(kept)
-        assert "all of it is in the mirror" in kept
+        assert "the mirror has all of it" in kept
         assert "Resume" not in kept
         (tree / "<b>th\u202eou\x1b[2Kght").write_text("x")
         again = (await ann.get("/jobs/1/kept")).text

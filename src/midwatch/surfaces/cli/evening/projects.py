@@ -8,7 +8,6 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, show_json, table
-from midwatch.terms.projects import is_url
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -64,6 +63,8 @@ def add(
 
     Example: midwatch project add . --check "make test"
     """
+    from midwatch.terms.projects import is_url  # noqa: PLC0415 - it brings pydantic, which listing does not need
+
     body = {
         "path": path if is_url(path) else str(Path(path).absolute()),
         "name": name,
