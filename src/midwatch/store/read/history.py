@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 import sqlalchemy as sa
 
-from midwatch.journal.entry import Entry
+from midwatch.journal.entry import Entry, canonical
 from midwatch.store.journal import read_entry
 from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema import tables
@@ -139,7 +139,7 @@ def _session_of(thing: str) -> sa.ScalarSelect[str] | str | None:
 
 
 def _names(things: Collection[str]) -> sa.ColumnElement[bool]:
-    return sa.or_(*(journal.c.payload.contains(f'"{name}"', autoescape=True) for name in things))
+    return sa.or_(*(journal.c.payload.contains(canonical(name), autoescape=True) for name in things))
 
 
 def _called(table: sa.Table, prefix: str) -> sa.Select[tuple[object, ...]]:
