@@ -144,7 +144,7 @@ SPOILT: dict[str, tuple[Spoil, What, LineState, str, str]] = {
     "setup fails": (_setup_fails, What.SETUP, BAD, "ended with 7: no index", "sandbox.setup_domains"),
     "tool missing": (_tool_missing, What.CHECKS, BAD, "nosuchtool is not there", "apt install nosuchtool"),
     "module missing": (_module_missing, What.CHECKS, BAD, "nosuchmodule is not there", "--setup"),
-    "red already": (_red_already, What.CHECKS, LOOK, "`exit 3` is red on main already", "Mend it first"),
+    "red already": (_red_already, What.CHECKS, LOOK, "`exit 3` is red on main already", "Fix it first"),
     "no checks": (_no_checks, What.CHECKS, LOOK, "no checks", "midwatch project change sample"),
     "uncommitted": (_uncommitted, What.CLONE, LOOK, "1 uncommitted file stays out of it: idea.txt", "Commit"),
 }

@@ -193,7 +193,7 @@ def fill_and_free(person: Person) -> None:
     fill(ballast)
     told = person.types("project", "change", "repo", "--purpose", "W" * 100_000, expect=None)
     assert told.code == 4, told
-    assert "no room left" in told.err
+    assert "disk is full" in told.err
     ballast.unlink()
     assert person.head() == before
     person.types("asks", "1", "approve")
