@@ -315,7 +315,7 @@ async def test_a_forge_is_chosen_by_address_or_by_name_and_never_a_foreign_one(
         assert forges.of(await by_day.change_project(evening, "sample", by="ann", forge="")).name == "github"
         here = await by_day.add_project(evening, sample_repository(tmp_path / "here"), by="ann", name="here")
         assert forges.of(here).name == "local"
-        with pytest.raises(Refused, match="github has repositories at"):
+        with pytest.raises(Refused, match="github hosts repositories at"):
             await by_day.change_project(evening, "here", by="ann", forge="github")
         with pytest.raises(Unknown, match="No forge is called gitlab"):
             await by_day.change_project(evening, "here", by="ann", forge="gitlab")

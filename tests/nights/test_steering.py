@@ -126,7 +126,7 @@ async def test_stop_ends_the_night_and_keeps_the_work(tmp_path: Path) -> None:
         assert ask.state is AskState.WITHDRAWN
         (report,) = await house.house.records.find(ReportRow)
         assert "stopped by ann" in str(report.brief)
-        with pytest.raises(Refused, match="not under way"):
+        with pytest.raises(Refused, match="not running"):
             await settlement.debrief(house.house.night, session.id, "again", actor="ann")
         await all_is_well(house)
 
@@ -146,7 +146,7 @@ async def test_a_running_job_is_woken_and_stops(tmp_path: Path) -> None:
         await night
         (job,) = await house.house.records.find(JobRow)
         assert (job.state, job.why) == (JobState.STOPPED, "enough")
-        with pytest.raises(Refused, match="over already"):
+        with pytest.raises(Refused, match="already over"):
             await steering.stop_job(house.house.night, job, by="ann", why="again")
         await all_is_well(house)
 

@@ -26,7 +26,7 @@ class ProjectWhole(ProjectRow):
     delivers_to: str
 
 
-class GoalClosed(Term):
+class GoalClosing(Term):
     """How a goal ended."""
 
     goal: str
@@ -43,7 +43,7 @@ class SettingShown(Term):
     description: str
 
 
-class SettingChange(Term):
+class SettingDifference(Term):
     """What a proposal would change, and what overrides it."""
 
     key: str
@@ -55,7 +55,7 @@ class SettingChange(Term):
 class SettingsProposal(SettingsRow):
     """A proposal with what it would change now."""
 
-    diff: tuple[SettingChange, ...]
+    diff: tuple[SettingDifference, ...]
 
 
 class LevelSet(Term):
@@ -176,7 +176,7 @@ async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> GoalRow:
     )
 
 
-@router.post("/goals/{goal}/close", dependencies=[Operates], response_model=GoalClosed)
+@router.post("/goals/{goal}/close", dependencies=[Operates], response_model=GoalClosing)
 async def close_goal(house: TheHouse, person: Person, goal: str, end: GoalEnd) -> Shown:
     """Close a goal."""
     await by_day.close_goal(house.evening, goal, by=person, reached=end.reached)
@@ -256,7 +256,7 @@ async def propose(house: TheHouse, person: Person, new: NewSettings) -> Shown:
     return shown(row) | {"diff": [_difference(one) for one in differences]}
 
 
-@router.get("/settings/proposals/{name}/diff", dependencies=[Reads], response_model=list[SettingChange])
+@router.get("/settings/proposals/{name}/diff", dependencies=[Reads], response_model=list[SettingDifference])
 async def proposal_diff(house: TheHouse, name: str) -> list[Shown]:
     """Show what a proposal would change now."""
     row = await house.records.get(SettingsRow, name)

@@ -48,14 +48,14 @@ class SessionWhole(SessionRow):
     notices: tuple[NoticeRow, ...]
 
 
-class AskShown(AskRow):
+class AskDetails(AskRow):
     """An ask, with the question and exactly what would run kept separate."""
 
     what: str
     exactly: str
 
 
-class AskWhole(AskShown):
+class AskWhole(AskDetails):
     """An ask with the plan it is about."""
 
     plan: Plan | None
@@ -177,7 +177,7 @@ class AnswerGiven(Term):
     shown_hash: str = ""
 
 
-@router.get("/asks", dependencies=[Reads], response_model=list[AskShown])
+@router.get("/asks", dependencies=[Reads], response_model=list[AskDetails])
 async def asks(house: TheHouse, *, all: bool = False) -> list[Shown]:  # noqa: A002  the word people type
     """List what needs a person, the most urgent first."""
     rows = await house.records.find(AskRow) if all else await house.records.find(AskRow, state=AskState.OPEN)

@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from midwatch.compose import House
 from midwatch.surfaces.api.access import Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
-from midwatch.surfaces.api.night import AskShown, ask_shown
+from midwatch.surfaces.api.night import AskDetails, ask_shown
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
@@ -76,7 +76,7 @@ class StatusNow(Term):
     projects: int
     night: NightNow | None
     jobs: tuple[JobNow, ...]
-    asks: tuple[AskShown, ...]
+    asks: tuple[AskDetails, ...]
     pull_requests: tuple[PullRequestNow, ...]
     fuel: tuple[Fuel, ...]
     headline: str
