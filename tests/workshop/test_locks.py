@@ -17,7 +17,7 @@ from midwatch.workshop.upkeep.folders import locked
 HOLDS = """
 import asyncio, sys
 from pathlib import Path
-from midwatch.workshop.folders import locked
+from midwatch.workshop.upkeep.folders import locked
 async def main():
     async with locked(Path(sys.argv[1])):
         print("held", flush=True)

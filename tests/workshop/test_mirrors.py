@@ -18,8 +18,8 @@ from tests.workshop.repository import Repository, set_traps
 REFRESH = """
 import asyncio, sys
 from pathlib import Path
-from midwatch.workshop.mirrors import Mirrors
-asyncio.run(Mirrors(Path(sys.argv[1])).refresh("shop", Path(sys.argv[2])))
+from midwatch.workshop.git.mirrors import GitMirrors
+asyncio.run(GitMirrors(Path(sys.argv[1])).refresh("shop", Path(sys.argv[2])))
 """
 
 
