@@ -1,5 +1,6 @@
 """Every number of the seeds and the rules has its key, its default, its sentence and its bounds."""
 
+import re
 import subprocess
 import sys
 from datetime import time, timedelta
@@ -29,6 +30,7 @@ from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import GateLimits
 from midwatch.terms.orders import Limits
 
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
 TOOLS: JsonValue = [
     *("Read", "Edit", "Write", "Glob", "Grep"),
     *("Bash(git *)", "Bash(tsc *)", "Bash(vitest *)", "Bash(bun *)"),
@@ -124,13 +126,14 @@ RULES: tuple[tuple[str, object], ...] = (
 def test_every_key_of_the_seeds_exists_with_its_default(seed: str, name: str, default: JsonValue) -> None:
     assert KEYS[name].default == default
     number, _, key = seed.partition(" ")
-    assert f"seed {number}: {key}" in KEYS[name].description
+    assert f"| `{name}` | `{key}` ({number}) |" in DOCUMENT
 
 
 def test_every_seed_key_has_one_key_only() -> None:
     ours = [name for _, name, _ in SEEDS]
     assert len(set(ours)) == len(ours)
-    assert {name for name, key in KEYS.items() if "seed" in key.description} == set(ours)
+    assert set(re.findall(r"^\| `([\w.]+)` \| `[^`]+` \(\d{3}\) \|$", DOCUMENT, re.MULTILINE)) == set(ours)
+    assert not [name for name, key in KEYS.items() if "seed" in key.description], "people read what a setting does"
 
 
 @pytest.mark.parametrize(("name", "number"), RULES, ids=[name for name, _ in RULES])

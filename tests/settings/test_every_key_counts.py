@@ -39,7 +39,7 @@ def what_is_read() -> frozenset[str]:
     called = {name for tree in outside for name in names(tree)}
     inside = [
         node
-        for name in ("meaning.py", "zone.py")
+        for name in ("derived.py", "zone.py")
         for node in ast.parse((SETTINGS / name).read_text()).body
         if isinstance(node, ast.FunctionDef) and node.name in called
     ]

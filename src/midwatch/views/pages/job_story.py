@@ -23,7 +23,7 @@ ENDED: Final = {
     "auth": "could not authenticate with the provider",
     "network": "could not reach the provider",
     "cancelled": "was stopped",
-    "crashed": "crashed",
+    "crashed": "ended unexpectedly",
 }
 
 
