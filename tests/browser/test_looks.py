@@ -184,7 +184,7 @@ def kept(looker: Looker, ann: Householder) -> None:
     page.get_by_role("button", name="Discard the checkout").click()
     expect(page.locator("#kept .problem")).to_be_visible()
     looker.looks("job-discard-refused")
-    page.get_by_label("Lose it").check()
+    page.get_by_label("Delete it anyway").check()
     page.get_by_role("button", name="Discard the checkout").click()
     expect(page.get_by_text("It was deleted;")).to_be_visible()
     looker.looks("job-discarded")
