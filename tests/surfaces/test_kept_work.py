@@ -167,7 +167,7 @@ async def test_a_kept_checkout_is_shown_and_discarded_with_a_second_look(tmp_pat
         assert "This would be lost: 1 new file (&lt;b&gt;thought)" in again
         refused = await ann.post("/jobs/1/discard", {}, **FORM)
         assert refused.status_code == 403
-        assert "holds work that is nowhere else" in refused.text
+        assert "holds work that exists only there" in refused.text
         assert there(tree)
         gone = await ann.post("/jobs/1/discard", {"force": "yes"}, **FORM)
         assert "It was deleted;" in gone.text
