@@ -214,7 +214,7 @@ def strictly(browser: Browser, looker: Looker) -> None:
         cold.page.evaluate("document.fonts.ready.then(() => 0)")
         looker.seen.bytes[name] = int(sum(sizes.values()))
         before = cold.page.evaluate(SCHEME)
-        cold.page.get_by_title("Change the colours of the page").click()
+        cold.page.get_by_title("Switch between light and dark").click()
         cold.page.reload()
         looker.seen.themes.append(f"{name}: {before}, then {cold.page.evaluate(SCHEME)}")
         cold.context.close()
