@@ -85,7 +85,7 @@ class WorkChanged(Happening):
 
 
 class SettingsProposed(Happening):
-    """A settings change was proposed; it has no effect yet."""
+    """A settings change was proposed; nothing changes until it is applied."""
 
     kind: Literal["settings.proposed"] = "settings.proposed"
     proposal: str
