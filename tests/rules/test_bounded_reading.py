@@ -8,7 +8,7 @@ from midwatch.rules.checks.cheating import FileFact, FileKind, WorkFacts, find_d
 from midwatch.rules.checks.coverage import covered_of
 from midwatch.rules.checks.test_counts import count_tests
 from midwatch.rules.checks.test_source import MOST_DEEP, MOST_FUNCTIONS, read_tests
-from midwatch.terms.proof import TestCount
+from midwatch.terms.proof import SuiteCount
 
 MIB = 1024**2
 FILE = 200_000
@@ -62,7 +62,7 @@ def test_an_output_of_any_shape_is_counted_to_its_end(start: str, piece: str, en
 
 def test_a_number_nobody_counts_to_is_no_count() -> None:
     assert count_tests("9" * 5_000 + " passed in 1s\n") is None
-    assert count_tests("\n\n   Tests: 1 passed, 1 total\r\n\n") == TestCount(passed=1)
+    assert count_tests("\n\n   Tests: 1 passed, 1 total\r\n\n") == SuiteCount(passed=1)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from midwatch.rules.checks.new_tests import (
 )
 from midwatch.rules.checks.test_counts import count_tests
 from midwatch.terms.jobs import CheckResult
-from midwatch.terms.proof import TestCount
+from midwatch.terms.proof import SuiteCount
 
 TESTS = (
     "import pytest\n\n\ndef test_a():\n    assert f(1) == 2\n    assert f(2) == 3\n\n\n"
@@ -118,18 +118,18 @@ def test_a_test_file_that_nothing_collects_hides_its_tests() -> None:
     assert "uncollected_test" in grave(edit(TESTS, None), edit(None, TESTS, "tests/f_cases.py"))
 
 
-def check(code: int = 0, counted: TestCount | None = None) -> CheckResult:
+def check(code: int = 0, counted: SuiteCount | None = None) -> CheckResult:
     return CheckResult(command="test", exit_code=code, counted=counted)
 
 
 def test_a_check_that_ran_less_has_proven_less() -> None:
-    ten, nine = check(counted=TestCount(passed=10)), check(counted=TestCount(passed=9))
+    ten, nine = check(counted=SuiteCount(passed=10)), check(counted=SuiteCount(passed=9))
     both = (nine,)
     assert "fewer_tests" in grave(before=(ten,), delivered=both, restored=both), "where nothing had to be put back"
     assert "fewer_tests" in grave(before=(ten,), delivered=(nine,), restored=(nine,))
     assert "fewer_tests" in grave(before=(ten,), delivered=(ten,), restored=(nine,)), "silently, once put back"
     assert "fewer_tests" in grave(before=(ten,), delivered=(check(),), restored=(check(),)), "the count is gone"
-    skipped = check(counted=TestCount(passed=9, skipped=1))
+    skipped = check(counted=SuiteCount(passed=9, skipped=1))
     assert "fewer_tests" in grave(before=(ten,), delivered=(skipped,), restored=(skipped,))
     assert not grave(before=(nine,), delivered=(ten,), restored=(ten,))
     assert not grave(edit(TESTS, "", allowed=True), before=(ten,), delivered=(nine,), restored=(nine,))
@@ -226,15 +226,15 @@ def test_mended_behaviour_without_a_test_is_told() -> None:
 @pytest.mark.parametrize(
     ("output", "counted"),
     [
-        ("3 failed, 2 passed, 1 skipped, 4 xfailed in 0.12s\n", TestCount(passed=2, failed=3, skipped=1, expected=4)),
-        ("no tests ran in 0.01s\n", TestCount()),
-        ("Ran 5 tests in 0.001s\n\nOK (skipped=1, expected failures=1)\n", TestCount(passed=3, skipped=1, expected=1)),
-        (NODE, TestCount(passed=2, failed=1, skipped=1)),
-        ("Tests:       1 failed, 2 skipped, 3 passed, 6 total\n", TestCount(passed=3, failed=1, skipped=2)),
-        ("      Tests  2 failed | 5 passed (7)\n", TestCount(passed=5, failed=2)),
-        (CARGO, TestCount(passed=5, skipped=1)),
+        ("3 failed, 2 passed, 1 skipped, 4 xfailed in 0.12s\n", SuiteCount(passed=2, failed=3, skipped=1, expected=4)),
+        ("no tests ran in 0.01s\n", SuiteCount()),
+        ("Ran 5 tests in 0.001s\n\nOK (skipped=1, expected failures=1)\n", SuiteCount(passed=3, skipped=1, expected=1)),
+        (NODE, SuiteCount(passed=2, failed=1, skipped=1)),
+        ("Tests:       1 failed, 2 skipped, 3 passed, 6 total\n", SuiteCount(passed=3, failed=1, skipped=2)),
+        ("      Tests  2 failed | 5 passed (7)\n", SuiteCount(passed=5, failed=2)),
+        (CARGO, SuiteCount(passed=5, skipped=1)),
         ("make: *** [test] Error 1\n", None),
     ],
 )  # fmt: skip
-def test_tests_are_counted_by_the_tools_own_words(output: str, counted: TestCount | None) -> None:
+def test_tests_are_counted_by_the_tools_own_words(output: str, counted: SuiteCount | None) -> None:
     assert count_tests(output) == counted

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from midwatch.rules.checks.discovery import NONE, Looked, join_checks, propose_checks, proves_nothing
 from midwatch.terms.jobs import CheckResult
-from midwatch.terms.proof import CheckSource, TestCount
+from midwatch.terms.proof import CheckSource, SuiteCount
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_joining_keeps_every_order_and_repeats_nothing(
     assert joined[: len(meant)] == meant
 
 
-def found(code: int, tail: str = "", counted: TestCount | None = None) -> CheckResult:
+def found(code: int, tail: str = "", counted: SuiteCount | None = None) -> CheckResult:
     return CheckResult(command="x", exit_code=code, tail=tail, source=CheckSource.FOUND, counted=counted)
 
 
@@ -86,10 +86,10 @@ def found(code: int, tail: str = "", counted: TestCount | None = None) -> CheckR
         (found(1, "/usr/bin/python3: No module named pytest"), "its tool is not there"),
         (found(2, "sh: 1: pytest: not found\nmake: *** [Makefile:2: test] Error 127"), "its tool is not there"),
         (found(1, "ERROR: No matching distribution found for x"), "it needs the network"),
-        (found(5, "no tests ran in 0.01s", TestCount()), "it ran no test"),
-        (found(0, "", TestCount()), "it ran no test"),
-        (found(0, "", TestCount(skipped=1)), ""),
-        (found(1, "1 failed in 0.1s", TestCount(failed=1)), ""),
+        (found(5, "no tests ran in 0.01s", SuiteCount()), "it ran no test"),
+        (found(0, "", SuiteCount()), "it ran no test"),
+        (found(0, "", SuiteCount(skipped=1)), ""),
+        (found(1, "1 failed in 0.1s", SuiteCount(failed=1)), ""),
         (found(0), ""),
     ],
 )

@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from midwatch.terms.proof import CheckSource, Coverage, Doubt, RepairTries, TestCount
+from midwatch.terms.proof import CheckSource, Coverage, Doubt, RepairTries, SuiteCount
 from midwatch.terms.term import Term
 
 
@@ -104,7 +104,7 @@ class CheckResult(Term):
     failures: int | None = None
     """Failed tests where the tool counts them; separates 'red' from 'redder'."""
     source: CheckSource = CheckSource.ORDERS
-    counted: TestCount | None = None
+    counted: SuiteCount | None = None
     """Tests by how they ended, where the tool says so."""
     reruns: tuple[int, ...] = ()
     """The result of a second run on the same tree."""

@@ -15,7 +15,7 @@ class CheckSource(StrEnum):
     """Discovered in the checkout, because the project names none."""
 
 
-class TestCount(Term):
+class SuiteCount(Term):
     """How many tests a check says it ran."""
 
     passed: int = 0

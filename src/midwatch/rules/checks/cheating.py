@@ -8,7 +8,7 @@ from enum import StrEnum
 from midwatch.rules.checks import tampering
 from midwatch.rules.checks.test_source import NOTHING, TestText, read_tests
 from midwatch.terms.jobs import CheckResult
-from midwatch.terms.proof import Doubt, TestCount
+from midwatch.terms.proof import Doubt, SuiteCount
 
 MOST_NAMED = 3
 
@@ -161,7 +161,7 @@ def _fewer(facts: WorkFacts) -> Iterator[Doubt]:
                 yield Doubt(kind="fewer_tests", text=text, grave=not leave)
 
 
-def _ran_less(before: TestCount, after: TestCount | None, command: str, how: str) -> str:
+def _ran_less(before: SuiteCount, after: SuiteCount | None, command: str, how: str) -> str:
     if after is None:
         return f"`{command}` passes {how} without saying that any test ran; before it ran {before.ran}." * bool(
             before.ran

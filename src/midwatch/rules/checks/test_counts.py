@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from midwatch.terms.proof import TestCount
+from midwatch.terms.proof import SuiteCount
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # A check's output is untrusted: no pattern reads a blank line twice, and the length of a number is bounded.
@@ -27,7 +27,7 @@ _MEANS = {
 }
 
 
-def count_tests(output: str) -> TestCount | None:
+def count_tests(output: str) -> SuiteCount | None:
     """Read the last summary of pytest, unittest, node, jest, vitest or cargo; None where there is none."""
     plain = _COLOURS.sub("", output)
     for read in _READERS:
@@ -36,22 +36,22 @@ def count_tests(output: str) -> TestCount | None:
     return None
 
 
-def _named(pairs: list[tuple[str, str]]) -> TestCount:
+def _named(pairs: list[tuple[str, str]]) -> SuiteCount:
     sums = dict.fromkeys(("passed", "failed", "skipped", "expected"), 0)
     for number, word in pairs:
         if word in _MEANS:
             sums[_MEANS[word]] += int(number)
-    return TestCount.model_validate(sums)
+    return SuiteCount.model_validate(sums)
 
 
-def _pytest(text: str) -> TestCount | None:
+def _pytest(text: str) -> SuiteCount | None:
     found = _PYTEST.findall(text)
     if found:
         return _named(_WORDS.findall(found[-1]))
-    return TestCount() if _PYTEST_NONE.search(text) else None
+    return SuiteCount() if _PYTEST_NONE.search(text) else None
 
 
-def _unittest(text: str) -> TestCount | None:
+def _unittest(text: str) -> SuiteCount | None:
     found = _UNITTEST.findall(text)
     if not found:
         return None
@@ -60,27 +60,27 @@ def _unittest(text: str) -> TestCount | None:
     failed = marks.get("failures", 0) + marks.get("errors", 0) + marks.get("unexpected successes", 0)
     skipped, expected = marks.get("skipped", 0), marks.get("expected failures", 0)
     passed = max(0, int(ran) - failed - skipped - expected)
-    return TestCount(passed=passed, failed=failed, skipped=skipped, expected=expected)
+    return SuiteCount(passed=passed, failed=failed, skipped=skipped, expected=expected)
 
 
-def _node(text: str) -> TestCount | None:
+def _node(text: str) -> SuiteCount | None:
     found = dict(_NODE.findall(text))
     if "tests" not in found:
         return None
     return _named([(number, word) for word, number in found.items()])
 
 
-def _jest(text: str) -> TestCount | None:
+def _jest(text: str) -> SuiteCount | None:
     found = _JEST.findall(text)
     return _named(_WORDS.findall(found[-1])) if found else None
 
 
-def _cargo(text: str) -> TestCount | None:
+def _cargo(text: str) -> SuiteCount | None:
     found = _CARGO.findall(text)
     if not found:
         return None
     passed, failed, skipped = (sum(int(one[place]) for one in found) for place in range(3))
-    return TestCount(passed=passed, failed=failed, skipped=skipped)
+    return SuiteCount(passed=passed, failed=failed, skipped=skipped)
 
 
-_READERS: tuple[Callable[[str], TestCount | None], ...] = (_pytest, _unittest, _node, _jest, _cargo)
+_READERS: tuple[Callable[[str], SuiteCount | None], ...] = (_pytest, _unittest, _node, _jest, _cargo)
