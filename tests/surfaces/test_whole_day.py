@@ -8,6 +8,7 @@ import pytest
 
 from tests.nights.house import CHECK, git, sample_repository
 from tests.surfaces.person import ORDERS, Person, Said, a_person
+from tests.surfaces.test_no_ids import ids_in
 
 READING = (
     ("project", "show", "repo"),
@@ -17,6 +18,7 @@ READING = (
     ("replay", "--night", "1"),
     ("settings",),
 )
+LISTS = (("job", "show", "1"), ("job", "list"), ("work",), ("goal",), ("rehearse", "--level", "full"), ("asks",))
 WRITING = (
     ("project", "add", "repo", "--name", "again"),
     ("brief", "--file", "orders.toml"),
@@ -53,11 +55,10 @@ class Day:
         self.does("unflagged", "project", "flag", "repo", "skipped", "--off")
         self.does("again", "project", "add", "repo", "--name", "second")
         self.does("removed", "project", "remove", "second")
-        goal = (
-            self.does("goal", "goal", "set", "repo", "Fewer warnings", "--horizon", "medium").out.split()[1].strip(",")
-        )
-        self.does("goal 2", "goal", "set", "repo", "No warnings", "--goal", goal)
-        self.does("closed", "goal", "close", goal)
+        self.does("goal", "goal", "set", "repo", "Fewer warnings", "--horizon", "medium")
+        self.does("goal 2", "goal", "set", "repo", "No warnings", "--goal", "Fewer warnings")
+        self.does("goals", "goal")
+        self.does("closed", "goal", "close", "No warnings")
         self.does("worked", "work", "add", "repo", "Tidy up")
         self.does("moved", "work", "move", "1", "in_progress", "--next-step", "tonight")
 
@@ -131,6 +132,13 @@ def test_the_books_are_kept(day: Day) -> None:
     assert day.said["moved"].out == "Work item 1 is in_progress.\n"
     projects = day.person.types("project", "--json").json
     assert [(one["name"], one["checks"], one["priority"]) for one in projects] == [("repo", [CHECK], 1)]
+
+
+def test_no_command_shows_an_id(day: Day) -> None:
+    """HOUSE 4: people read names and numbers."""
+    more = [day.person.types(*words).out for words in (*READING, *LISTS)]
+    said = [one.out + one.err for one in day.said.values() if not one.out.startswith("{")]
+    assert ids_in((*more, *said, *day.watched)) == []
 
 
 def test_orders_are_shown_before_they_are_signed(day: Day) -> None:

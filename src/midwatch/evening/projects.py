@@ -136,27 +136,33 @@ async def set_goal(
     row = await evening.records.get(ProjectRow, project)
     if not statement.strip():
         raise Misuse("A goal needs a statement.", hint='midwatch goal set PROJECT "Fewer warnings"')
-    if goal and (await _goal(evening, goal)).project != row.id:
-        raise Misuse(f"The goal {goal} belongs to another project.", hint="List them: midwatch goal")
-    name = goal or evening.ids.new("goal")
+    former = await _goal(evening, goal) if goal else None
+    if former is not None and former.project != row.id:
+        raise Misuse("That goal belongs to another project.", hint="List them: midwatch goal")
+    name = former.goal if former is not None else evening.ids.new("goal")
     stated = GoalSet(goal=name, project=row.id, horizon=horizon, statement=statement)
     await evening.journal.record(stated, actor=by)
     return (await evening.records.find(GoalRow, goal=name, current=True))[0]
 
 
-async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> None:
+async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> GoalRow:
     """Close a goal as reached or dropped."""
-    row = await _goal(evening, goal.split(".", maxsplit=1)[0])
+    row = await _goal(evening, goal)
     if row.status != "open":
         raise Refused(f"The goal is {row.status} already.", hint="List them: midwatch goal")
     closed = GoalClosed(goal=row.goal, status="reached" if reached else "dropped")
     await evening.journal.record(closed, actor=by)
+    return row
 
 
 async def _goal(evening: Evening, goal: str) -> GoalRow:
-    found = await evening.records.find(GoalRow, goal=goal, current=True)
+    """Find a goal by its statement or its id."""
+    goals = await evening.records.find(GoalRow, current=True)
+    found = [row for row in goals if row.goal == goal.split(".", maxsplit=1)[0] or row.statement == goal]
     if not found:
         raise Unknown(f"There is no goal {goal!r}.", hint="List them: midwatch goal")
+    if len(found) > 1:
+        raise Misuse(f"Several goals say {goal!r}.", hint="Name one by its id: midwatch goal --json")
     return found[0]
 
 

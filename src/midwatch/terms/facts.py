@@ -52,6 +52,7 @@ class ProjectFacts(Term):
     """One project as policy sees it. Text from its files is not here: policy never reads prose."""
 
     id: str
+    name: str = ""
     known: bool = True
     protected: bool = False
     blocked: bool = False
@@ -60,6 +61,11 @@ class ProjectFacts(Term):
     jobs_running: int = 0
     open_pull_request: bool = False
     retries_in_a_row: int = 0
+
+    @property
+    def called(self) -> str:
+        """The name for a sentence; facts recorded without a name have only the id."""
+        return self.name or self.id
 
 
 class GateLimits(Term):
@@ -110,6 +116,8 @@ class Facts(Term):
     contract: RunContract | None = None
     project: ProjectFacts | None = None
     target_exists: bool = True
+    target_name: str = ""
+    """The target as people call it, such as `job 3`; only for sentences."""
     target_for_person: bool = False
     """The ask to resolve is addressed to the person."""
     same_action_at: datetime | None = None

@@ -88,7 +88,7 @@ class MemoryLedger:
 
     def _book(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
         if self._open.pop(reservation.id, None) is None:
-            raise Corrupt(f"{reservation.id} was ended twice.", hint="This is a fault in Midwatch; report it.")
+            raise Corrupt("A reservation was ended twice.", hint="This is a fault in Midwatch; report it.")
         crossed: list[Crossing] = []
         for owner in self._of(reservation.wish.job):
             before = self._purses[owner]
@@ -103,5 +103,5 @@ class MemoryLedger:
 
     def _of(self, job: str) -> tuple[Owner, ...]:
         if job not in self._owners:
-            raise Unknown(f"The ledger has no job {job}.", hint="Open it before its model is asked.")
+            raise Unknown("The ledger does not know this job.", hint="Open it before its model is asked.")
         return self._owners[job]

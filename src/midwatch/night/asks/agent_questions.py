@@ -72,7 +72,8 @@ async def _judged(night: Night, job: JobRow, session: SessionRow, known: KnownAn
     )
     facts = (await look(night, session)).facts_for(proposal)
     # The last act on the project is usually the start of the job that asks, so the cooldown does not apply.
-    return judge(proposal, facts.model_copy(update={"same_project_at": None}))
+    asked = {"same_project_at": None, "target_name": f"the question of job {job.number}"}
+    return judge(proposal, facts.model_copy(update=asked))
 
 
 def _resolved(ids: Ids, job: JobRow, signal: str, known: KnownAnswer, verdict: Verdict) -> tuple[Event, ...]:

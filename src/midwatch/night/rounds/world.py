@@ -6,7 +6,7 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from midwatch.night.context import Night
-from midwatch.night.rounds.contracts import contract_for
+from midwatch.night.rounds.contracts import contract_for, item_for
 from midwatch.night.rounds.work_state import PASSING, item_seen, retries_counted
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.people.notices import is_quiet
@@ -45,7 +45,16 @@ class World:
 
     def name_of(self, project: str) -> str:
         """Return the project's name for people."""
-        return self.projects[project].name if project in self.projects else project
+        if project in self.projects:
+            return self.projects[project].name
+        ordered = [item["work_item"] for item in self.session.items if item["project"] == project]
+        return item_for(self.session, ordered[0]).project if ordered else project
+
+    def _target_name(self, target: str) -> str:
+        """Return what a sentence calls the target of an act; empty if it is none of tonight's."""
+        titles = [item["title"] for item in self.session.items if item["work_item"] == target]
+        numbers = [job.number for job in self.jobs if job.id == target]
+        return f"“{titles[0][:60]}”" if titles else f"job {numbers[0]}" if numbers else ""
 
     def items(self) -> tuple[ItemSense, ...]:
         """Return the ordered work, each item with its state."""
@@ -107,6 +116,7 @@ class World:
             contract=contract_for(self.session, proposal, self.projects, self.settings),
             project=self._project(proposal),
             target_exists=True,
+            target_name=self._target_name(proposal.target),
             same_action_at=max((at for at in same_kind if at), default=None),
             same_project_at=max((at for at in touching if at), default=None),
             jobs_running=len(self.running),
@@ -123,12 +133,17 @@ class World:
     def _project(self, proposal: Proposal) -> ProjectFacts | None:
         row = self.projects.get(proposal.project)
         if row is None:
-            return ProjectFacts(id=proposal.project, known=False) if proposal.project else None
+            return (
+                ProjectFacts(id=proposal.project, name=self.name_of(proposal.project), known=False)
+                if proposal.project
+                else None
+            )
         own = [job for job in self.jobs if job.project == row.id]
         running = [job for job in self.running if job.project == row.id]
         last = (running or own)[-1] if running or own else None
         return ProjectFacts(
             id=row.id,
+            name=row.name,
             protected=Flag.PROTECTED in row.flags or row.name in self.settings.gate.protected_projects,
             blocked=Flag.BLOCKED in row.flags,
             skipped=Flag.SKIPPED in row.flags,

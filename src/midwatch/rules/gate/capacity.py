@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from midwatch.rules.gate.act_groups import AGENT_WORK, STARTING, spends
-from midwatch.rules.gate.conditions import ConditionResult, refuse, say_only
+from midwatch.rules.gate.conditions import ConditionResult, project_name, refuse, say_only
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.gate.state import within
 from midwatch.terms.acts import ActKind, Proposal
@@ -17,7 +17,7 @@ def running_already(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A job that runs is not started again."""
     job = _job(facts)
     if proposal.kind is ActKind.START and job is not None and job.running and proposal.target == job.id:
-        return refuse("gate.running_already", target=proposal.target)
+        return refuse("gate.running_already", target=facts.target_name or proposal.target)
     return None
 
 
@@ -26,7 +26,7 @@ def busy(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     running, most = _running_here(facts), facts.limits.jobs_per_project
     if not _adds_a_job(proposal, facts) or running < most:
         return None
-    return refuse("gate.busy", project=proposal.project, running=running, most=most)
+    return refuse("gate.busy", project=project_name(proposal, facts), running=running, most=most)
 
 
 def crowded(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -59,7 +59,7 @@ def pull_request_open(proposal: Proposal, facts: Facts) -> ConditionResult | Non
     if proposal.kind not in STARTING or proposal.ordered or project is None or not project.open_pull_request:
         return None
     follows_up = job is not None and proposal.target == job.id
-    return None if follows_up else refuse("gate.pull_request_open", project=project.id)
+    return None if follows_up else refuse("gate.pull_request_open", project=project.called)
 
 
 def retries_of_cause(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -75,14 +75,14 @@ def retries_of_project(proposal: Proposal, facts: Facts) -> ConditionResult | No
     if proposal.kind not in AGENT_WORK or project is None or project.retries_in_a_row < facts.limits.retries:
         return None
     tries, most = project.retries_in_a_row, facts.limits.retries
-    return refuse("gate.retries_project", project=project.id, tries=tries, most=most)
+    return refuse("gate.retries_project", project=project.called, tries=tries, most=most)
 
 
 def nothing_to_stop(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """Only what runs can be stopped."""
     if proposal.kind is not ActKind.STOP or _running_here(facts) > 0:
         return None
-    return refuse("gate.nothing_to_stop", project=proposal.project)
+    return refuse("gate.nothing_to_stop", project=project_name(proposal, facts))
 
 
 def nothing_to_restart(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -90,7 +90,7 @@ def nothing_to_restart(proposal: Proposal, facts: Facts) -> ConditionResult | No
     job = _job(facts)
     if proposal.kind is not ActKind.RESTART or (job is not None and (job.running or job.in_error)):
         return None
-    return refuse("gate.nothing_to_restart", project=proposal.project)
+    return refuse("gate.nothing_to_restart", project=project_name(proposal, facts))
 
 
 def young_job(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -101,7 +101,7 @@ def young_job(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     known = job is not None and job.running
     if known and job is not None and (job.in_error or not within(facts, job.started_at, span)):
         return None
-    return refuse("gate.young_job", project=proposal.project, minutes=span / timedelta(minutes=1))
+    return refuse("gate.young_job", project=project_name(proposal, facts), minutes=span / timedelta(minutes=1))
 
 
 def budget_usd(proposal: Proposal, facts: Facts) -> ConditionResult | None:

@@ -45,6 +45,17 @@ class Condition:
         return self.check(proposal, facts) if proposal.by in self.binds else None
 
 
+def project_name(proposal: Proposal, facts: Facts) -> str:
+    """Return the name of the proposed project for a sentence."""
+    project = facts.project
+    return project.called if project is not None and project.id == proposal.project else proposal.project
+
+
+def about(proposal: Proposal, facts: Facts) -> str:
+    """Return what an act is about, as people call it."""
+    return (facts.target_name or proposal.target) if proposal.target else project_name(proposal, facts)
+
+
 def refuse(code: str, **facts: object) -> ConditionResult:
     """Find that it must not happen."""
     return ConditionResult(GateOutcome.REFUSE, reason(code, **facts))

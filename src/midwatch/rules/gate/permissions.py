@@ -3,7 +3,7 @@
 from typing import Final
 
 from midwatch.rules.gate.act_groups import plain
-from midwatch.rules.gate.conditions import ConditionResult, refuse, say_only
+from midwatch.rules.gate.conditions import ConditionResult, project_name, refuse, say_only
 from midwatch.rules.gate.levels import effective_level
 from midwatch.rules.paths import inside, touches
 from midwatch.terms.acts import FORBIDDEN, ActKind, External, Proposal
@@ -52,7 +52,7 @@ def contract_elsewhere(proposal: Proposal, facts: Facts) -> ConditionResult | No
         return None
     if not proposal.project or contract.project_id == proposal.project:
         return None
-    return refuse("gate.contract_elsewhere", theirs=contract.project_id, project=proposal.project)
+    return refuse("gate.contract_elsewhere", project=project_name(proposal, facts))
 
 
 def forbidden_action(proposal: Proposal, facts: Facts) -> ConditionResult | None:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from midwatch.rules.gate.act_groups import AGENT_WORK, EFFECTS, NEEDS_PROJECT, NEEDS_TARGET, SAYING, TOUCHING, plain
-from midwatch.rules.gate.conditions import ConditionResult, refuse, say_only
+from midwatch.rules.gate.conditions import ConditionResult, about, project_name, refuse, say_only
 from midwatch.terms.acts import WAITING, ActKind, Proposal, Proposer
 from midwatch.terms.facts import Facts
 
@@ -17,7 +17,7 @@ def project_unknown(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     project = facts.project
     if project is not None and project.known and project.id == proposal.project:
         return None
-    return refuse("gate.project_unknown", project=proposal.project)
+    return refuse("gate.project_unknown", project=project_name(proposal, facts))
 
 
 def blocked(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -26,7 +26,7 @@ def blocked(proposal: Proposal, facts: Facts) -> ConditionResult | None:
         return None
     spared = AGENT_WORK if proposal.by is Proposer.PERSON else TOUCHING
     concerns = proposal.kind in spared or proposal.writes
-    return refuse("gate.blocked", project=facts.project.id) if concerns else None
+    return refuse("gate.blocked", project=facts.project.called) if concerns else None
 
 
 def protected(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -34,7 +34,7 @@ def protected(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     if facts.project is None or not facts.project.protected:
         return None
     concerns = proposal.kind in TOUCHING or proposal.writes
-    return refuse("gate.protected", project=facts.project.id) if concerns else None
+    return refuse("gate.protected", project=facts.project.called) if concerns else None
 
 
 def skipped(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -42,7 +42,7 @@ def skipped(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     if facts.project is None or not facts.project.skipped:
         return None
     concerns = proposal.kind in TOUCHING or proposal.writes
-    return refuse("gate.skipped", project=facts.project.id) if concerns else None
+    return refuse("gate.skipped", project=facts.project.called) if concerns else None
 
 
 def target_unknown(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -51,13 +51,13 @@ def target_unknown(proposal: Proposal, facts: Facts) -> ConditionResult | None:
         return None
     unnamed = not proposal.target and proposal.kind in NEEDS_TARGET
     missing = bool(proposal.target) and not facts.target_exists
-    return refuse("gate.target_unknown", target=proposal.target) if unnamed or missing else None
+    return refuse("gate.target_unknown", target=facts.target_name or proposal.target) if unnamed or missing else None
 
 
 def resolve_personal(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """What was asked of the person is answered by the person."""
     if proposal.kind is ActKind.RESOLVE and facts.target_for_person:
-        return refuse("gate.resolve_personal", target=proposal.target)
+        return refuse("gate.resolve_personal", target=facts.target_name or proposal.target)
     return None
 
 
@@ -72,21 +72,23 @@ def cooldown_action(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """The same act on the same target has a cooldown."""
     if proposal.kind not in EFFECTS or not within(facts, facts.same_action_at, facts.limits.same_action):
         return None
-    return refuse("gate.cooldown_action", about=proposal.about, minutes=_minutes(facts.limits.same_action))
+    return refuse("gate.cooldown_action", about=about(proposal, facts), minutes=_minutes(facts.limits.same_action))
 
 
 def cooldown_project(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A project has a cooldown after each act."""
     if proposal.kind not in EFFECTS or not within(facts, facts.same_project_at, facts.limits.same_project):
         return None
-    return refuse("gate.cooldown_project", project=proposal.project, minutes=_minutes(facts.limits.same_project))
+    return refuse(
+        "gate.cooldown_project", project=project_name(proposal, facts), minutes=_minutes(facts.limits.same_project)
+    )
 
 
 def spin(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """An act that was repeated without a new result is refused."""
     if proposal.kind in WAITING or facts.spin < facts.limits.spin:
         return None
-    return refuse("gate.spin", about=proposal.about or "nothing in particular", spin=facts.spin)
+    return refuse("gate.spin", about=about(proposal, facts) or "nothing in particular", spin=facts.spin)
 
 
 def within(facts: Facts, then: datetime | None, span: timedelta) -> bool:

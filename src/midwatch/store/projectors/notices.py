@@ -69,7 +69,7 @@ def push_begun(c: sa.Connection, entry: Entry, event: PushBegun) -> None:
         now = row(c, deliveries, name)
         lapsed = now["state"] == DeliveryState.SENDING.value and now["due_at"] <= entry.at
         if now["state"] != DeliveryState.WAITING.value and not lapsed:
-            raise Stale(f"{notice} is on its way already.", hint="Look at the current state and try again.")
+            raise Stale("The notice is on its way already.", hint="Look at the current state and try again.")
         if lapsed:
             _lost(c, entry, now["push"])
         change(c, deliveries, {"id": name}, state=DeliveryState.SENDING, push=event.push, due_at=event.until)

@@ -30,6 +30,7 @@ class GoalClosing(Term):
     """How a goal ended."""
 
     goal: str
+    statement: str
     status: Literal["reached", "dropped"]
 
 
@@ -179,8 +180,8 @@ async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> GoalRow:
 @router.post("/goals/{goal}/close", dependencies=[Operates], response_model=GoalClosing)
 async def close_goal(house: TheHouse, person: Person, goal: str, end: GoalEnd) -> Shown:
     """Close a goal."""
-    await by_day.close_goal(house.evening, goal, by=person, reached=end.reached)
-    return {"goal": goal, "status": "reached" if end.reached else "dropped"}
+    row = await by_day.close_goal(house.evening, goal, by=person, reached=end.reached)
+    return {"goal": row.goal, "statement": row.statement, "status": "reached" if end.reached else "dropped"}
 
 
 class NewWork(Term):

@@ -99,7 +99,7 @@ class Checkouts:
                     kept = await self._judged(job, epoch)
                     if kept.unique:
                         raise Refused(
-                            f"Attempt {epoch} of {job} holds work that is nowhere else: {kept.unique[0]}.",
+                            f"Attempt {epoch} of this job holds work that is nowhere else: {kept.unique[0]}.",
                             hint=f"Look into {kept.path}, or discard it by force.",
                             because=kept.unique,
                         )

@@ -100,7 +100,7 @@ class GitMirrors:
             self._existing(project), "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
         )
         if code:
-            raise Unknown(f"{project} has no branch {branch!r}.", hint="Name a branch that exists, or refresh first.")
+            raise Unknown(f"The project has no branch {branch!r}.", hint="Name a branch that exists, or refresh first.")
         return out.decode().strip()
 
     async def diff(self, project: str, base: str, head: str, *, stat: bool = False) -> str:
@@ -128,7 +128,7 @@ class GitMirrors:
     def _existing(self, project: str) -> Path:
         mirror = self.path(project)
         if not _is_complete(mirror):
-            raise Unknown(f"There is no mirror of {project!r} yet.", hint="Refresh the project first.")
+            raise Unknown("The project has no mirror yet.", hint="Refresh the project first.")
         return mirror
 
     async def _create(self, git: Git, mirror: Path) -> None:

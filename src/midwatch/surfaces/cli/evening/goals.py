@@ -25,8 +25,8 @@ def list_goals(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
     elif not rows:
         typer.echo('No goals yet. State one: midwatch goal set PROJECT "..."')
     else:
-        lines = [(row["goal"], row["horizon"], f"v{row['version']}", row["status"], row["statement"]) for row in rows]
-        table(lines, "goal", "horizon", "version", "status", "statement")
+        lines = [(row["statement"], row["horizon"], f"v{row['version']}", row["status"]) for row in rows]
+        table(lines, "goal", "horizon", "version", "status")
 
 
 @goals.command("set")
@@ -34,7 +34,7 @@ def set_goal(
     project: str,
     statement: str,
     horizon: str = typer.Option("short", help="short, medium or long"),
-    goal: str = typer.Option("", help="Change this goal: a new version."),
+    goal: str = typer.Option("", help="Change the goal with this statement or id: a new version."),
 ) -> None:
     """State a goal.
 
@@ -42,17 +42,17 @@ def set_goal(
     """
     body = {"project": project, "statement": statement, "horizon": horizon, "goal": goal}
     row = client.send("POST", "/goals", body)
-    typer.echo(f"Goal {row['goal']}, version {row['version']}: {row['statement']}")
+    typer.echo(f"Goal, version {row['version']}: {row['statement']}")
 
 
 @goals.command()
 def close(goal: str, *, dropped: bool = typer.Option(False, "--dropped", help="Drop it; it was not reached.")) -> None:
     """Say that a goal is reached, or dropped.
 
-    Example: midwatch goal close goal_01J...
+    Example: midwatch goal close "Fewer warnings"
     """
     row = client.send("POST", f"/goals/{client.part(goal)}/close", {"reached": not dropped})
-    typer.echo(f"Goal {row['goal']} is {row['status']}.")
+    typer.echo(f'Goal "{row["statement"]}" is {row["status"]}.')
 
 
 @work.callback(invoke_without_command=True)
