@@ -59,7 +59,7 @@ def test_a_person_types_into_the_real_program_and_delivers(agent: str, model: Mo
     need(agent)
     with a_person(up=False) as person:
         settled(person, agent, model)
-        person.types("up", "--detach")
+        person.ups()
         person.adds_repo()
         terminal = Terminal(person, "code", "Say hello", "-p", "repo", "--interactive", "--agent", agent)
         terminal.until("leave it running with Ctrl-].")
@@ -83,7 +83,7 @@ def test_behind_weaker_walls_it_says_that_it_has_no_way_to_its_model(model: Mode
     need("codex")
     with a_person(up=False) as person:
         settled(person, "codex", model, more='[sandbox]\nisolation = "landlock"\n')
-        person.types("up", "--detach")
+        person.ups()
         person.adds_repo()
         said = person.types("code", "Say hello", "-p", "repo", "--agent", "codex", "--follow", expect=None)
         why = "codex cannot reach its model: only bubblewrap gives a room a network; this machine has landlock."

@@ -43,7 +43,7 @@ class Householder(Person):
 
     def starts(self) -> str:
         """Start the server in the background; gives the address it printed."""
-        said = self.types("up", "--detach").out
+        said = self.ups()
         return next(word for word in said.split() if word.startswith("http"))
 
     def kills(self) -> None:

@@ -11,9 +11,7 @@ from tests.patience import PATIENCE
 
 CONTEXT = multiprocessing.get_context("forkserver")
 # Imported once, in the server every child is forked from: a child then costs milliseconds, not a second.
-CONTEXT.set_forkserver_preload(
-    ["midwatch.surfaces.cli.shell.offline", "midwatch.engine.work_engine", "alembic.autogenerate", "psycopg"]
-)
+CONTEXT.set_forkserver_preload(["tests.store.preloaded"])
 
 
 def start(target: Callable[..., None], *arguments: Any) -> BaseProcess:

@@ -1,13 +1,15 @@
 """Commands in processes of their own, forked from one that has imported the house: a command costs what it does."""
 
 import os
+import socket
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from midwatch.surfaces.address import SOCKET
 from midwatch.surfaces.cli.main import main
-from tests.store.processes import start
+from tests.store.processes import start, wait_until
 
 STREAMS = ("in", "out", "err")
 
@@ -29,9 +31,46 @@ def typed(
         return int(told.read_text()) if told.exists() else child.exitcode, out, err
 
 
+def served(home: Path, *, folder: Path, environment: Mapping[str, str]) -> str:
+    """Start `midwatch up` and wait until it answers, as `up --detach` does; gives what it printed by then."""
+    log = home / "server.log"
+    begins = log.stat().st_size if log.exists() else 0
+    child = start(_server, log, folder, dict(environment))
+
+    def said() -> str:
+        assert child.is_alive(), log.read_text()
+        return _answered(home / SOCKET) and log.read_bytes()[begins:].decode()
+
+    return str(wait_until(said, "the server answers"))
+
+
+def _answered(address: Path) -> str:
+    with socket.socket(socket.AF_UNIX) as caller:
+        try:
+            caller.connect(str(address))
+            caller.sendall(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            return caller.recv(99).decode()
+        except OSError:
+            return ""
+
+
+def _server(log: Path, folder: Path, environment: dict[str, str]) -> None:
+    os.setsid()  # like every server in the background, it hears no Ctrl-C of ours
+    _typed(("up",), (Path(os.devnull), log, log), folder, environment)
+
+
 def _command(words: tuple[str, ...], streams: Path, folder: Path, environment: dict[str, str]) -> None:
-    for number, name in enumerate(STREAMS):
-        opened = os.open(streams / name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        _typed(words, [streams / name for name in STREAMS], folder, environment)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        (streams / "code").write_text(str(code))
+        raise
+
+
+def _typed(words: tuple[str, ...], streams: Sequence[Path], folder: Path, environment: dict[str, str]) -> None:
+    for number, stream in enumerate(streams):
+        opened = os.open(stream, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(opened, number)
         os.close(opened)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115  multiprocessing put another one there
@@ -39,9 +78,4 @@ def _command(words: tuple[str, ...], streams: Path, folder: Path, environment: d
     os.environ.update(environment)
     os.chdir(folder)
     sys.argv = ["midwatch", *words]
-    try:
-        main()
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        (streams / "code").write_text(str(code))
-        raise
+    main()

@@ -15,13 +15,15 @@ from typing import Any
 from tests.databases import place_for_home
 from tests.nights.house import CHECK, sample_repository
 from tests.patience import PATIENCE
-from tests.surfaces.forked import typed
+from tests.surfaces.forked import served, typed
 
 SETTINGS = """\
 [server]
 queue_poll_seconds = 0.05
 [jobs]
 min_free_memory_mib = 64
+min_free_disk_mib = 64
+[sandbox]
 min_free_disk_mib = 64
 """
 ORDERS = """\
@@ -69,6 +71,10 @@ class Person:
         assert expect is None or said.code == expect, f"{words} gave {said.code}\n{said.out}\n{said.err}"
         assert "Traceback" not in said.err, said.err
         return said
+
+    def ups(self, **more: str) -> str:
+        """Start the server and leave it running; gives what it printed. `types("up", "--detach")` costs seconds."""
+        return served(self.home, folder=self.folder, environment=self.environment | more)
 
     def settles(self, text: str = SETTINGS) -> None:
         """Write midwatch.toml."""
@@ -137,7 +143,7 @@ def a_person(*, up: bool = True) -> Iterator[Person]:
         person.settles()
         if up:
             place_for_home(person.home)
-            person.types("up", "--detach")
+            person.ups()
         yield person
     finally:
         person.types("down", expect=None)

@@ -45,7 +45,7 @@ def up(model: Model) -> Iterator[Person]:
     """Somebody whose server runs, with a claude that is a script saying a version, and a model on loopback."""
     with a_person(up=False) as person:
         person.settles(SETTINGS + TABLES.format(program=script(person, "2.1.300"), url=model.url))
-        person.types("up", "--detach")
+        person.ups()
         yield person
 
 
@@ -269,7 +269,7 @@ def test_without_a_server_the_models_are_asked_from_here_and_logins_wait(model: 
         place = 'secret = "mine"\n[secrets]\nmine = "env:MY_KEY"\n'
         person.settles(SETTINGS + TABLES.format(program=script(person, "2.1.325"), url=model.url) + place)
         assert "There is nothing in" in person.types("agent", "test", MY_KEY=key, expect=5).err
-        person.types("up", "--detach")
+        person.ups()
         person.types("down")
         tested = person.types("agent", "test", MY_KEY=key)
         assert "claude-sonnet-4-5 answers in" in tested.out
@@ -314,7 +314,7 @@ def with_the_real(name: str, model: Model) -> Iterator[tuple[Person, str, dict[s
     with a_person(up=False) as person:
         person.settles(SETTINGS + place)
         around: dict[str, Any] = {"MY_KEY": key, "PATH": f"{program(name).parent}:{os.environ['PATH']}"}
-        person.types("up", "--detach", **around)
+        person.ups(**around)
         yield person, key, around
 
 
@@ -339,7 +339,7 @@ def test_a_token_that_only_the_program_may_use_is_shown_to_work_by_the_program(m
     with with_the_real("claude", model) as (person, key, around):
         around |= {"MIDWATCH_AGENTS__CLAUDE__CREDENTIAL": "oauth"}
         person.types("down")
-        person.types("up", "--detach", **around)
+        person.ups(**around)
         model.play("claude", reserved, every=True)
         plain = person.types("agent", "test", "claude", expect=5, **around)
         assert "midwatch agent test claude --program" in plain.out

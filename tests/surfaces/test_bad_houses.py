@@ -164,8 +164,8 @@ def test_a_disk_that_fills_up_in_the_night_loses_nothing_and_the_night_goes_on()
     person.home.mkdir()
     try:
         with tiny_disk(person.home, "size=24m"):
-            person.settles(SETTINGS.replace("disk_mib = 64", "disk_mib = 1"))
-            person.types("up", "--detach")
+            person.settles(SETTINGS.replace("disk_mib = 64", "disk_mib = 1"))  # of jobs to start, and of running ones
+            person.ups()
             try:
                 fill_and_free(person)
             finally:

@@ -100,7 +100,7 @@ def ann() -> Iterator[Person]:
             assert log.stdout is not None
             first = log.stdout.readline()
             person.types("down")
-            person.types("up", "--detach")
+            person.ups()
             person.types("asks", "1", "approve")
             assert log.stderr is not None
             rest, complaints = log.stdout.read(), log.stderr.read()  # communicate() loses what readline() read ahead
@@ -125,7 +125,7 @@ def test_a_log_is_read_on_without_any_server(ann: Person) -> None:
         assert ann.types("job", "log", "1", "-f").out == (ann.folder / "followed").read_text()
         assert ann.types("job", "line", "1", "-f").out.startswith("job 1 Tidy up: done (housekeeper, ")
     finally:
-        ann.types("up", "--detach")
+        ann.ups()
 
 
 def test_open_tells_where_it_lies_and_what_is_nowhere_else(ann: Person) -> None:
@@ -165,7 +165,7 @@ def test_a_shell_is_walled_outlives_its_window_and_its_server(ann: Person) -> No
     again.types("exit 0\r")
     again.until("ended")
     assert again.ends() == 0
-    ann.types("up", "--detach")
+    ann.ups()
 
 
 def test_a_shell_needs_a_terminal_and_a_job_that_is_over(ann: Person) -> None:

@@ -44,7 +44,7 @@ def nowhere(person: Person, *said: Said) -> None:
 def test_a_channel_from_its_adding_to_its_removal_with_the_server_up(sink: Sink) -> None:
     with a_person(up=False) as person:
         person.settles(SETTINGS)
-        person.types("up", "--detach")
+        person.ups()
         none = person.types("channel")
         assert "midwatch channel add phone" in none.out
         added = person.types("channel", "add", "phone", text=f"{sink.url('json')}\n")
@@ -100,12 +100,12 @@ async def test_a_server_killed_while_a_message_is_on_its_way_sends_it_once_more(
         async with a_house(person.home) as before:  # raised, and nobody there to tell: the patrol finds it
             told = NoticeRaised(notice="ntc_1", session="", tier=Tier.URGENT, text="The disk is full.")
             await before.house.journal.record(told)
-        person.types("up", "--detach")
+        person.ups()
         assert await asyncio.to_thread(sink.arrived.get, timeout=PATIENCE) == "The disk is full."
         os.kill(int((person.home / "server.lock").read_text()), signal.SIGKILL)
         sink.hangs = False
         sink.release.set()
-        person.types("up", "--detach")
+        person.ups()
         assert await asyncio.to_thread(sink.arrived.get, timeout=PATIENCE) == "The disk is full."
         shown = person.types("channel", "list", "--json").json
         while shown[0]["state"] == "new":  # taken by the service; the server writes it down in a moment

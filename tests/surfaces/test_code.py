@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 def knows_a_repo(person: Person) -> None:
     """Put a repository on the books and let nobody run."""
-    person.types("up", "--detach")
+    person.ups()
     person.adds_repo()
     person.types("down")
 
@@ -61,7 +61,7 @@ def test_left_in_the_middle_the_work_is_kept_and_goes_on_at_the_next_start() -> 
             _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130, err
         assert "resumes at the next start: midwatch up --detach" in err
-        person.types("up", "--detach")
+        person.ups()
         with person.watching() as watch:
             person.types("asks", "1", "approve")
             watch.until("Job 1 is done")

@@ -50,7 +50,7 @@ def test_a_look_that_is_killed_goes_on_where_it_was(person: Person) -> None:
         watch.until("repo: Cloned.")
         os.kill(int((person.home / "server.lock").read_text()), signal.SIGKILL)
         assert looking.wait() != 0
-    person.types("up", "--detach")
+    person.ups()
     night = person.types("start", "--json").json
     entries = [one for one in person.types("replay", "--json").json if one.get("kind", "").startswith("preflight.")]
     assert [one["kind"] for one in entries].count("preflight.begun") == 1

@@ -36,6 +36,7 @@ FLAGS: dict[str, JsonValue] = {
     "server.queue_poll_seconds": 0.1,
     "jobs.min_free_memory_mib": 256,
     "jobs.min_free_disk_mib": 256,
+    "sandbox.min_free_disk_mib": 128,
 }
 STEPS = {
     Stage.MIRROR: "1 of 9: the mirror is updated",
