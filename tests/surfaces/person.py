@@ -23,8 +23,6 @@ queue_poll_seconds = 0.05
 [jobs]
 min_free_memory_mib = 64
 min_free_disk_mib = 64
-[sandbox]
-min_free_disk_mib = 64
 """
 ORDERS = """\
 level = "{level}"

@@ -164,7 +164,8 @@ def test_a_disk_that_fills_up_in_the_night_loses_nothing_and_the_night_goes_on()
     person.home.mkdir()
     try:
         with tiny_disk(person.home, "size=24m"):
-            person.settles(SETTINGS.replace("disk_mib = 64", "disk_mib = 1"))  # of jobs to start, and of running ones
+            little = "min_free_disk_mib = 1"  # for jobs to start, and for those that run
+            person.settles(SETTINGS.replace("min_free_disk_mib = 64", little) + f"[sandbox]\n{little}\n")
             person.ups()
             try:
                 fill_and_free(person)
