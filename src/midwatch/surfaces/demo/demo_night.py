@@ -37,7 +37,11 @@ FLAGS: dict[str, JsonValue] = {
     "jobs.min_free_memory_mib": 256,
     "jobs.min_free_disk_mib": 256,
     "sandbox.min_free_disk_mib": 128,
+    "execution.max_duration_minutes": 480,
+    "execution.idle_minutes": 480,
+    "execution.soft_box_minutes": 480,
 }
+"""The clock is faster, this machine is not: limits on a job's time would end it on a busy one."""
 STEPS = {
     Stage.MIRROR: "1 of 9: the mirror is updated",
     Stage.SETUP: "2 of 9: setup",

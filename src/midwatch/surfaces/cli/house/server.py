@@ -29,7 +29,7 @@ RestartSec=2
 [Install]
 WantedBy=default.target
 """
-PATIENCE = 30.0
+PATIENCE = 120.0
 PAGES = ("Pages: ", "Open this once ")
 """The start of the lines that give the address for a browser."""
 
