@@ -1,5 +1,6 @@
 """What every test may use: a database of either kind, and honest counts of which kinds were really tried."""
 
+import gc
 import hashlib
 import os
 from collections import Counter
@@ -195,6 +196,12 @@ class HeavyFirst:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep the order within a folder."""
         items.sort(key=lambda item: HEAVY.index(folder_of(item)) if folder_of(item) in HEAVY else len(HEAVY))
+
+
+def pytest_collection_finish() -> None:
+    """Take what was collected out of the garbage collector's sight: some million objects that stay until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def folder_of(item: pytest.Item) -> str:
