@@ -21,7 +21,7 @@ from midwatch.store.schema.columns import to_micros
 from midwatch.store.schema.migrate import bring_into_shape
 from midwatch.store.schema.tables import PROJECTED, journal
 from midwatch.surfaces.cli.shell.client import SocketConnection
-from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.report import Review
 from tests.nights.house import a_house, orders, sample_repository
 

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from pydantic import JsonValue
 
 from bench.figure import Figure, median, p99
-from midwatch.compose import House, Parts, open_house
+from midwatch.compose.house import House, Parts
+from midwatch.compose.opening import open_house
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.journal.events import Event

@@ -5,7 +5,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.figure import Figure, median
-from midwatch.compose import House, Parts, open_house
+from midwatch.compose.house import House, Parts
+from midwatch.compose.opening import open_house
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.evening.sign_orders import orders_hash

@@ -18,7 +18,8 @@ from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
 from bench.figure import Figure, median, p99
-from midwatch.compose import Parts, open_house
+from midwatch.compose.house import Parts
+from midwatch.compose.opening import open_house
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.evening import accounts

@@ -129,7 +129,7 @@ def failures() -> str:
 
 
 def every_route() -> Iterator[APIRoute]:
-    """Walk the routers of the API, whatever their modules are called; the order is the modules'."""
+    """Walk the routers of the API, whatever their modules are called."""
     for found in pkgutil.iter_modules(api.__path__):
         router = getattr(importlib.import_module(f"{api.__name__}.{found.name}"), "router", None)
         if router is not None:
@@ -138,7 +138,8 @@ def every_route() -> Iterator[APIRoute]:
 
 def routes() -> str:
     """Every route under /api/v1."""
-    named = ((method, route) for route in every_route() for method in sorted(route.methods or ()))
+    by_path = sorted(every_route(), key=lambda route: (route.path, sorted(route.methods or ())))
+    named = ((method, route) for route in by_path for method in sorted(route.methods or ()))
     return table(
         ("route", "what it does"), ((f"`{method} {route.path}`", sentence(route.endpoint)) for method, route in named)
     )

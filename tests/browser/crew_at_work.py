@@ -4,7 +4,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from midwatch.compose import Parts, open_house
+from midwatch.compose.house import Parts
+from midwatch.compose.opening import open_house
 from midwatch.engine.inline import InlineEngine
 from midwatch.terms.records import JobRow
 from tests.surfaces.doings import a_plan, fuel, hold

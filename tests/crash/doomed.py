@@ -9,7 +9,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from midwatch.compose import House, open_house
+from midwatch.compose.house import House
+from midwatch.compose.opening import open_house
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
 from midwatch.journal.entry import Entry

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.morning import merge_stack
 from midwatch.terms.records import StackRow
 from midwatch.terms.stack import StackState

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.store.read.audit import audit
-from midwatch.surfaces.queries.audit import every_entry, violations
+from midwatch.surfaces.queries.audit import violations
+from midwatch.surfaces.queries.replay import every_entry
 from tests.crash.doomed import FLAGS
 from tests.crash.oracle.alike import normalised
 from tests.crash.oracle.night import apply, start

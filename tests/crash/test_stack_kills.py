@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.store.read.audit import audit
-from midwatch.surfaces.queries.audit import every_entry, violations
+from midwatch.surfaces.queries.audit import violations
+from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.records import PullRequestRow, StackRow
 from tests.nights.house import git
 from tests.nights.stacked import EIGHT, a_dawn_of, ends

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.engine.lease import LOST_LEASE
 from midwatch.engine.work_engine import DbosQueue
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
 from midwatch.journal.events.jobs import JobClaimed
 from midwatch.store.schema.engines import open_for_engine
-from midwatch.surfaces.queries.audit import every_entry, violations
+from midwatch.surfaces.queries.audit import violations
+from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import JobRow, PullRequestRow, ReportRow
 from tests.crash.doomed import FLAGS

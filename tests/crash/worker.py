@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from midwatch.compose import open_house
+from midwatch.compose.opening import open_house
 from midwatch.surfaces.server import serve
 from tests.crash.doomed import FLAGS
 

@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 from pydantic import JsonValue
 
-from midwatch.compose import House, Parts, open_house
+from midwatch.compose.house import House, Parts
+from midwatch.compose.opening import open_house
 from midwatch.engine.inline import InlineEngine
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.journal.events import Event

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.compose import Parts, open_house
+from midwatch.compose.house import Parts
+from midwatch.compose.opening import open_house
 from midwatch.engine.inline import InlineEngine
 from midwatch.evening import projects as by_day
 from midwatch.terms.records import SettingsRow

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from midwatch.compose import House, Parts, open_house
+from midwatch.compose.house import House, Parts
+from midwatch.compose.opening import open_house
 from midwatch.engine.clocks import SteppedClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.evening import projects as by_day

@@ -12,7 +12,8 @@ from midwatch.journal.events.jobs import PullRequestMerged
 from midwatch.morning import build_stack, merge_stack
 from midwatch.ports.workspace import ProofRequest
 from midwatch.store.read.audit import audit
-from midwatch.surfaces.queries.audit import every_entry, violations
+from midwatch.surfaces.queries.audit import violations
+from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.jobs import Proof
 from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import InvocationRow, OutcomeRow, PullRequestRow, ReportRow, StackRow, TimerRow, WorkRow

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited, FuelRead, ModelCalled, ToolCallDecided
 from midwatch.journal.events.session import AskOpened
 from midwatch.terms.agents import Errand, Outcome, Tokens

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.compose import House, Parts, open_house
+from midwatch.compose.house import House, Parts
+from midwatch.compose.opening import open_house
 from midwatch.engine.inline import InlineEngine
 from midwatch.journal.events.projects import SettingsApplied
 from midwatch.terms.records import SettingsRow

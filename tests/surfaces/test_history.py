@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.morning import review as verdicts
-from midwatch.surfaces.queries.audit import every_entry
 from midwatch.surfaces.queries.names import names_of
-from midwatch.surfaces.queries.replay import replay_page
+from midwatch.surfaces.queries.replay import every_entry, replay_page
 from midwatch.surfaces.queries.why import why_advice, why_entry
 from midwatch.terms.records import ReportRow, SessionRow
 from midwatch.terms.report import Review

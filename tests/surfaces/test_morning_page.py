@@ -14,11 +14,11 @@ from fastapi import FastAPI, Request, Response
 from playwright.async_api import Page, async_playwright, expect
 from starlette.staticfiles import StaticFiles
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
 from midwatch.journal.events.morning import ReviewSubmitted
 from midwatch.surfaces.api.access import Caller
-from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.pages import morning
 from midwatch.surfaces.web.site.app import told
 from midwatch.surfaces.web.site.page import STATIC

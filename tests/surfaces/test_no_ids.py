@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.evening import projects as by_day
-from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.orders import OrderedWork
 from midwatch.terms.projects import Flag
 from midwatch.terms.records import ActRow, AskRow, JobRow, NoticeRow, PullRequestRow, ReportRow, SessionRow

@@ -53,14 +53,6 @@ def test_a_short_command_loads_only_typer_and_the_standard_library(person: Perso
     } | {name for name in loaded if name.startswith(("_", "sitecustomize"))}
 
 
-def test_reading_a_house_loads_neither_the_engine_nor_what_migrates() -> None:
-    program = (
-        "import sys, midwatch.surfaces.cli.shell.offline; print({'dbos', 'alembic', 'psycopg'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
-
-
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [

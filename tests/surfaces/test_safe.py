@@ -19,9 +19,9 @@ from midwatch.surfaces.web.site.safe import (
     address,
     block,
     markdown,
-    marked,
     plain,
 )
+from midwatch.views.text.plain import marked
 from tests.chromium import FLAGS, chromium
 from tests.surfaces.payloads import ALL, HIDDEN, XSS
 

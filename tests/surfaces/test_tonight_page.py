@@ -65,7 +65,7 @@ class Browser:
         return got.text
 
     async def draft(self) -> Orders:
-        return (await sign_orders.current_draft(self.at.house.evening)).orders
+        return (await sign_orders.current_draft(self.at.house.records)).orders
 
 
 def application(at: TestHouse) -> FastAPI:
@@ -178,7 +178,7 @@ async def test_only_an_owner_changes_the_level(tmp_path: Path) -> None:
         assert 'id="level-reason-wrong"' in text
         text = await browser.post("/tonight/level", level="full", reason="I know this house")
         assert "Current level: full" in text
-        assert await by_day.current_level(browser.at.house.evening) is Level.FULL
+        assert await by_day.current_level(browser.at.house.records, browser.at.house.loaded.settings) is Level.FULL
 
 
 async def test_one_part_changes_and_the_others_stay(tmp_path: Path) -> None:

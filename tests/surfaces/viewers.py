@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
 from midwatch.surfaces.api.access import Caller

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.evening import accounts as door
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role, Scope

@@ -10,7 +10,7 @@ import pytest
 from midwatch.errors import Misuse
 from midwatch.journal.entry import Entry
 from midwatch.morning import review
-from midwatch.surfaces.queries.audit import every_entry
+from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.pages.morning import night_rows
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import CheckResult, Dropped, JobState, Proof

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from midwatch.compose import House
 from midwatch.compose.hellos import chats, say_hello
+from midwatch.compose.house import House
 from midwatch.crew.programs import judged, version_of
 from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
 from midwatch.errors import Unknown

@@ -18,6 +18,7 @@ from midwatch.channels.log import LogChannel
 from midwatch.compose.crew import Crew, Keepers, model_doors
 from midwatch.compose.forges import Comments, ConfiguredForges, Keyring
 from midwatch.compose.preflight import Preflights
+from midwatch.compose.read_side import ReadSide
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.errors import MidwatchError
@@ -45,21 +46,16 @@ from midwatch.ports.brain import Brain
 from midwatch.ports.channel import Outlet
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.machine import Machine
-from midwatch.settings import LoadedSettings, load_settings, model_prices, secret_references
+from midwatch.settings import model_prices, secret_references
 from midwatch.settings.derived import channel_secret
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
 from midwatch.store.read.audit import Audit, audit
-from midwatch.store.read.history import SqlHistory
-from midwatch.store.read.records import SqlRecords
-from midwatch.store.reader import DatabaseReader
-from midwatch.store.schema.engines import is_sqlite
 from midwatch.store.side.credentials import SqlKeys
 from midwatch.store.side.idempotency import SqlAnswers
 from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.agents import ModelAccess
-from midwatch.terms.records import SettingsRow
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure, stand
 from midwatch.workshop.sandbox.walls.probe import IsolationFound
@@ -71,7 +67,6 @@ if TYPE_CHECKING:  # importing it imports DBOS; a reader needs no engine
     from midwatch.engine.work_engine import WorkEngine
 
 log = logging.getLogger(__name__)
-DATABASE = "midwatch.db"
 GATHER_SECONDS = 0.1
 """How late a worker may see another's entry: reading each one by itself would halve what a worker can record."""
 REST_SECONDS = 1.0
@@ -94,71 +89,42 @@ class Parts:
     """Which sandbox to build; without it, Midwatch tries which one works."""
 
 
-class House:
+class House(ReadSide):
     """Every part of one running Midwatch."""
 
+    journal: SqlJournal
+
     def __init__(self, home: Path, *, flags: dict[str, JsonValue] | None = None, parts: Parts | None = None) -> None:
-        self.home = home
-        self._flags = flags
         self.parts = parts = parts or Parts()
-        self.loaded: LoadedSettings = load_settings(home, flags=flags)
-        self.url = database_url(home, self.loaded)
-        self.writer, self.reader = DatabaseWriter(self.url), DatabaseReader(self.url)
-        self.clock = parts.clock
+        super().__init__(home, flags=flags, clock=parts.clock)
         self.ids = parts.ids or Ulids(parts.clock)
+        self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         self.redactor = Redactor()
         self.vault = Vault({}, told=self.redactor.know)
-        scrub = EntryRedactor(self.redactor)
-        self.journal = SqlJournal(self.writer, self.reader, url=self.url, clock=self.clock, ids=self.ids, scrub=scrub)
-        self.records = SqlRecords(self.reader)
-        self.history = SqlHistory(self.reader)
-        self.blobs = FolderBlobs(home / "blobs", scrub=self.redactor.redact_bytes)
+        self._open_for_writing()
         self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)
         self.crew = Crew(dict(parts.agents), parts.models, fixed=True) if parts.agents else Crew()
         keys = Keyring(self.vault, lambda: self.loaded.settings)
         self.workshop = Workshop(home, self._enclosure(), reveals=self.redactor.reveals, keys=keys)
         self.forges = ConfiguredForges(self.workshop.mirrors, self.vault, self.clock, lambda: self.loaded.settings)
-        self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         self.doors = self._model_doors()
         self.outlet = AppriseOutlet(self._address, lambda: self.loaded.settings)
+        self.evening = self._evening()
         self.night = self._night()
-        self.evening = Evening(
-            journal=self.journal,
-            records=self.records,
-            clock=self.clock,
-            ids=self.ids,
-            loaded=lambda: self.loaded,
-            inspector=self.workshop.mirrors,
-            agents=self.crew.agents.keys(),
-        )
+        self.morning = self._morning()
         self.entrance = self._entrance()
-        self.answers = SqlAnswers(self.writer, self.reader)
-        self.morning = Morning(
-            journal=self.journal,
-            records=self.records,
-            blobs=self.blobs,
-            clock=self.clock,
-            ids=self.ids,
-            settings=lambda: self.loaded.settings,
-            mirrors=self.workshop.mirrors,
-            proofs=self.workshop.proofs,
-            upkeep=self.workshop.upkeep,
-            merges=self.workshop.merger,
-            forge=self.forges.local,
-            comments=Comments(self.forges, self.night),
-            door=TracedDoor(self.journal),
-        )
         self._heard_upto = 0
-        self.pages = ""  # the address of the pages, while they are served
         self.timers = TimerLoop(self.night)
         self.forge_watch = ForgeWatch(self.night)
-        self.performer = Performer(
-            self.night,
-            close_job=lambda journal, job: job_records.close_job(replace(self.morning, journal=journal), job),
-            debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
-            evening=Preflights(self),
-            stack=lambda journal, stack: build_stack.make(replace(self.morning, journal=journal), stack),
-        )
+        self.performer = self._performer()
+
+    def _open_for_writing(self) -> None:
+        """Open what reading does not need: the writer, the journal that records, and blobs without secrets."""
+        self.writer = DatabaseWriter(self.url)
+        scrub = EntryRedactor(self.redactor)
+        self.journal = SqlJournal(self.writer, self.reader, url=self.url, clock=self.clock, ids=self.ids, scrub=scrub)
+        self.blobs = FolderBlobs(self.home / "blobs", scrub=self.redactor.redact_bytes)
+        self.answers = SqlAnswers(self.writer, self.reader)
 
     def _model_doors(self) -> ModelProxies:
         keepers = Keepers(
@@ -171,6 +137,17 @@ class House:
             worker=self.worker,
         )
         return model_doors(keepers, self.home)
+
+    def _evening(self) -> Evening:
+        return Evening(
+            journal=self.journal,
+            records=self.records,
+            clock=self.clock,
+            ids=self.ids,
+            loaded=lambda: self.loaded,
+            inspector=self.workshop.mirrors,
+            agents=self.crew.agents.keys(),
+        )
 
     def _night(self) -> Night:
         return Night(
@@ -195,6 +172,32 @@ class House:
             networks=RoomNetworks(self.journal, self.vault, self.doors),
             models=self.crew.models,
             worker=self.worker,
+        )
+
+    def _morning(self) -> Morning:
+        return Morning(
+            journal=self.journal,
+            records=self.records,
+            blobs=self.blobs,
+            clock=self.clock,
+            ids=self.ids,
+            settings=lambda: self.loaded.settings,
+            mirrors=self.workshop.mirrors,
+            proofs=self.workshop.proofs,
+            upkeep=self.workshop.upkeep,
+            merges=self.workshop.merger,
+            forge=self.forges.local,
+            comments=Comments(self.forges, self.night),
+            door=TracedDoor(self.journal),
+        )
+
+    def _performer(self) -> Performer:
+        return Performer(
+            self.night,
+            close_job=lambda journal, job: job_records.close_job(replace(self.morning, journal=journal), job),
+            debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+            evening=Preflights(self),
+            stack=lambda journal, stack: build_stack.make(replace(self.morning, journal=journal), stack),
         )
 
     async def _address(self, channel: str) -> str:
@@ -226,10 +229,8 @@ class House:
         )
 
     async def reload_settings(self) -> None:
-        """Load the settings with their stored versions; called at start and whenever a version is applied."""
-        applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
-        stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
-        self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
+        """Load the settings with their stored versions, and apply them to every part."""
+        await super().reload_settings()
         self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
         await asyncio.to_thread(self.crew.call, self.loaded.settings)
         self.workshop.refit(self._enclosure())
@@ -269,15 +270,4 @@ class House:
         await self.forges.close()
         self.outlet.close()
         await self.writer.close()
-        await self.reader.close()
-
-
-def database_url(home: Path, loaded: LoadedSettings) -> str:
-    """Return the database of the settings; by default SQLite in the data folder."""
-    return loaded.settings.database.url or f"sqlite:///{home / DATABASE}"
-
-
-def has_database(home: Path) -> bool:
-    """Return whether there is a database to read; one on another machine is assumed to exist."""
-    url = database_url(home, load_settings(home))
-    return not is_sqlite(url) or (home / DATABASE).exists()
+        await super().dispose()

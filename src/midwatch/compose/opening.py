@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from midwatch.compose.house import House, Parts, database_url
+from midwatch.compose.house import House, Parts
+from midwatch.compose.read_side import database_url
 from midwatch.engine.folder_lock import FolderLock
 from midwatch.engine.loops import Loop, going_on
 from midwatch.errors import MidwatchError
@@ -16,6 +17,7 @@ from midwatch.settings import load_settings
 from midwatch.settings.folder import prepare_folder
 from midwatch.store.schema.engines import is_sqlite, open_for_engine, open_lease_writer
 
+__all__ = ["going_on", "open_house"]
 REST_SECONDS = 1.0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.crew.roster import Recruit
 from midwatch.errors import MidwatchError, Misuse
 from midwatch.gateway.metering import (

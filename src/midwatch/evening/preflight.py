@@ -17,7 +17,7 @@ async def begin(evening: Evening, *, by: str, to_sign: bool = False, anyway: boo
     `to_sign` first raises what keeps the orders from being signed whatever a preflight finds, and accepts a recent
     preflight that found nothing bad; with `anyway`, any recent one.
     """
-    session = await sign_orders.current_draft(evening)
+    session = await sign_orders.current_draft(evening.records)
     await _refuse_unsignable(evening, session.orders, thoroughly=to_sign)
     plan = await plan_of(evening, session.orders)
     last = await latest(evening, session)

@@ -20,9 +20,10 @@ from midwatch.journal.events.projects import (
     WorkAdded,
     WorkChanged,
 )
+from midwatch.ports.journal import Records
 from midwatch.rules.checks.discovery import FOUND, NONE
 from midwatch.rules.gate.levels import Price, TrackRecord, may_set
-from midwatch.settings import check_changes, refuse_foreign
+from midwatch.settings import Settings, check_changes, refuse_foreign
 from midwatch.terms.projects import Flag, Horizon, Project, WorkStatus, name_of
 from midwatch.terms.records import (
     EvaluationRow,
@@ -212,18 +213,18 @@ async def _open_proposal(evening: Evening, name: str) -> SettingsRow:
     return row
 
 
-async def current_level(evening: Evening) -> Level:
+async def current_level(records: Records, settings: Settings) -> Level:
     """Return the level in force; until one is set, the settings' level."""
-    standing = await evening.records.find(StandingRow)
-    return standing[0].level if standing else evening.loaded().settings.gate.level
+    standing = await records.find(StandingRow)
+    return standing[0].level if standing else settings.gate.level
 
 
 async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = False, reason: str = "") -> Level:
     """Set the level; a higher one needs the required track record, or a reason to override it."""
-    current = await current_level(evening)
+    current = await current_level(evening.records, evening.loaded().settings)
     gate = evening.loaded().settings.gate
     price = Price(rounds_at_observe=gate.rounds_at_observe, nights_per_step=gate.clean_nights_per_step)
-    record = await track_record(evening)
+    record = await track_record(evening.records)
     verdict = may_set(current, wanted, record, price=price, forced_because=reason if forced else "")
     if not verdict.allowed:
         raise Refused(
@@ -236,14 +237,14 @@ async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = 
     return wanted
 
 
-async def track_record(evening: Evening) -> TrackRecord:
+async def track_record(records: Records) -> TrackRecord:
     """Count the rounds and nights that the rule for levels asks for."""
-    sessions = await evening.records.find(SessionRow, ad_hoc=False)
+    sessions = await records.find(SessionRow, ad_hoc=False)
     observed = {row.id for row in sessions if row.level is Level.OBSERVE}
-    rounds = [row for row in await evening.records.find(RoundRow, state="ended") if row.session in observed]
+    rounds = [row for row in await records.find(RoundRow, state="ended") if row.session in observed]
     clean = 0
     for session in reversed([row for row in sessions if row.started_at]):
-        flags = [flag for row in await evening.records.find(EvaluationRow, session=session.id) for flag in row.flags]
+        flags = [flag for row in await records.find(EvaluationRow, session=session.id) for flag in row.flags]
         if FlagKind.UNSAFE.value in flags:
             break
         clean += 1

@@ -20,6 +20,7 @@ from midwatch.journal.events.session import (
     SessionOpened,
     SessionStarted,
 )
+from midwatch.ports.journal import Records
 from midwatch.rules.paths import require_patterns
 from midwatch.settings import session_limits
 from midwatch.settings.zone import local_time
@@ -56,9 +57,9 @@ async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") 
     return await evening.records.get(SessionRow, opened.session)
 
 
-async def current_draft(evening: Evening) -> SessionRow:
+async def current_draft(records: Records) -> SessionRow:
     """Find the orders that wait to be signed."""
-    open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
+    open_drafts = await records.find(SessionRow, state=SessionState.BRIEFING)
     if not open_drafts:
         raise Unknown(
             "There are no orders to sign.",
@@ -72,7 +73,7 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
 
     `shown` is the hash of the sheet the person looked at; another sheet is not signed in its place.
     """
-    session = await current_draft(evening)
+    session = await current_draft(evening.records)
     orders = session.orders
     if shown and shown != orders_hash(orders):
         raise Stale("The orders have changed since you looked.", hint="Read the sheet again, then sign it.")
@@ -112,7 +113,7 @@ async def _events(
     if orders.until is not None:
         ends_at = min(ends_at, orders.until)
     items, added = await _items(evening, orders, projects)
-    before, signed = await current_level(evening), orders_hash(orders)
+    before, signed = await current_level(evening.records, evening.loaded().settings), orders_hash(orders)
     known = await evening.records.find(PreflightRow, session=session.id, orders_hash=signed, state=PreflightState.ENDED)
     earlier = await evening.records.find(SessionRow, state=SessionState.DEBRIEF)
     return [

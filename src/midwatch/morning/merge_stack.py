@@ -8,6 +8,7 @@ from midwatch.journal.events.stack import StackCommented, StackMerged, StackUndo
 from midwatch.morning.roles import Morning
 from midwatch.ports.door import Effect
 from midwatch.ports.forge import BranchAdvance, Commenter
+from midwatch.ports.journal import Records
 from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
@@ -18,16 +19,16 @@ LOCAL = "local"
 ANEW = "Check again which branches go together: midwatch stack check --project {project}"
 
 
-async def newest(morning: Morning, project: str = "") -> StackRow:
+async def newest(records: Records, project: str = "") -> StackRow:
     """Find the newest stack of a project; without a name, of the only project that has one."""
-    rows = await morning.records.find(StackRow)
+    rows = await records.find(StackRow)
     if project:
-        named = await morning.records.get(ProjectRow, project)
+        named = await records.get(ProjectRow, project)
         rows = tuple(row for row in rows if row.project == named.id)
     if not rows:
         raise Unknown("There is no stack yet.", hint="Make one: midwatch stack check --project NAME")
     if len({row.project for row in rows}) > 1:
-        known = await morning.records.find(ProjectRow, id=tuple({row.project for row in rows}))
+        known = await records.find(ProjectRow, id=tuple({row.project for row in rows}))
         names = ", ".join(sorted(row.name for row in known))
         raise Refused(f"There are stacks in {names}.", hint="Say which: --project NAME")
     return rows[-1]

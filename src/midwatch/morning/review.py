@@ -5,6 +5,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
 from midwatch.morning.roles import Morning
+from midwatch.ports.journal import Records
 from midwatch.rules.morning import scores
 from midwatch.terms.money import four_digits
 from midwatch.terms.projects import SessionState
@@ -12,24 +13,24 @@ from midwatch.terms.records import OutcomeRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.report import Review, ReviewOutcome, ScoreParts
 
 
-async def last_report(morning: Morning, night: str = "") -> tuple[SessionRow, ReportRow]:
+async def last_report(records: Records, night: str = "") -> tuple[SessionRow, ReportRow]:
     """Find the night's report, the newest unless one is named."""
     if night:
-        session = await morning.records.get(SessionRow, night)
-        reports = await morning.records.find(ReportRow, session=session.id)
+        session = await records.get(SessionRow, night)
+        reports = await records.find(ReportRow, session=session.id)
         if not reports:
             raise Unknown(f"{session.called} has no brief yet.", hint="Watch it: midwatch watch")
         return session, reports[-1]
-    nights = tuple(row.id for row in await morning.records.find(SessionRow, ad_hoc=False))
-    reports = await morning.records.find(ReportRow, session=nights) or await morning.records.find(ReportRow)
+    nights = tuple(row.id for row in await records.find(SessionRow, ad_hoc=False))
+    reports = await records.find(ReportRow, session=nights) or await records.find(ReportRow)
     if not reports:
         raise Unknown("There is no brief yet: no night has ended.", hint="Begin one: midwatch brief --example")
-    return await morning.records.get(SessionRow, reports[-1].session), reports[-1]
+    return await records.get(SessionRow, reports[-1].session), reports[-1]
 
 
 async def submit(morning: Morning, review: Review, *, by: str, night: str = "") -> SessionRow:
     """Store the verdicts, score each run after review, and end the session. A second review replaces the first."""
-    session, report = await last_report(morning, night)
+    session, report = await last_report(morning.records, night)
     if session.state not in {SessionState.DEBRIEF, SessionState.ENDED}:
         raise Refused(f"{session.called} is not over yet.", hint="Stop it first: midwatch stop")
     known = {one.id for one in report.recommendations}

@@ -1,6 +1,7 @@
-"""The journal, its readers, the queue behind it, and large content by hash."""
+"""The journal, its readers, the queue behind it, large content by hash, and answers by idempotency key."""
 
 from collections.abc import AsyncIterator, Iterable
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from midwatch.journal.entry import Entry
@@ -83,3 +84,14 @@ class Blobs(Protocol):
     async def fetch(self, name: str) -> bytes:
         """Read the content and check it against its name."""
         ...
+
+
+class StoredAnswer(Term):
+    """What was asked under a key, and what was answered; no status means not answered yet."""
+
+    id: str
+    request: str
+    status: int | None = None
+    kind: str = ""
+    body: str = ""
+    at: datetime

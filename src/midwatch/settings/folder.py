@@ -43,3 +43,8 @@ def prepare_folder(home: Path) -> None:
         raise Exhausted(said, hint="Free some disk space or name another folder with MIDWATCH_HOME.") from error
     if shutil.which("git") is None:
         raise Broken("git is not installed.", hint="Install it, for example: apt install git")
+
+
+def job_log(home: Path, job: str, name: str = "agent") -> Path:
+    """The path of one of a job's logs."""
+    return home / "jobs" / job / f"{name}.log"

@@ -3,29 +3,27 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from midwatch.errors import Refused, Stale
+from midwatch.errors import Stale
 from midwatch.journal.entry import FIRST_CHAIN, Entry, Link, canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.follows import follows
-from midwatch.journal.upcasts import read_event
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.journal import Queue
-from midwatch.store.notify import Wake
 from midwatch.store.projectors import project
+from midwatch.store.read.entries import JournalReader, placed, read_entry
 from midwatch.store.reader import DatabaseReader
 from midwatch.store.redaction import Draft, Scrub, clean_text, drafted
-from midwatch.store.schema.columns import from_micros, to_micros
+from midwatch.store.schema.columns import to_micros
 from midwatch.store.schema.tables import journal
 from midwatch.store.writer import DatabaseWriter
 
-PAGE = 500
 # Built once: making a statement costs more than sending it.
 SEEN_OR_HEAD = (
     sa.select(journal.c.seq, journal.c.key, journal.c.kind, journal.c.payload_hash, journal.c.chain)
@@ -58,7 +56,7 @@ class Appended(NamedTuple):
     queued: bool = False
 
 
-class SqlJournal:
+class SqlJournal(JournalReader):
     """Appends, projects and queues in one transaction: all or nothing, even if the process is killed."""
 
     def __init__(
@@ -71,9 +69,8 @@ class SqlJournal:
         ids: Ids,
         scrub: Scrub | None = None,
     ) -> None:
+        super().__init__(reader, url=url)
         self._writer = writer
-        self._reader = reader
-        self._url = url
         self._clock = clock
         self._ids = ids
         self._scrub = scrub
@@ -166,7 +163,7 @@ class SqlJournal:
         pairs = list(zip(rows, draft.events, draft.bodies, strict=False))
         if len(rows) != len(draft.events) or not all(self._same(*pair) for pair in pairs):
             raise Stale(f"The key {draft.key} was used before, for something else.", hint="Use a new key.")
-        return tuple(_placed(row, event) for row, event, _ in pairs)
+        return tuple(placed(row, event) for row, event, _ in pairs)
 
     def _same(self, row: Any, event: Event, body: str) -> bool:
         """Compare with what was written; a secret that was added since then makes no difference."""
@@ -181,42 +178,3 @@ class SqlJournal:
         key = clean_text(key, self._scrub)
         row = await self._reader.first(sa.select(journal).where(journal.c.key == key))
         return None if row is None else read_entry(row)
-
-    async def entries(self, *, after: int = 0, limit: int = 1000, kinds: tuple[str, ...] = ()) -> tuple[Entry, ...]:
-        """Read entries in order."""
-        query = sa.select(journal).where(journal.c.seq > after, journal.c.payload.is_not(None))
-        if kinds:
-            query = query.where(journal.c.kind.in_(kinds))
-        rows = await self._reader.rows(query.order_by(journal.c.seq).limit(limit))
-        return tuple(read_entry(row) for row in rows)
-
-    async def tail(self, *, after: int, gather: float = 0.0) -> AsyncIterator[Entry]:
-        """Follow the journal from any process, without gap or duplicate."""
-        async with Wake(self._url) as wake:  # listening before the first read, so that nothing is missed
-            while True:
-                page = await self.entries(after=after, limit=PAGE)
-                for entry in page:
-                    after = entry.seq
-                    yield entry
-                if len(page) < PAGE:  # an entry appended after this page was read has already caused a wake-up
-                    await wake.wait(gather)
-
-
-def read_entry(row: Any) -> Entry:
-    """Turn a row into an entry, upgrading old shapes."""
-    if row.payload is None:
-        raise Refused(
-            f"The content of entry {row.seq} was redacted.", hint="Read it in a backup that was made before that."
-        )
-    return _placed(row, read_event(row.kind, json.loads(row.payload)))
-
-
-def _placed(row: Any, event: Event) -> Entry:
-    return Entry(
-        seq=row.seq,
-        at=from_micros(row.at),
-        actor=row.actor,
-        key=row.key,
-        because=tuple(json.loads(row.because)),
-        event=event,
-    )

@@ -6,8 +6,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from midwatch.journal.entry import FIRST_CHAIN, Link, canonical, digest
-from midwatch.store.journal import read_entry
 from midwatch.store.projectors import project
+from midwatch.store.read.entries import read_entry
 from midwatch.store.schema.tables import PROJECTED, journal
 
 BATCH = 2000

@@ -15,7 +15,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import Misuse
 from midwatch.evening.accounts import anybody, invite
 from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET

@@ -10,6 +10,7 @@ from midwatch.errors import MidwatchError
 from midwatch.ports.credentials import GitCredentials
 from midwatch.ports.network import RoomNetwork
 from midwatch.ports.workspace import JobPlace, ProofRequest, RoomRequest
+from midwatch.settings.folder import job_log
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Bundle, Change, CheckResult, Proof
 from midwatch.terms.trust import Isolation
@@ -166,9 +167,9 @@ class SandboxRooms:
 
     def log(self, job: str, name: str) -> Path:
         """Return the path of a job's log."""
-        folder = self._home / "jobs" / job
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"{name}.log"
+        path = job_log(self._home, job, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
 
 
 class CheckoutQuarantine:

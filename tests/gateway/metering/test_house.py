@@ -4,7 +4,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from midwatch.compose import House, open_house
+from midwatch.compose.house import House
+from midwatch.compose.opening import open_house
 from midwatch.gateway.metering import ProxyTimeouts
 from midwatch.gateway.metering.upstream import OutgoingRequest, SendProgress
 from midwatch.store.schema.tables import reservations

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from midwatch.store.journal import read_entry
 from midwatch.store.projectors import project
+from midwatch.store.read.entries import read_entry
 from midwatch.store.rebuild import fingerprint, verify_chain
 from midwatch.store.schema.engines import open_for_audit
 from midwatch.store.schema.tables import journal, meta

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 import sqlalchemy as sa
 
 from midwatch.journal.entry import Entry, canonical
-from midwatch.store.journal import read_entry
+from midwatch.store.read.entries import read_entry
 from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema import tables
 from midwatch.store.schema.tables import journal

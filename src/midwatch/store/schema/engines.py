@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+if TYPE_CHECKING:  # importing it imports the ORM, and only the lease on PostgreSQL needs it
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 BUSY_MS = 30_000
 READERS = 4
@@ -167,8 +169,10 @@ def begin_unsynced(engine: sa.Engine) -> Iterator[sa.Connection]:
             _pragmas(raw, "synchronous=FULL")
 
 
-def open_lease_writer(url: str) -> AsyncEngine:
+def open_lease_writer(url: str) -> "AsyncEngine":
     """Open PostgreSQL for what is written beside the journal: a heartbeat never waits for the append lock."""
+    from sqlalchemy.ext.asyncio import create_async_engine  # noqa: PLC0415  as above
+
     return create_async_engine(
         _driver(url, sync=False), pool_size=2, pool_pre_ping=True, connect_args={"options": POSTGRES_LIMITS}
     )

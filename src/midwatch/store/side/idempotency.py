@@ -1,26 +1,15 @@
 """Answers given under an idempotency key, so that a request sent twice is carried out once."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import sqlalchemy as sa
 
+from midwatch.ports.journal import StoredAnswer
 from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema.tables import answers
 from midwatch.store.writer import DatabaseWriter
-from midwatch.terms.term import Term
 
 KEPT = timedelta(days=2)
-
-
-class StoredAnswer(Term):
-    """What was asked under a key, and what was answered; no status means not answered yet."""
-
-    id: str
-    request: str
-    status: int | None = None
-    kind: str = ""
-    body: str = ""
-    at: datetime
 
 
 class SqlAnswers:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from fastapi import Depends, Request
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import Refused
 from midwatch.terms.people import LOWEST_ROLE, Role, Scope
 
@@ -64,4 +64,5 @@ class Needs:
         )
 
 
-Reads, Answers, Operates, Governs = (Depends(Needs(scope)) for scope in Scope)
+NEEDS = {scope: Depends(Needs(scope)) for scope in Scope}
+Reads, Answers, Operates, Governs = NEEDS.values()

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter
 from pydantic import Field, JsonValue
 
-from midwatch.compose import House
 from midwatch.compose import agent_status as crew
+from midwatch.compose.house import House
 from midwatch.compose.program_hello import hello_by_program
 from midwatch.errors import Misuse, Refused
 from midwatch.evening import projects as by_day

@@ -11,14 +11,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from midwatch.compose import House
-from midwatch.errors import MidwatchError, Misuse, Unknown
-from midwatch.surfaces.api import agents, channels, day, jobs, morning, night, people, preflight, stacks, status
+from midwatch.compose.house import House
+from midwatch.errors import MidwatchError, Unknown
+from midwatch.surfaces.api import agents, channels, day, jobs, morning, night, people, preflight, reading, stacks
 from midwatch.surfaces.api import code as commanding
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.api.ascii_json import AsciiJson
 from midwatch.surfaces.api.idempotency import OnlyOnce
-from midwatch.surfaces.api.problems import RESPONSES, problem, unforeseen
+from midwatch.surfaces.api.problems import RESPONSES, malformed, problem, unforeseen
 from midwatch.terms.people import Role
 from midwatch.terms.term import Term
 
@@ -36,15 +36,15 @@ def make_app(house: House) -> ASGIApp:
 def fit(app: FastAPI, house: House, tell: Teller) -> None:
     """Add the API's routes and the one error format to an application."""
     app.state.house = house
-    for part in (day, status, night, commanding, jobs, morning, stacks, people, agents, channels, preflight):
+    for part in (reading, day, night, commanding, jobs, morning, stacks, people, agents, channels, preflight):
         app.include_router(part.router, prefix=PREFIX, responses=RESPONSES)
 
     async def ours(request: Request, error: Exception) -> Response:
         return tell(request, error if isinstance(error, MidwatchError) else unforeseen(error))
 
-    async def malformed(request: Request, error: Exception) -> Response:
+    async def misasked(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)  # noqa: S101  registered for nothing else
-        return tell(request, _malformed(error))
+        return tell(request, malformed([one | {"loc": one["loc"][1:]} for one in error.errors()]))
 
     async def elsewhere(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
@@ -59,7 +59,7 @@ def fit(app: FastAPI, house: House, tell: Teller) -> None:
 
     app.add_exception_handler(MidwatchError, ours)
     app.add_exception_handler(Exception, ours)
-    app.add_exception_handler(RequestValidationError, malformed)
+    app.add_exception_handler(RequestValidationError, misasked)
     app.add_exception_handler(HTTPException, elsewhere)
     _health(app, house)
     _describe(app)
@@ -104,15 +104,6 @@ def _health(app: FastAPI, house: House) -> None:
 def in_json(_: Request, error: MidwatchError) -> Response:
     """Return an error as JSON."""
     return AsciiJson(problem(error), status_code=error.status)
-
-
-def _malformed(error: RequestValidationError) -> Misuse:
-    first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-    expected = first.get("ctx", {}).get("expected", "")
-    if expected:
-        return Misuse(f"{field} cannot be {first['input']!r}.", hint=f"It may be {expected}.")
-    return Misuse(f"{field}: {first['msg']}.", hint="The shapes are at /openapi.json.")
 
 
 class OwnerAtSocket:

@@ -1,4 +1,4 @@
-"""Routes of the day: projects, goals, work, settings, the level."""
+"""Routes that change the day: projects, goals, work, settings, the level."""
 
 from typing import Any, Literal
 
@@ -7,8 +7,9 @@ from pydantic import Field, JsonValue
 
 from midwatch.evening import projects as by_day
 from midwatch.settings import diff, parse_value
-from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
-from midwatch.surfaces.api.paging import ThePage
+from midwatch.surfaces.api.access import Governs, Operates, Person, TheHouse
+from midwatch.surfaces.queries.day import LevelSet, SettingDifference, difference
+from midwatch.surfaces.queries.reads import fields
 from midwatch.terms.projects import Flag, Horizon, WorkStatus
 from midwatch.terms.records import GoalRow, ProjectRow, SettingsRow, WorkRow
 from midwatch.terms.term import Term
@@ -16,14 +17,6 @@ from midwatch.terms.trust import Level
 
 router = APIRouter()
 Shown = dict[str, Any]
-
-
-class ProjectWhole(ProjectRow):
-    """A project with its goals and work, and where its work is delivered."""
-
-    goals: tuple[GoalRow, ...]
-    work: tuple[WorkRow, ...]
-    delivers_to: str
 
 
 class GoalClosing(Term):
@@ -34,42 +27,10 @@ class GoalClosing(Term):
     status: Literal["reached", "dropped"]
 
 
-class SettingShown(Term):
-    """One setting: its value, its default, and where the value comes from."""
-
-    key: str
-    value: JsonValue
-    default: JsonValue
-    source: str
-    description: str
-
-
-class SettingDifference(Term):
-    """What a proposal would change, and what overrides it."""
-
-    key: str
-    old: JsonValue
-    new: JsonValue
-    overruled_by: str
-
-
 class SettingsProposal(SettingsRow):
     """A proposal with what it would change now."""
 
     diff: tuple[SettingDifference, ...]
-
-
-class LevelSet(Term):
-    """The level now."""
-
-    level: Level
-
-
-class LevelShown(LevelSet):
-    """The level, and the track record that a higher one needs."""
-
-    observed_rounds: int
-    clean_nights: int
 
 
 def shown(row: Term) -> Shown:
@@ -105,28 +66,11 @@ class FlagEdit(Term):
     on: bool
 
 
-@router.get("/projects", dependencies=[Reads])
-async def projects(house: TheHouse, page: ThePage) -> list[ProjectRow]:
-    """List the projects."""
-    return list(page.of(await house.records.find(ProjectRow, removed=False)))
-
-
 @router.post("/projects", dependencies=[Operates])
 async def add_project(house: TheHouse, person: Person, new: NewProject) -> ProjectRow:
     """Add a repository."""
     given = new.model_dump(exclude={"path"})
     return await by_day.add_project(house.evening, new.path, by=person, **given)
-
-
-@router.get("/projects/{name}", dependencies=[Reads], response_model=ProjectWhole)
-async def project(house: TheHouse, name: str) -> Shown:
-    """Show one project with its goals and work."""
-    row = await house.records.get(ProjectRow, name)
-    goals = await house.records.find(GoalRow, project=row.id, current=True)
-    items = await house.records.find(WorkRow, project=row.id)
-    forge = row.forge or house.loaded.settings.forges.at(row.path)
-    more = {"goals": [shown(one) for one in goals], "work": [shown(one) for one in items], "delivers_to": forge}
-    return shown(row) | more
 
 
 @router.patch("/projects/{name}", dependencies=[Operates])
@@ -162,13 +106,6 @@ class GoalEnd(Term):
     reached: bool
 
 
-@router.get("/goals", dependencies=[Reads])
-async def goals(house: TheHouse, project: str = "") -> list[GoalRow]:
-    """List current goals."""
-    where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
-    return list(await house.records.find(GoalRow, current=True, **where))
-
-
 @router.post("/goals", dependencies=[Operates])
 async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> GoalRow:
     """State a goal."""
@@ -199,13 +136,6 @@ class WorkEdit(Term):
     next_step: str | None = None
 
 
-@router.get("/work", dependencies=[Reads])
-async def work(house: TheHouse, page: ThePage, project: str = "") -> list[WorkRow]:
-    """List work items."""
-    where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
-    return list(page.of(await house.records.find(WorkRow, **where)))
-
-
 @router.post("/work", dependencies=[Operates])
 async def add_work(house: TheHouse, person: Person, new: NewWork) -> WorkRow:
     """Add a work item."""
@@ -225,44 +155,14 @@ class NewSettings(Term):
     note: str = ""
 
 
-@router.get("/settings", dependencies=[Reads], response_model=list[SettingShown])
-async def settings(house: TheHouse) -> list[Shown]:
-    """List every setting with its value, default and source."""
-    await house.reload_settings()
-    return [
-        {
-            "key": row.key,
-            "value": row.value,
-            "default": row.default,
-            "source": row.source,
-            "description": row.description,
-        }
-        for row in house.loaded.rows()
-    ]
-
-
-@router.get("/settings/proposals", dependencies=[Reads])
-async def proposals(house: TheHouse, page: ThePage) -> list[SettingsRow]:
-    """List proposed, applied and discarded changes."""
-    return list(page.of(await house.records.find(SettingsRow)))
-
-
-@router.post("/settings/proposals", dependencies=[Operates], response_model=SettingsProposal)
-async def propose(house: TheHouse, person: Person, new: NewSettings) -> Shown:
+@router.post("/settings/proposals", dependencies=[Operates])
+async def propose(house: TheHouse, person: Person, new: NewSettings) -> SettingsProposal:
     """Propose a change and show what it would do."""
     changes = {key: parse_value(key, value) if isinstance(value, str) else value for key, value in new.changes.items()}
     await house.reload_settings()
     differences = diff(house.loaded, changes)
     row = await by_day.propose_settings(house.evening, changes, by=person, note=new.note)
-    return shown(row) | {"diff": [_difference(one) for one in differences]}
-
-
-@router.get("/settings/proposals/{name}/diff", dependencies=[Reads], response_model=list[SettingDifference])
-async def proposal_diff(house: TheHouse, name: str) -> list[Shown]:
-    """Show what a proposal would change now."""
-    row = await house.records.get(SettingsRow, name)
-    await house.reload_settings()
-    return [_difference(one) for one in diff(house.loaded, row.changes)]
+    return SettingsProposal(**fields(row), diff=tuple(difference(one) for one in differences))
 
 
 @router.post("/settings/proposals/{name}/apply", dependencies=[Governs])
@@ -282,10 +182,6 @@ async def discard(house: TheHouse, person: Person, name: str) -> SettingsRow:
     return await house.records.get(SettingsRow, name)
 
 
-def _difference(one: Any) -> Shown:
-    return {"key": one.key, "old": one.old, "new": one.new, "overruled_by": one.overruled_by}
-
-
 class LevelEdit(Term):
     """A level to set."""
 
@@ -294,19 +190,8 @@ class LevelEdit(Term):
     reason: str = ""
 
 
-@router.get("/level", dependencies=[Reads], response_model=LevelShown)
-async def level(house: TheHouse) -> Shown:
-    """Return the current level."""
-    seen = await by_day.track_record(house.evening)
-    return {
-        "level": (await by_day.current_level(house.evening)).value,
-        "observed_rounds": seen.valid_rounds,
-        "clean_nights": seen.clean_nights,
-    }
-
-
-@router.put("/level", dependencies=[Governs], response_model=LevelSet)
-async def set_level(house: TheHouse, person: Person, edit: LevelEdit) -> Shown:
+@router.put("/level", dependencies=[Governs])
+async def set_level(house: TheHouse, person: Person, edit: LevelEdit) -> LevelSet:
     """Set the level."""
     now = await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)
-    return {"level": now.value}
+    return LevelSet(level=now)

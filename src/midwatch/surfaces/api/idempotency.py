@@ -6,8 +6,9 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from midwatch.compose import House, StoredAnswer
+from midwatch.compose.house import House
 from midwatch.errors import MidwatchError, Misuse, Stale
+from midwatch.ports.journal import StoredAnswer
 from midwatch.surfaces.api.ascii_json import AsciiJson
 from midwatch.surfaces.api.problems import problem
 

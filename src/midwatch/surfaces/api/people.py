@@ -9,7 +9,6 @@ from midwatch.errors import Refused
 from midwatch.evening import accounts as door
 from midwatch.surfaces.api.access import Governs, Person, Reads, TheCaller, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
-from midwatch.surfaces.api.paging import ThePage
 from midwatch.terms.people import Role, Scope
 from midwatch.terms.records import PersonRow, TokenRow
 from midwatch.terms.term import Term
@@ -67,12 +66,6 @@ async def me(caller: TheCaller) -> Shown:
     return {"name": caller.name, "role": caller.role.value, "scopes": sorted(caller.scopes), "way": caller.way}
 
 
-@router.get("/people", dependencies=[Governs])
-async def people(house: TheHouse, page: ThePage) -> list[PersonRow]:
-    """List who may log in."""
-    return list(page.of(await house.records.find(PersonRow, removed=False)))
-
-
 @router.post("/people/links", dependencies=[Governs], response_model=LinkMade)
 async def link(house: TheHouse, person: Person, new: NewLink) -> Shown:
     """Make a one-time link, for a new person or for the new password of a known one."""
@@ -90,12 +83,6 @@ async def set_role(house: TheHouse, person: Person, name: str, edit: RoleEdit) -
 async def remove(house: TheHouse, person: Person, name: str) -> PersonRow:
     """Remove a person's access."""
     return await door.remove(house.entrance, name, by=person)
-
-
-@router.get("/tokens", dependencies=[Governs])
-async def tokens(house: TheHouse, page: ThePage) -> list[TokenRow]:
-    """List the tokens; never their secrets."""
-    return list(page.of(await house.records.find(TokenRow)))
 
 
 @router.post("/tokens", dependencies=[Governs], response_model=TokenMade)

@@ -1,10 +1,11 @@
 """Every error in one shape."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from midwatch.errors import NO_ROOM, Broken, Exhausted, MidwatchError, Unavailable
+from midwatch.errors import NO_ROOM, Broken, Exhausted, MidwatchError, Misuse, Unavailable
 
 
 class Trouble(BaseModel):
@@ -50,3 +51,13 @@ def unforeseen(error: Exception) -> MidwatchError:
     if "locked" in said:
         return Unavailable("The database is busy; nothing was written.", hint="Try again in a moment.")
     return Broken(f"Unexpected error: {type(error).__name__}: {said}.", hint="The server's log has the rest.")
+
+
+def malformed(errors: Sequence[Mapping[str, Any]]) -> Misuse:
+    """Describe the first thing in a request that has the wrong form."""
+    first = errors[0]
+    field = ".".join(str(part) for part in first["loc"]) or "the request"
+    expected = first.get("ctx", {}).get("expected", "")
+    if expected:
+        return Misuse(f"{field} cannot be {first['input']!r}.", hint=f"It may be {expected}.")
+    return Misuse(f"{field}: {first['msg']}.", hint="The shapes are at /openapi.json.")

@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from midwatch.compose import House, Parts, open_house
 from midwatch.compose.demo import commit_everything, fast_clock
+from midwatch.compose.house import House, Parts
+from midwatch.compose.opening import open_house
 from midwatch.errors import Broken, Misuse, Refused
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
@@ -148,7 +149,7 @@ class DemoNight:
 
     async def _morning(self, house: House, session: str) -> dict[str, Any]:
         self._say("step", "Morning: the brief")
-        _, report = await review.last_report(house.morning, session)
+        _, report = await review.last_report(house.records, session)
         self._say("line", report.brief.headline)
         for section in report.brief.sections:
             self._say("good", section.title)

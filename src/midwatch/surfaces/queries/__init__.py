@@ -1,1 +1,1 @@
-"""What more than one surface reads: agents, channels, preflights, job lines and stories, logs, the audit."""
+"""What more than one surface reads; a function in a module's READS is a route, and answers without a server too."""

@@ -3,22 +3,12 @@
 import asyncio
 from typing import Any
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.journal.entry import Entry
 from midwatch.rules.invariants.invariants import MachineSeen, check, check_machine
 from midwatch.rules.invariants.records_seen import RecordsSeen, Violation
+from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms import records as rec
-
-PAGE = 1000
-
-
-async def every_entry(house: House, *, kinds: tuple[str, ...] = (), after: int = 0) -> tuple[Entry, ...]:
-    """Read the journal from a place to its end, page by page."""
-    found: list[Entry] = []
-    while page := await house.journal.entries(after=after, limit=PAGE, kinds=kinds):
-        found += page
-        after = page[-1].seq
-    return tuple(found)
 
 
 def verify(house: House) -> dict[str, Any]:

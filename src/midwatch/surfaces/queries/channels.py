@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import MidwatchError, Unknown
 from midwatch.settings.derived import channel_secret
 from midwatch.settings.named_tables import ChannelSetup

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from midwatch.compose import House
+from midwatch.compose.read_side import ReadSide
 from midwatch.rules.gate.contract import part_of
 from midwatch.rules.recovery.liveness import standing_of
 from midwatch.settings.zone import local_time
@@ -12,7 +12,7 @@ from midwatch.terms.records import AskRow, JobRow, RunRow, SessionRow, TimerRow
 from midwatch.views.pages.job_line import JobLine, job_line
 
 
-async def lines_of(house: House, jobs: Sequence[JobRow]) -> dict[str, JobLine]:
+async def lines_of(house: ReadSide, jobs: Sequence[JobRow]) -> dict[str, JobLine]:
     """Return each job's line by the job's id."""
     if not jobs:
         return {}
@@ -34,7 +34,7 @@ async def lines_of(house: House, jobs: Sequence[JobRow]) -> dict[str, JobLine]:
 
 
 def _with_standing(
-    house: House, job: JobRow, line: JobLine, asks: Sequence[AskRow], timers: Sequence[TimerRow]
+    house: ReadSide, job: JobRow, line: JobLine, asks: Sequence[AskRow], timers: Sequence[TimerRow]
 ) -> JobLine:
     """Add the job's progress, in the person's time zone."""
     standing = standing_of(job, asks, timers)

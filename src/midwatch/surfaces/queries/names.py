@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from midwatch.compose import House
+from midwatch.compose.read_side import ReadSide
 from midwatch.journal.entry import Entry
 from midwatch.views.text.names import Names, named
 
@@ -13,7 +13,7 @@ MOST = 20_000
 class NameBook:
     """Remembers the names it has read, for readers that ask again with more entries."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ReadSide) -> None:
         self._house = house
         self._names = Names()
 
@@ -30,6 +30,6 @@ class NameBook:
         return self._names
 
 
-async def names_of(house: House, entries: Iterable[Entry]) -> Names:
+async def names_of(house: ReadSide, entries: Iterable[Entry]) -> Names:
     """Return names for everything these entries mention."""
     return await NameBook(house).of(entries)

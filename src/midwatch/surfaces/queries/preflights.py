@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from typing import Any
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.evening import preflight
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.records import PreflightLineRow, PreflightRow

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from midwatch.compose import House
+from midwatch.compose.read_side import ReadSide
+from midwatch.journal.entry import Entry
 from midwatch.surfaces.queries.names import names_of
 from midwatch.terms.records import SessionRow
 from midwatch.views.entries.replay import Gap, Row, rows
@@ -10,6 +11,7 @@ from midwatch.views.entries.tags import Tag, tags_of
 
 LOOKED_AT = 2000
 """A filter that finds little reads at most this many entries before it returns what it has."""
+WHOLE_PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class ReplayPage:
     next: int | None
 
 
-async def replay_page(house: House, *, night: str, tag: Tag | None, after: int, limit: int) -> ReplayPage:
+async def replay_page(house: ReadSide, *, night: str, tag: Tag | None, after: int, limit: int) -> ReplayPage:
     """Read one page of at most `limit` rows."""
     first, last = await _bounds(house, night)
     after = max(after, first - 1)
@@ -36,7 +38,7 @@ async def replay_page(house: House, *, night: str, tag: Tag | None, after: int, 
     return ReplayPage(shown, None if over or entries[-1].seq >= last else entries[-1].seq)
 
 
-async def _bounds(house: House, night: str) -> tuple[int, int]:
+async def _bounds(house: ReadSide, night: str) -> tuple[int, int]:
     """Find the first and the last entry of a night, or of the journal."""
     head = await house.records.head()
     if not night:
@@ -49,3 +51,12 @@ async def _bounds(house: House, night: str) -> tuple[int, int]:
     together = await house.history.window(after=ended[-1].seq, limit=50)
     same = [entry.seq for entry in together if entry.at <= ended[-1].at]
     return opened[0].seq, max(same, default=ended[-1].seq)
+
+
+async def every_entry(house: ReadSide, *, kinds: tuple[str, ...] = (), after: int = 0) -> tuple[Entry, ...]:
+    """Read the journal from a place to its end, page by page."""
+    found: list[Entry] = []
+    while page := await house.journal.entries(after=after, limit=WHOLE_PAGE, kinds=kinds):
+        found += page
+        after = page[-1].seq
+    return tuple(found)

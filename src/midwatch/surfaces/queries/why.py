@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from midwatch.compose import House
+from midwatch.compose.read_side import ReadSide
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobCreated, RunStarted
@@ -20,7 +20,7 @@ OF_JOB = ("job.created", "job.planned", "job.approved", "job.verified")
 OF_SESSION = ("session.opened", "orders.changed", "orders.signed")
 
 
-async def why_entry(house: House, seq: int) -> tuple[Entry, Explanation]:
+async def why_entry(house: ReadSide, seq: int) -> tuple[Entry, Explanation]:
     """Explain one entry: its causes upward, and what followed from it."""
     asked = await house.history.at([seq])
     if not asked:
@@ -32,7 +32,7 @@ async def why_entry(house: House, seq: int) -> tuple[Entry, Explanation]:
     return asked[0], why(seq, entries, names, belongs)
 
 
-async def _behind(house: House, asked: Entry) -> tuple[Entry, ...]:
+async def _behind(house: ReadSide, asked: Entry) -> tuple[Entry, ...]:
     """Walk from cause to cause, as far as an explanation reaches, and return all of them in order."""
     found, level = {asked.seq: asked}, [asked]
     while level and len(found) <= LONGEST:
@@ -43,7 +43,7 @@ async def _behind(house: House, asked: Entry) -> tuple[Entry, ...]:
     return tuple(found[number] for number in sorted(found))
 
 
-async def _leaning(house: House, entry: Entry) -> Entry | None:
+async def _leaning(house: ReadSide, entry: Entry) -> Entry | None:
     """Find the latest entry about the best thing an entry depends on."""
     for lean in leans_on(entry.event):
         if last := await _last_word(house, lean, entry.seq):
@@ -51,7 +51,7 @@ async def _leaning(house: House, entry: Entry) -> Entry | None:
     return None
 
 
-async def _last_word(house: House, lean: Lean, before: int) -> Entry | None:
+async def _last_word(house: ReadSide, lean: Lean, before: int) -> Entry | None:
     """Find the newest entry about a thing, or about a job or an ask that belongs to it."""
     owned = await house.history.owned_by(lean.thing)
     own = None
@@ -63,14 +63,14 @@ async def _last_word(house: House, lean: Lean, before: int) -> Entry | None:
     return newer or own
 
 
-async def why_advice(house: House, name: str) -> AdviceExplained:
+async def why_advice(house: ReadSide, name: str) -> AdviceExplained:
     """Explain one recommendation of a brief."""
     reports = await house.history.about([name], ("report.written",))
     entries = await _around(house, reports[-1], name) if reports else ()
     return why_recommendation(entries, name, await names_of(house, entries))
 
 
-async def _around(house: House, written: Entry, name: str) -> tuple[Entry, ...]:
+async def _around(house: ReadSide, written: Entry, name: str) -> tuple[Entry, ...]:
     """Read what a recommendation rests on: its job's course, the orders, the evidence, the goals."""
     about, report = house.history.about, written.event
     assert isinstance(report, ReportWritten)  # noqa: S101  asked for by kind

@@ -83,3 +83,18 @@ def listed(names: tuple[str, ...], most: int = 3) -> str:
     """Name the first few and count the rest."""
     shown = ", ".join(clean(name, 80) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def marked(text: str) -> str:
+    """Make invisible characters visible, such as ⟨U+202E⟩, for a reviewer; lines and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_mark(one) if hides or _is_odd_space(one) else one for one, hides in weighed(text))
+
+
+def _is_odd_space(one: str) -> bool:
+    return one != " " and unicodedata.category(one) == "Zs"
+
+
+def _mark(one: str) -> str:
+    return f"⟨U+{ord(one):04X}⟩"

@@ -92,9 +92,9 @@ def greeted(name: str) -> dict[str, Any]:
 
 async def _greeted_here(name: str) -> dict[str, Any]:
     """Say hello from this process; Midwatch must have run once, since its settings are in the database too."""
-    from midwatch.compose import House  # noqa: PLC0415  heavy
     from midwatch.compose.agent_status import greet  # noqa: PLC0415
-    from midwatch.compose.house import has_database  # noqa: PLC0415
+    from midwatch.compose.house import House  # noqa: PLC0415  heavy
+    from midwatch.compose.read_side import has_database  # noqa: PLC0415
 
     if not has_database(client.home()):
         raise Unavailable(f"There is nothing in {client.home()} yet.", hint="Begin: midwatch up --detach")

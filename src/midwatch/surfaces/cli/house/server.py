@@ -56,8 +56,8 @@ def _here(*, api: bool) -> None:
     import asyncio  # noqa: PLC0415  only the server needs it
     import logging  # noqa: PLC0415
 
-    from midwatch.compose import open_house  # noqa: PLC0415
     from midwatch.compose.local_checks import keep_secrets_out_of_logs  # noqa: PLC0415
+    from midwatch.compose.opening import open_house  # noqa: PLC0415
     from midwatch.surfaces.server import refuse_long_path, serve  # noqa: PLC0415
 
     if api:

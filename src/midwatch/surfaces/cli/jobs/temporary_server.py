@@ -31,8 +31,8 @@ def attended(work: Callable[[], T]) -> T:
 
 
 async def _attended(work: Callable[[], T]) -> T:
-    from midwatch.compose import open_house  # noqa: PLC0415  heavy, and only without a server
     from midwatch.compose.local_checks import keep_secrets_out_of_logs  # noqa: PLC0415
+    from midwatch.compose.opening import open_house  # noqa: PLC0415  heavy, and only without a server
     from midwatch.surfaces.address import SOCKET  # noqa: PLC0415
     from midwatch.surfaces.server import refuse_long_path, serve  # noqa: PLC0415
 

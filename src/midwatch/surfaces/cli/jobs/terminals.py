@@ -13,7 +13,8 @@ from typing import Any
 
 import typer
 
-from midwatch.compose import House, shells
+from midwatch.compose import shells
+from midwatch.compose.house import House
 from midwatch.compose.shells import Ending, HeldProgram
 from midwatch.errors import MidwatchError, Misuse, Refused
 from midwatch.surfaces.cli.shell import client

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
 from markupsafe import Markup
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
 from midwatch.night.commands import steering

@@ -5,14 +5,14 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path
 from fastapi.responses import HTMLResponse
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.surfaces.api.access import Reads, TheHouse
 from midwatch.surfaces.queries.job_stories import prompt_of, story_of
 from midwatch.surfaces.web.site.page import fragment
-from midwatch.surfaces.web.site.safe import marked
 from midwatch.terms.records import JobRow
 from midwatch.terms.term import Term
 from midwatch.views.pages.job_story import Call, ErrandDone
+from midwatch.views.text.plain import marked
 
 router = APIRouter(include_in_schema=False)
 FIRST: Final = 10

@@ -5,7 +5,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from midwatch.compose import House, shells
+from midwatch.compose import shells
+from midwatch.compose.house import House
 from midwatch.errors import MidwatchError, Refused
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse

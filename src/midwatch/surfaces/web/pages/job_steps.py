@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobPlanned, JobVerified, PullRequestOpened

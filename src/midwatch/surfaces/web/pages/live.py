@@ -15,12 +15,11 @@ from midwatch.surfaces.queries.job_stories import prompt_text
 from midwatch.surfaces.queries.why import why_entry
 from midwatch.surfaces.web.pages import job, job_agent, job_checkouts, job_steps
 from midwatch.surfaces.web.site.page import page
-from midwatch.surfaces.web.site.safe import marked
 from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, SessionRow
 from midwatch.views.entries.replay import told_by
-from midwatch.views.text.plain import clean
+from midwatch.views.text.plain import clean, marked
 
 router = APIRouter(include_in_schema=False)
 LONGEST_WORDS = 4000

@@ -6,14 +6,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.morning import review as verdicts
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
-from midwatch.surfaces.queries.audit import every_entry
 from midwatch.surfaces.queries.names import names_of
+from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
@@ -123,7 +123,7 @@ async def _entries(house: House, session: str) -> tuple[Entry, ...]:
 async def night_rows(house: House, night: str = "") -> NightRows:
     """Fetch the rows of one night."""
     find = house.records.find
-    session, report = await verdicts.last_report(house.morning, night)
+    session, report = await verdicts.last_report(house.records, night)
     runs = await find(rec.RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
     return NightRows(

@@ -3,10 +3,10 @@
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.morning import build_stack, merge_stack
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
-from midwatch.surfaces.api.stacks import in_words
+from midwatch.surfaces.queries.stacks import in_words
 from midwatch.surfaces.web.pages.morning import page_of
 from midwatch.surfaces.web.site.page import fragment
 from midwatch.terms.records import SessionRow, StackRow

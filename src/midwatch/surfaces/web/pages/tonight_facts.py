@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
 from midwatch.evening import preflight as looks
 from midwatch.evening import projects as by_day
@@ -39,7 +39,7 @@ async def seen(house: House) -> Shown:
     night = next((row for row in sessions if row.state is SessionState.AUTONOMOUS), None)
     draft = next((row for row in sessions if row.state is SessionState.BRIEFING), None) if night is None else None
     projects = await house.records.find(ProjectRow, removed=False)
-    standing = await by_day.current_level(house.evening)
+    standing = await by_day.current_level(house.records, house.loaded.settings)
     sheet = night or draft
     shown = {
         "night": night,
@@ -105,7 +105,7 @@ async def _facts(
     walls = house.night.machine.isolation()
     return SheetFacts(
         orders=orders,
-        standing=await by_day.current_level(house.evening),
+        standing=await by_day.current_level(house.records, house.loaded.settings),
         outcomes={kind: outcome for (kind, level), outcome in MATRIX.items() if level is orders.level},
         plan_silence=silence,
         plan_minutes=0 if minutes == 0 else settings.asks.approve_plan_minutes,

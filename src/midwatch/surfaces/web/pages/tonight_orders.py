@@ -5,7 +5,7 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import MidwatchError, Unknown
 from midwatch.evening import preflight as looks
 from midwatch.evening import sign_orders
@@ -24,7 +24,7 @@ SOURCE = "the page Tonight"
 
 async def _draft(house: House) -> SessionRow | None:
     try:
-        return await sign_orders.current_draft(house.evening)
+        return await sign_orders.current_draft(house.records)
     except Unknown:
         return None
 
@@ -134,7 +134,7 @@ async def start(house: TheHouse, person: Person, request: Request) -> Response:
 
 async def _may_rest(house: House, shown: str, anyway: str) -> bool:
     """Return whether a signature needs no preflight first; signing itself refuses a sheet that was not shown."""
-    draft = await sign_orders.current_draft(house.evening)
+    draft = await sign_orders.current_draft(house.records)
     return shown != sign_orders.orders_hash(draft.orders) or await looks.may_sign(house.evening, anyway=anyway)
 
 

@@ -129,7 +129,7 @@ async def show_level(house: TheHouse) -> HTMLResponse:
 @router.get("/tonight/level/edit", dependencies=[Governs])
 async def edit_level(house: TheHouse) -> HTMLResponse:
     """Open the form that changes the level."""
-    level = await by_day.current_level(house.evening)
+    level = await by_day.current_level(house.records, house.loaded.settings)
     return await answer(house, "level", form=Form("level", {"level": level.value, "reason": ""}))
 
 

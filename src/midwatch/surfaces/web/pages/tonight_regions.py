@@ -4,7 +4,7 @@ from typing import Final
 
 from fastapi.responses import HTMLResponse
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.surfaces.web.pages.tonight_facts import Shown, seen
 from midwatch.surfaces.web.pages.tonight_forms import Form
 from midwatch.surfaces.web.site.page import fragment

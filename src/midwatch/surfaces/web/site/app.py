@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
 from midwatch.surfaces.api.app import PREFIX, fit
 from midwatch.surfaces.api.ascii_json import AsciiJson

@@ -8,11 +8,11 @@ from typing import Literal
 from markupsafe import Markup, escape
 
 from midwatch.surfaces.web.site.page import environment
-from midwatch.surfaces.web.site.safe import marked
 from midwatch.surfaces.web.site.syntax_colours import Piece, coloured, language_of
 from midwatch.terms.term import Term
 from midwatch.views.diff.diff import DiffFile, DiffFileKind, DiffLine, Hunk, LineKind, parse
 from midwatch.views.diff.shape import DiffFolder, LineSpan, stretches, touched, tree
+from midwatch.views.text.plain import marked
 
 OPEN_UP_TO = 400
 MOST_LINES = 5_000

@@ -1,7 +1,6 @@
 """Text that an agent, a tool or a repository wrote, made safe to show: nothing in it runs, loads or hides."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -13,7 +12,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from midwatch.views.text.plain import harmless, weighed
+from midwatch.views.text.plain import harmless
 
 MOST = 100_000
 """Longer text is cut before it is parsed, so that parsing stays quick."""
@@ -25,13 +24,6 @@ SCHEMES = frozenset({"http", "https", "mailto"})
 REL = "noopener noreferrer nofollow"
 
 _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\\]+\Z", re.IGNORECASE)
-
-
-def marked(text: str) -> str:
-    """Make invisible characters visible, such as ⟨U+202E⟩, for a reviewer; lines and tabs stay."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_mark(one) if hides or _is_odd_space(one) else one for one, hides in weighed(text))
 
 
 def plain(text: str) -> Markup:
@@ -68,14 +60,6 @@ def address(text: str) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST else f"{text[:MOST]}\n… {len(text) - MOST} more characters are not shown."
-
-
-def _is_odd_space(one: str) -> bool:
-    return one != " " and unicodedata.category(one) == "Zs"
-
-
-def _mark(one: str) -> str:
-    return f"⟨U+{ord(one):04X}⟩"
 
 
 def _may_link(target: str) -> bool:

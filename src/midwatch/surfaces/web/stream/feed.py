@@ -9,7 +9,8 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from midwatch.compose import House, going_on
+from midwatch.compose.house import House
+from midwatch.compose.opening import going_on
 from midwatch.journal.entry import Entry
 from midwatch.surfaces.api.access import Reads
 from midwatch.surfaces.queries.names import NameBook

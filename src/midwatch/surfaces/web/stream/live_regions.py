@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from midwatch.compose import House
+from midwatch.compose.house import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import SessionStarted
 from midwatch.surfaces.queries.job_lines import lines_of

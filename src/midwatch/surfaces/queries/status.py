@@ -1,12 +1,9 @@
 """The status in one object: the night, the running jobs, what waits for a person, what is left."""
 
-from fastapi import APIRouter
-
-from midwatch.compose import House
-from midwatch.surfaces.api.access import Reads, TheHouse
-from midwatch.surfaces.api.day import Shown, shown
-from midwatch.surfaces.api.night import AskDetails, ask_shown
+from midwatch.compose.read_side import ReadSide
+from midwatch.surfaces.queries.asks import AskDetails, ask_details
 from midwatch.surfaces.queries.job_lines import lines_of
+from midwatch.surfaces.queries.reads import ReadTable
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros
@@ -16,7 +13,7 @@ from midwatch.terms.term import Term
 from midwatch.views.pages.job_line import JobLine, Spent, spent_by
 from midwatch.views.text.quota import Fuel, fuel_shown
 
-router = APIRouter()
+READS = ReadTable()
 ACTIVE = tuple(state for state in JobState if not state.over)
 
 
@@ -82,58 +79,59 @@ class StatusNow(Term):
     headline: str
 
 
-@router.get("/status", dependencies=[Reads], response_model=StatusNow)
-async def status(house: TheHouse) -> Shown:
+@READS.at("/status")
+async def status(house: ReadSide) -> StatusNow:
     """Return the status in one object."""
     records = house.records
     sessions = await records.find(SessionRow, ad_hoc=False)
     last = sessions[-1] if sessions else None
     running = await records.find(JobRow, state=ACTIVE)
-    asks = await records.find(AskRow, state=AskState.OPEN)
-    pull_requests = await records.find(PullRequestRow, state="open")
     reports = await records.find(ReportRow, session=last.id) if last else ()
     lines = await lines_of(house, running)
-    return {
-        "now": house.clock.now().isoformat(),
-        "pages": house.pages,
-        "seq": await records.head(),
-        "projects": len(await records.find(ProjectRow, removed=False)),
-        "night": await _night(house, last) if last else None,
-        "jobs": [_job_line(job, lines[job.id]) for job in running],
-        "asks": [ask_shown(ask) for ask in asks],
-        "pull_requests": [{"number": pr.number, "title": pr.title, "branch": pr.branch} for pr in pull_requests],
-        "fuel": [shown(one) for one in fuel_shown(await records.find(FuelRow), house.clock.now())],
-        "headline": reports[-1].brief.headline if reports else "",
-    }
+    return StatusNow(
+        now=house.clock.now().isoformat(),
+        pages=house.pages,
+        seq=await records.head(),
+        projects=len(await records.find(ProjectRow, removed=False)),
+        night=await _night(house, last) if last else None,
+        jobs=tuple(_job(job, lines[job.id]) for job in running),
+        asks=tuple(ask_details(ask) for ask in await records.find(AskRow, state=AskState.OPEN)),
+        pull_requests=tuple(
+            PullRequestNow(number=pr.number, title=pr.title, branch=pr.branch)
+            for pr in await records.find(PullRequestRow, state="open")
+        ),
+        fuel=fuel_shown(await records.find(FuelRow), house.clock.now()),
+        headline=reports[-1].brief.headline if reports else "",
+    )
 
 
-async def _night(house: House, session: SessionRow) -> Shown:
+async def _night(house: ReadSide, session: SessionRow) -> NightNow:
     began = session.started_at
     limits, spent = session.orders.limits, spent_by(await house.records.find(JobRow, session=session.id))
     ended = session.debrief_at or session.ended_at or house.clock.now()
-    return {
-        "id": session.id,
-        "number": session.number,
-        "state": session.state.value,
-        "paused": session.paused,
-        "why_paused": session.why_paused,
-        "level": session.level.value,
-        "goals": list(session.orders.goals),
-        "rounds": session.rounds,
-        "max_rounds": limits.rounds,
-        "decisions": session.decisions,
-        "actions": session.actions,
-        "minutes": round((ended - began).total_seconds() / 60, 1) if began else 0,
-        "max_minutes": limits.minutes,
-        "usd_micros": spent.usd_micros,
-        "max_usd": limits.usd,
-        "tokens": spent.tokens,
-        "max_tokens": limits.tokens,
-        "spent": _spent(spent, limits),
-        "ends_at": session.ends_at.isoformat() if session.ends_at else None,
-        "next_round_at": session.next_round_at.isoformat() if session.next_round_at else None,
-        "reason": session.reason,
-    }
+    return NightNow(
+        id=session.id,
+        number=session.number,
+        state=session.state.value,
+        paused=session.paused,
+        why_paused=session.why_paused,
+        level=session.level.value,
+        goals=session.orders.goals,
+        rounds=session.rounds,
+        max_rounds=limits.rounds,
+        decisions=session.decisions,
+        actions=session.actions,
+        minutes=round((ended - began).total_seconds() / 60, 1) if began else 0,
+        max_minutes=limits.minutes,
+        usd_micros=spent.usd_micros,
+        max_usd=limits.usd,
+        tokens=spent.tokens,
+        max_tokens=limits.tokens,
+        spent=_spent(spent, limits),
+        ends_at=session.ends_at.isoformat() if session.ends_at else None,
+        next_round_at=session.next_round_at.isoformat() if session.next_round_at else None,
+        reason=session.reason,
+    )
 
 
 def _spent(spent: Spent, limits: Limits) -> str:
@@ -141,14 +139,14 @@ def _spent(spent: Spent, limits: Limits) -> str:
     return f"{money}, {many(spent.tokens)} of {many(limits.tokens)} tokens"
 
 
-def _job_line(job: JobRow, line: JobLine) -> Shown:
-    return {
-        "id": job.id,
-        "number": job.number,
-        "title": job.title,
-        "state": job.state.value,
-        "stage": job.stage.value,
-        "agent": job.agent,
-        "isolation": job.isolation.value if job.worker else "",
-        "line": line,
-    }
+def _job(job: JobRow, line: JobLine) -> JobNow:
+    return JobNow(
+        id=job.id,
+        number=job.number,
+        title=job.title,
+        state=job.state.value,
+        stage=job.stage.value,
+        agent=job.agent,
+        isolation=job.isolation.value if job.worker else "",
+        line=line,
+    )

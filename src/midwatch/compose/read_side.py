@@ -1,0 +1,56 @@
+"""What reading needs, and no more: settings, records, journal, blobs. A verb without a server imports only this."""
+
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from midwatch.engine.clocks import SystemClock
+from midwatch.ports.clock import Clock
+from midwatch.settings import LoadedSettings, load_settings
+from midwatch.store.blobs import FolderBlobs
+from midwatch.store.read.entries import JournalReader
+from midwatch.store.read.history import SqlHistory
+from midwatch.store.read.records import SqlRecords
+from midwatch.store.reader import DatabaseReader
+from midwatch.store.schema.engines import is_sqlite
+from midwatch.terms.records import SettingsRow
+
+DATABASE = "midwatch.db"
+
+
+class ReadSide:
+    """The readers of one data folder; nothing here can write."""
+
+    def __init__(self, home: Path, *, flags: dict[str, JsonValue] | None = None, clock: Clock | None = None) -> None:
+        self.home = home
+        self._flags = flags
+        self.loaded: LoadedSettings = load_settings(home, flags=flags)
+        self.url = database_url(home, self.loaded)
+        self.clock: Clock = clock or SystemClock()
+        self.reader = DatabaseReader(self.url)
+        self.records = SqlRecords(self.reader)
+        self.history = SqlHistory(self.reader)
+        self.journal = JournalReader(self.reader, url=self.url)
+        self.blobs = FolderBlobs(home / "blobs")
+        self.pages = ""  # the address of the pages, while they are served
+
+    async def reload_settings(self) -> None:
+        """Load the settings with their stored versions; called at start and whenever a version is applied."""
+        applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
+        stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
+        self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
+
+    async def dispose(self) -> None:
+        """Close the database."""
+        await self.reader.close()
+
+
+def database_url(home: Path, loaded: LoadedSettings) -> str:
+    """Return the database of the settings; by default SQLite in the data folder."""
+    return loaded.settings.database.url or f"sqlite:///{home / DATABASE}"
+
+
+def has_database(home: Path) -> bool:
+    """Return whether there is a database to read; one on another machine is assumed to exist."""
+    url = database_url(home, load_settings(home))
+    return not is_sqlite(url) or (home / DATABASE).exists()

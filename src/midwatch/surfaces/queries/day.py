@@ -1,0 +1,125 @@
+"""Reads of the day: projects, goals, work, settings, the level."""
+
+from pydantic import JsonValue
+
+from midwatch.compose.read_side import ReadSide
+from midwatch.evening import projects as by_day
+from midwatch.settings import SettingChange, diff
+from midwatch.surfaces.queries.reads import Page, ReadTable, fields
+from midwatch.terms.records import GoalRow, ProjectRow, SettingsRow, WorkRow
+from midwatch.terms.term import Term
+from midwatch.terms.trust import Level
+
+READS = ReadTable()
+
+
+class ProjectWhole(ProjectRow):
+    """A project with its goals and work, and where its work is delivered."""
+
+    goals: tuple[GoalRow, ...]
+    work: tuple[WorkRow, ...]
+    delivers_to: str
+
+
+class SettingShown(Term):
+    """One setting: its value, its default, and where the value comes from."""
+
+    key: str
+    value: JsonValue
+    default: JsonValue
+    source: str
+    description: str
+
+
+class SettingDifference(Term):
+    """What a proposal would change, and what overrides it."""
+
+    key: str
+    old: JsonValue
+    new: JsonValue
+    overruled_by: str
+
+
+class LevelSet(Term):
+    """The level now."""
+
+    level: Level
+
+
+class LevelShown(LevelSet):
+    """The level, and the track record that a higher one needs."""
+
+    observed_rounds: int
+    clean_nights: int
+
+
+@READS.at("/projects")
+async def projects(house: ReadSide, page: Page) -> list[ProjectRow]:
+    """List the projects."""
+    return page.of(await house.records.find(ProjectRow, removed=False))
+
+
+@READS.at("/projects/{name}")
+async def project(house: ReadSide, name: str) -> ProjectWhole:
+    """Show one project with its goals and work."""
+    row = await house.records.get(ProjectRow, name)
+    return ProjectWhole(
+        **fields(row),
+        goals=await house.records.find(GoalRow, project=row.id, current=True),
+        work=await house.records.find(WorkRow, project=row.id),
+        delivers_to=row.forge or house.loaded.settings.forges.at(row.path),
+    )
+
+
+@READS.at("/goals")
+async def goals(house: ReadSide, project: str = "") -> list[GoalRow]:
+    """List current goals."""
+    where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
+    return list(await house.records.find(GoalRow, current=True, **where))
+
+
+@READS.at("/work")
+async def work(house: ReadSide, page: Page, project: str = "") -> list[WorkRow]:
+    """List work items."""
+    where = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
+    return page.of(await house.records.find(WorkRow, **where))
+
+
+@READS.at("/settings")
+async def settings(house: ReadSide) -> list[SettingShown]:
+    """List every setting with its value, default and source."""
+    await house.reload_settings()
+    return [
+        SettingShown(key=row.key, value=row.value, default=row.default, source=row.source, description=row.description)
+        for row in house.loaded.rows()
+    ]
+
+
+@READS.at("/settings/proposals")
+async def proposals(house: ReadSide, page: Page) -> list[SettingsRow]:
+    """List proposed, applied and discarded changes."""
+    return page.of(await house.records.find(SettingsRow))
+
+
+@READS.at("/settings/proposals/{name}/diff")
+async def proposal_diff(house: ReadSide, name: str) -> list[SettingDifference]:
+    """Show what a proposal would change now."""
+    row = await house.records.get(SettingsRow, name)
+    await house.reload_settings()
+    return [difference(one) for one in diff(house.loaded, row.changes)]
+
+
+def difference(one: SettingChange) -> SettingDifference:
+    """Show what would change."""
+    return SettingDifference(key=one.key, old=one.old, new=one.new, overruled_by=one.overruled_by)
+
+
+@READS.at("/level")
+async def level(house: ReadSide) -> LevelShown:
+    """Return the current level."""
+    seen = await by_day.track_record(house.records)
+    return LevelShown(
+        level=await by_day.current_level(house.records, house.loaded.settings),
+        observed_rounds=seen.valid_rounds,
+        clean_nights=seen.clean_nights,
+    )

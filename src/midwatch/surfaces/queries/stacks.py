@@ -1,0 +1,72 @@
+"""Reads of stacks: which branches go together, in which order, and what is left out."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from midwatch.compose.read_side import ReadSide
+from midwatch.morning import merge_stack
+from midwatch.surfaces.queries.reads import Page, ReadTable, fields
+from midwatch.terms.records import ProjectRow, PullRequestRow, StackRow
+from midwatch.terms.stack import LeftOut
+from midwatch.views.pages.stack import StackShown, stack_shown
+
+READS = ReadTable()
+ProjectName = Annotated[str, Field(description="A project's name or id; any by default.")]
+
+
+class LeftOutTold(LeftOut):
+    """A branch that is not in the stack, with the reason as a sentence."""
+
+    said: str
+
+
+class StackTold(StackRow):
+    """A stack in words."""
+
+    left_out: tuple[LeftOutTold, ...]
+    project_name: str
+    headline: str
+    offered: bool
+    elsewhere: bool
+
+
+async def in_words(house: ReadSide, row: StackRow) -> StackShown:
+    """Describe a stack, with the names of its projects and pull requests."""
+    projects = await house.records.find(ProjectRow, id=row.project)
+    pulls = await house.records.find(PullRequestRow, id=tuple(step.pull_request for step in row.order[:1]))
+    elsewhere = any(pull.forge != merge_stack.LOCAL for pull in pulls)
+    return stack_shown(row, projects[0].name if projects else row.project, elsewhere=elsewhere)
+
+
+async def told(house: ReadSide, row: StackRow) -> StackTold:
+    """Return a stack with its words."""
+    words = await in_words(house, row)
+    said = {one.number: one.why for one in words.out}
+    whole = fields(row) | {
+        "left_out": tuple(LeftOutTold(**fields(one), said=said[one.number]) for one in row.left_out),
+        "project_name": words.project,
+        "headline": words.headline,
+        "offered": words.offered,
+        "elsewhere": words.elsewhere,
+    }
+    return StackTold(**whole)
+
+
+@READS.at("/stacks")
+async def stacks(house: ReadSide, page: Page, project: ProjectName = "") -> list[StackTold]:
+    """List the stacks, oldest first."""
+    wanted = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
+    return [await told(house, row) for row in page.of(await house.records.find(StackRow, **wanted))]
+
+
+@READS.at("/stacks/newest")
+async def newest(house: ReadSide, project: ProjectName = "") -> StackTold:
+    """Show the newest stack of a project; without a name, of the only project that has one."""
+    return await told(house, await merge_stack.newest(house.records, project))
+
+
+@READS.at("/stacks/{name}")
+async def stack(house: ReadSide, name: str) -> StackTold:
+    """Show one stack: its order, what is left out and why, what the checks said."""
+    return await told(house, await house.records.get(StackRow, name))
