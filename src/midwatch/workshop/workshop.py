@@ -19,8 +19,8 @@ from midwatch.workshop.git.checkouts import Checkouts, subjects_since
 from midwatch.workshop.git.git import Git
 from midwatch.workshop.git.mirrors import GitMirrors, MirrorMerger
 from midwatch.workshop.holding import records
-from midwatch.workshop.holding.adoption import adopt, find_orphans
-from midwatch.workshop.holding.ending import put_away, read_ending
+from midwatch.workshop.holding.adoption import adopt, find_orphans, put_away
+from midwatch.workshop.holding.ending import read_ending
 from midwatch.workshop.holding.held import HeldProgram
 from midwatch.workshop.quarantine.quarantine import PackedWork, Reveals, admit, reveals_nothing
 from midwatch.workshop.rooms.rooms import WALLS, RoomFolders

@@ -3,10 +3,13 @@
 import asyncio
 import contextlib
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import midwatch
 from midwatch.errors import Exhausted, Misuse, Refused, Unavailable
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, launch
@@ -264,3 +267,14 @@ async def test_the_socket_is_for_its_owner_and_its_path_may_be_long(agent: MakeS
     assert (held.place / records.SOCKET).stat().st_mode & 0o777 == 0o600
     await held.beat()
     await held.stop(0.1)
+
+
+def test_a_holder_loads_little_and_nothing_that_waits_in_a_loop() -> None:
+    program = "import sys; sys.path.append(sys.argv[1]); import midwatch.workshop.holding.guardian; print(*sys.modules)"
+    place = str(Path(midwatch.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, place], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert loaded & {"asyncio", "ssl", "logging", "shutil", "subprocess", "pydantic", "midwatch.errors"} == set()
+    assert len(loaded) < 140

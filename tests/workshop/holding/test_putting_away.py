@@ -9,8 +9,7 @@ import pytest
 
 from midwatch.errors import Misuse
 from midwatch.workshop.holding import records
-from midwatch.workshop.holding.adoption import EndedProgram, adopt, launch
-from midwatch.workshop.holding.ending import put_away
+from midwatch.workshop.holding.adoption import EndedProgram, adopt, launch, put_away
 from midwatch.workshop.holding.spec import Caps
 from tests.workshop.holding import agents
 from tests.workshop.holding.conftest import MakeSpec, everything, until

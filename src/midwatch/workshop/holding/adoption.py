@@ -5,14 +5,15 @@ import contextlib
 import fcntl
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from midwatch.errors import Broken, Misuse, Stale, Unavailable
 from midwatch.workshop.holding import begin, records, tree
-from midwatch.workshop.holding.ending import Ending, read_ending
+from midwatch.workshop.holding.ending import Ending, read_ending, write_ending
 from midwatch.workshop.holding.held import HeldProgram, settle
 from midwatch.workshop.holding.spec import Spec
 
@@ -194,3 +195,27 @@ def _check(spec: Spec) -> None:
 def _overtaken(spec: Spec) -> Stale:
     hint = "Leave the job alone; this claim on it is over."
     return Stale(f"A newer epoch than {spec.epoch} has begun for {spec.folder.name}.", hint=hint)
+
+
+async def put_away(place: Path) -> None:
+    """Delete an epoch's output, and its last words from the verdict; who held it and how it ended are kept.
+
+    Safe to repeat; what a crash left half deleted is deleted the next time.
+    """
+    await asyncio.to_thread(_put_away, place)
+
+
+def _put_away(place: Path) -> None:
+    ending = read_ending(place)
+    if ending is None:
+        raise Misuse(
+            f"The agent of {place} has not ended, so its output cannot be removed yet.",
+            hint="Wait for its end, or stop it, and read its output first.",
+        )
+    for name in (records.OUT, records.ERR):
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(place / name)
+    for name in (records.SOCKET, records.RESERVE):
+        (place / name).unlink(missing_ok=True)
+    if ending.last_words or ending.last_errors:
+        write_ending(place, replace(ending, last_words="", last_errors=""))

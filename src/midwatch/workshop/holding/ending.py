@@ -1,14 +1,11 @@
 """How a held agent ended, in a durable form."""
 
-import asyncio
 import contextlib
-import shutil
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from midwatch.errors import Misuse
 from midwatch.workshop.holding import log_file, records
 
 How = Literal["exited", "killed", "wall", "idle", "dead_man", "stopped", "unguarded", "not_started", "no_doors", "lost"]
@@ -94,27 +91,3 @@ def lost(place: Path, why: str, *, swept: int = 0, clean: bool = True) -> Ending
         swept=swept,
         clean=clean,
     )
-
-
-async def put_away(place: Path) -> None:
-    """Delete an epoch's output, and its last words from the verdict; who held it and how it ended are kept.
-
-    Safe to repeat; what a crash left half deleted is deleted the next time.
-    """
-    await asyncio.to_thread(_put_away, place)
-
-
-def _put_away(place: Path) -> None:
-    ending = read_ending(place)
-    if ending is None:
-        raise Misuse(
-            f"The agent of {place} has not ended, so its output cannot be removed yet.",
-            hint="Wait for its end, or stop it, and read its output first.",
-        )
-    for name in (records.OUT, records.ERR):
-        with contextlib.suppress(FileNotFoundError):
-            shutil.rmtree(place / name)
-    for name in (records.SOCKET, records.RESERVE):
-        (place / name).unlink(missing_ok=True)
-    if ending.last_words or ending.last_errors:
-        write_ending(place, replace(ending, last_words="", last_errors=""))
