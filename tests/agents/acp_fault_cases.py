@@ -9,7 +9,7 @@ from tests.agents.model import Fault, Garbage, Hang, HangUp, Say, Shell, refused
 from tests.agents.stage import Stage
 
 AT_ONCE = {"retry-after-ms": "1"}
-CEILING = "This job may spend 1.00 USD. No further request is sent until a person raises the ceiling."
+CEILING = "This job may spend $1. No further request is sent until a person raises the ceiling."
 
 
 async def refused_with(stage: Stage, fault: Fault, outcome: Outcome, most: int) -> None:

@@ -154,7 +154,7 @@ def agent(looker: Looker, ann: Householder) -> None:
     subprocess.run(worked, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=PATIENCE)
     ann.starts()
     page = looker.opens("/live")
-    held = page.locator("section.ask", has_text="May job 1 use Bash?")
+    held = page.locator("section.ask", has_text="Allow job 1 to use Bash?")
     expect(held.locator("pre")).to_have_text(COMMAND)
     looker.looks("live-held")
     page = looker.opens("/jobs/1")

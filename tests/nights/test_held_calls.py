@@ -27,7 +27,7 @@ from tests.patience import PATIENCE
 Call = tuple[str, Mapping[str, Any]]
 INSTALL: Call = ("Bash", {"command": "npm install left-pad\nnpm test", "cwd": "/ws"})
 FETCH: Call = ("WebFetch", {"url": "https://docs.example.org/x"})
-QUESTION = "May job 1 use Bash?\n$ npm install left-pad\n> npm test\nin /ws"
+QUESTION = "Allow job 1 to use Bash?\n$ npm install left-pad\n> npm test\nin /ws"
 
 
 def _writes(tree: Path) -> None:

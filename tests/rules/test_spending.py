@@ -108,7 +108,7 @@ def test_four_fifths_are_alarming_and_promises_are_not() -> None:
 def test_the_sentences_say_whose_ceiling_and_how_much() -> None:
     spent = purse(Amount(usd_micros=2_500_000, tokens=9), usd_micros=2_000_000)
     promised = purse(Amount(tokens=9), Amount(tokens=5), tokens=10)
-    assert may_spend([spent], Amount(1, 1, 1)).why == snapshot("The job has used 2.50 USD of 2.00 USD.")
+    assert may_spend([spent], Amount(1, 1, 1)).why == snapshot("The job has used $2.50 of $2.")
     assert may_spend([promised], Amount(1, 1, 1)).why == snapshot(
         "Requests under way may use up what the job has left of 10 tokens."
     )

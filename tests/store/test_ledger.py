@@ -75,7 +75,7 @@ async def test_a_spent_ceiling_refuses_with_a_sentence(store: Store, ledger: Sql
     refusal = await ledger.reserve(wish(10))
     assert isinstance(refusal, Refusal)
     assert (refusal.whose, refusal.kind, refusal.for_now) == (Whose.JOB, "usd_micros", False)
-    assert refusal.why == "The job has used 1.00 USD of 1.00 USD."
+    assert refusal.why == "The job has used $1 of $1."
 
 
 async def test_what_is_only_promised_makes_the_next_one_wait_until_it_comes_back(ledger: SqlLedger) -> None:

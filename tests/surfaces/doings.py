@@ -6,7 +6,7 @@ from midwatch.compose.house import House
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited, FuelRead, ModelCalled, ToolCallDecided
 from midwatch.journal.events.session import AskOpened
 from midwatch.terms.agents import Errand, Outcome, Tokens
-from midwatch.terms.asks import AskDraft, AskKind, Silence
+from midwatch.terms.asks import AskDraft, AskKind, Silence, held_question
 from midwatch.terms.records import JobRow
 
 PROMPT = "You plan a small change.\n\nThe objective: tidy up <b>greet</b>.\n" + "Keep to the limits.\n" * 40
@@ -50,7 +50,7 @@ async def began(house: House, job: JobRow, errand: Errand = Errand.PLAN, *, epoc
 async def hold(house: House, job: JobRow, shown: str = COMMAND) -> None:
     """A tool call is held until somebody answers."""
     draft = AskDraft(
-        kind=AskKind.CONFIRM_ACT, question=f"May job {job.number} use Bash? {shown}", options=("yes", "no"),
+        kind=AskKind.CONFIRM_ACT, question=held_question(job.number, "Bash", shown), options=("yes", "no"),
         recommendation="no", rationale=WHY, priority=8, deadline_minutes=5, silence=Silence.NOT_DONE, blocking=True,
         subject=job.id, project=job.project,
     )  # fmt: skip

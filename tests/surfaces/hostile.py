@@ -14,7 +14,7 @@ from midwatch.errors import MidwatchError
 from midwatch.evening.sign_orders import orders_hash
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event, crew, jobs, morning, people, projects, session, workshop
-from midwatch.terms.asks import AskDraft, AskKind
+from midwatch.terms.asks import AskDraft, AskKind, held_question
 from midwatch.terms.jobs import Stage
 from midwatch.terms.orders import Orders
 from midwatch.terms.records import JobRow
@@ -298,7 +298,7 @@ def _held(event: Event, words: Words, prompt: str) -> Event:
     if isinstance(event, crew.AgentBegan):
         return event.model_copy(update={"prompt_blob": prompt})
     if isinstance(event, session.AskOpened) and event.ask == "ask_held":
-        question = f"May job 1 use {words.of('a tool')}? {words.of('exactly')}"
+        question = held_question(1, words.of("a tool"), words.of("exactly"))
         return event.model_copy(update={"draft": event.draft.model_copy(update={"question": question})})
     return event
 

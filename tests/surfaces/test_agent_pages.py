@@ -119,14 +119,14 @@ async def test_a_held_call_shows_exactly_what_would_run_and_takes_yes_or_no(tmp_
     async with at_work(tmp_path) as (house, job), reader(house.house) as web, api(house) as program:
         await hold(house.house, job)
         page = html.unescape((await web.get("/live")).text)
-        assert "May job 1 use Bash?</h2>" in page
+        assert "Allow job 1 to use Bash?</h2>" in page
         assert f'aria-label="Exactly what would run">{COMMAND}</pre>' in page
         assert page.count(COMMAND) == 1
         assert re.search(r'value="no" class="primary">No<', page)
         assert 'value="yes">Yes<' in page
         assert "it is not done" in page
         (held,) = [one for one in (await program.get("/asks")).json() if one["kind"] == "confirm_act"]
-        assert (held["what"], held["exactly"]) == ("May job 1 use Bash?", COMMAND)
+        assert (held["what"], held["exactly"]) == ("Allow job 1 to use Bash?", COMMAND)
         assert "waits for you" in (await web.get("/jobs/1")).text
         await settlement.answer(house.house.night, held["id"], "yes", by="ann", text="", shown="")
         (row,) = await house.house.records.find(AskRow, id=held["id"])

@@ -37,15 +37,15 @@ def test_status_says_what_was_spent_where_jobs_stand_and_what_is_left(ann: Perso
     assert any(line.startswith(f"  {LINE}") for line in said)
     assert any(line.startswith("  anthropic, 5-hour limit: 62 % left, resets ") for line in said)
     assert any(line.startswith("  openai, requests limit: refused now, resets ") for line in said)
-    assert "  May job 1 use Bash?" in said
-    assert said[said.index("  May job 1 use Bash?") + 1 :][:3] == HELD
+    assert "  Allow job 1 to use Bash?" in said
+    assert said[said.index("  Allow job 1 to use Bash?") + 1 :][:3] == HELD
     assert "  answer: midwatch asks 2 yes | no" in said
     assert ann.types("job", "line", "1").out.startswith(LINE)
 
 
 def test_a_held_call_is_asked_line_by_line(ann: Person) -> None:
     shown = ann.types("asks", "2").out.splitlines()
-    assert shown[1:5] == ["May job 1 use Bash?", *(line.removeprefix("  ") for line in HELD)]
+    assert shown[1:5] == ["Allow job 1 to use Bash?", *(line.removeprefix("  ") for line in HELD)]
     assert "recommended: no; answer yes or no until " in "\n".join(shown)
     assert ann.types("asks").out.splitlines()[2:5] == HELD
 

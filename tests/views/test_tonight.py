@@ -14,12 +14,13 @@ from midwatch.rules.paths import pattern_fault
 from midwatch.rules.people.asks import draft_terms
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
+from midwatch.terms.money import dollars, micros
 from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.projects import Flag
 from midwatch.terms.trust import LEVEL_MEANS, GateOutcome, Isolation, Level
 from midwatch.views.pages.estimate import estimate
 from midwatch.views.pages.orders_text import orders_text
-from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, money, span
+from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, span
 from midwatch.views.pages.tonight import DOING, silence_on_plans, will_not, worth_knowing
 
 ORDERS = Orders(goals=("Tidy",), work=(OrderedWork(project="shop", title="Tidy up"),))
@@ -176,7 +177,7 @@ def test_the_estimate_says_what_is_unknown() -> None:
     assert "what claude will use of it is unknown" in {one.about: one.text for one in estimate(facts(paid))}["Money"]
     nothing = {one.about: one.text for one in estimate(facts(Orders(goals=("Tidy",))))}
     assert nothing["Work"] == "None is named yet."
-    assert nothing["Money"] == "At most 50 USD; how much is unknown until work is named."
+    assert nothing["Money"] == "At most $50; how much is unknown until work is named."
     past = (PastNight(minutes=35, rounds=7), PastNight(minutes=65, rounds=9))
     known = {one.about: one.text for one in estimate(facts(past=past))}
     assert "The last 2 nights took 35 min to 1 h 5 min." in known["Time"]
@@ -190,7 +191,7 @@ def test_characters_that_hide_what_is_signed_are_taken_out() -> None:
 
 
 def test_amounts_and_spans_read_well() -> None:
-    assert [money(one) for one in (0, 0.25, 5, 1_000_000)] == ["0 USD", "0.25 USD", "5 USD", "1,000,000 USD"]
+    assert [dollars(micros(one)) for one in (0, 0.25, 5, 1_000_000)] == ["$0", "$0.25", "$5", "$1,000,000"]
     assert [span(one) for one in (0, 0.2, 45, 60, 90)] == ["0 min", "1 min", "45 min", "1 h", "1 h 30 min"]
 
 

@@ -134,9 +134,9 @@ def _evidence(row: EvidenceRow) -> str:
 
 
 def _recommended(place: int, one: Recommendation) -> str:
-    label = " (hypothesis)" if one.hypothesis else ""
+    sure = f"{'Untested, ' if one.hypothesis else ''}{one.confidence:.0%} sure"
     cost = f" Tradeoff: {one.tradeoffs[0]}." if one.tradeoffs else ""
-    return f"{place}. {one.text} {one.confidence:.0%} sure{label}.{cost}"
+    return f"{place}. {one.text} {sure}.{cost}"
 
 
 def _risks(ledger: "NightRecords") -> list[str]:

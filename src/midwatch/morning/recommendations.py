@@ -48,10 +48,10 @@ def _merge(
         tradeoffs.append(f"touches {', '.join(change.flagged[:2])}")
     return Recommendation(
         id=new_id("rec"),
-        text=f"{'Look at draft' if pr.draft else 'Merge'} pull request {pr.number}, {pr.title} "
+        text=f"{'Look at draft' if pr.draft else 'Merge' if checks else 'Review'} pull request {pr.number}, {pr.title} "
         f"({size}; {PROVEN_IN_SHORT.get(verdict, verdict)}).",
         confidence=max(LEAST, CONFIDENCE.get(verdict, 0.4) - PER_DOUBT * len(doubts)),
-        tradeoffs=tuple(tradeoffs) or ("small style changes cost a review",),
+        tradeoffs=tuple(tradeoffs) or (f"{size} to review" if size else "a pull request to review",),
         ask=f"midwatch job {'show' if pr.draft else 'merge'} {job.number}",
         why=f"trace:{job.id}",
         evidence=checks,
@@ -72,7 +72,7 @@ def _look(job: JobRow, evidence: Sequence[EvidenceRow], new_id: Callable[[str], 
         id=new_id("rec"),
         text=f"Look at {place} ({first.notes}){more}: no safe fix exists.",
         confidence=0.8,
-        tradeoffs=("takes a person's judgement", "some may be intentional"),
+        tradeoffs=("some may be intentional",),
         ask=f"Open {place}",
         why=f"trace:{job.id}",
         evidence=tuple(row.id for row in found[:5]),

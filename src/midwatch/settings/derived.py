@@ -82,7 +82,7 @@ KINDS_OF_TOKENS = ("input", "output", "cache_read", "cache_write")
 
 
 def model_prices(settings: Settings) -> Mapping[str, Mapping[str, float]]:
-    """The prices of models that the person set: USD per million tokens of each kind."""
+    """The prices of models that the person set: dollars per million tokens of each kind."""
     named = settings.prices.by_model()
     return {model: dict(zip(KINDS_OF_TOKENS, rates, strict=False)) for model, rates in named.items()}
 

@@ -22,7 +22,7 @@ Rate = Annotated[float, Field(ge=0, le=100_000)]
 Rates = Annotated[
     tuple[Rate, ...],
     Field(min_length=2, max_length=4),
-    Allowed("USD per million tokens: input, output and, where they differ, cache read and cache write"),
+    Allowed("dollars per million tokens: input, output and, where they differ, cache read and cache write"),
 ]
 
 

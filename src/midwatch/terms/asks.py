@@ -110,3 +110,14 @@ class PushState(StrEnum):
     FAILED = "failed"
     UNKNOWN = "unknown"
     """The sender stopped before it could record the result; the content is sent once more."""
+
+
+def held_question(job: int, tool: str, exactly: str) -> str:
+    """Ask about a tool call: the question in the first line, then all of what would happen."""
+    return f"Allow job {job} to use {' '.join(tool.split())}?\n{exactly}"
+
+
+def held_parts(question: str) -> tuple[str, str]:
+    """Split the question about a tool call from what would happen."""
+    asked, _, exactly = question.partition("\n")
+    return asked, exactly

@@ -14,14 +14,14 @@ from midwatch.gateway.metering.providers import Provider
 
 MILLION: Final = 1_000_000
 DEAREST: Final = 1_000_000
-"""USD for a million tokens; a higher number is a mistaken unit."""
+"""Dollars for a million tokens; a higher number is a mistaken unit."""
 Overrides = Mapping[str, Mapping[str, float]]
-"""A model as `provider/model` or a pattern (`openai/*`, `claude-*`), and USD for a million tokens of each kind."""
+"""A model as `provider/model` or a pattern (`openai/*`, `claude-*`), and dollars for a million tokens of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """Millionths of a USD for a million tokens of each kind."""
+    """Millionths of a dollar for a million tokens of each kind."""
 
     input: int
     output: int
@@ -31,13 +31,13 @@ class TokenPrice:
 
     @classmethod
     def of(cls, model: str, table: Mapping[str, float]) -> "TokenPrice":
-        """Read a price from the settings, in USD; cached tokens cost as much as input by default."""
+        """Read a price from the settings, in dollars; cached tokens cost as much as input by default."""
         names = {field.name for field in fields(cls)}
         if not {"input", "output"} <= set(table) <= names or not all(0 <= usd <= DEAREST for usd in table.values()):
             raise Misuse(
                 f"The price of {model} cannot be read.",
                 hint=f"Give input and output, and if they differ {', '.join(sorted(names - {'input', 'output'}))}, "
-                "each in USD for a million tokens.",
+                "each in dollars for a million tokens.",
             )
         micros = {name: round(Decimal(str(usd)) * MILLION) for name, usd in table.items()}
         given = {"cache_read": micros["input"], "cache_write": micros["input"], **micros}
@@ -74,7 +74,7 @@ class PriceList:
         _price_list().data_snapshot.get_snapshot()
 
     def usd_micros(self, provider: Provider, model: str, usage: TokenUsage) -> int:
-        """Return the cost of a request, in millionths of a USD, rounded up."""
+        """Return the cost of a request, in millionths of a dollar, rounded up."""
         if not usage.total:
             return 0
         own = self._override(provider, model)

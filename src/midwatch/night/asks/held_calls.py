@@ -14,7 +14,7 @@ from midwatch.ports.room import Room
 from midwatch.rules.people.asks import agrees, deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings.zone import local_time
-from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence
+from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence, held_question
 from midwatch.terms.records import AskRow, JobRow
 
 LOOK_SECONDS = 30.0
@@ -54,7 +54,7 @@ class Asking:
 
     def question(self, tool: str, exactly: str) -> str:
         """Write the question: the person sees exactly what would happen, all of it."""
-        return f"May job {self._job.number} use {tool}?\n{exactly}"
+        return held_question(self._job.number, tool, exactly)
 
     async def about(self, question: str, why: str) -> HeldAnswer:
         """Ask, and hold the call, with the idle limit suspended."""

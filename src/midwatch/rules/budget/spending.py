@@ -8,6 +8,7 @@ from typing import Final, Literal
 from midwatch.rules.budget.limits import ALERT_FROM, MARKS, marks_crossed
 from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import Budget
+from midwatch.terms.money import dollars
 
 USUAL_OUTPUT: Final = 16_000
 """Tokens set aside for the answer to a request that names no limit."""
@@ -193,5 +194,5 @@ def _said(kind: Kind, spent: int, ceiling: int) -> str:
 def amount_said(kind: Kind, value: int) -> str:
     """An amount as people read it."""
     if kind == "usd_micros":
-        return f"{value / 1_000_000:.2f} USD"
+        return dollars(value)
     return f"{value} {kind if value != 1 else kind.removesuffix('s')}"

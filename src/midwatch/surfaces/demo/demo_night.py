@@ -128,7 +128,7 @@ class DemoNight:
             do_not_touch=("data/**",),
         )
         await sign_orders.draft(evening, orders, by="you", source="demo")
-        self._say("line", "level cautious, 480 minutes, 0 USD, never touches data/**")
+        self._say("line", "level cautious, 480 minutes, $0, never touches data/**")
         await sign_orders.start(evening, by="you")
 
     async def _night(self, house: House) -> str:

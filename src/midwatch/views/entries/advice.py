@@ -110,7 +110,7 @@ def _job(events: Events, advice: Recommendation) -> JobCreated | None:
 
 def _rests_on(events: Events, job: str, advice: Recommendation) -> str:
     verified = [one for one in _all(events, JobVerified) if one.job == job]
-    pieces = f"{counted(len(advice.evidence), 'piece')} of evidence" if advice.evidence else "no evidence: a hypothesis"
+    pieces = f"{counted(len(advice.evidence), 'piece')} of evidence" if advice.evidence else "no evidence"
     if not verified:
         return f"Not checked; {pieces}"
     verdict = verified[-1].proof.verdict

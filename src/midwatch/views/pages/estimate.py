@@ -1,8 +1,9 @@
 """What is known about a night beforehand: work, time, rounds, money; and what is not known."""
 
+from midwatch.terms.money import dollars, micros
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
-from midwatch.views.pages.sheet import PastNight, SheetFacts, money, span
+from midwatch.views.pages.sheet import PastNight, SheetFacts, span
 from midwatch.views.pages.walls import WALLS
 from midwatch.views.text.plain import counted, listed
 
@@ -66,7 +67,7 @@ def _past_rounds(past: tuple[PastNight, ...]) -> str:
 
 def _money(facts: SheetFacts) -> str:
     paid = sorted({work.agent for work in facts.orders.work} - set(facts.model_free))
-    most = f"At most {money(facts.orders.limits.usd)}"
+    most = f"At most {dollars(micros(facts.orders.limits.usd))}"
     if paid:
         return f"{most}; what {listed(tuple(paid))} will use of it is unknown."
     if not facts.thinks_by_rules:

@@ -1,11 +1,10 @@
 """What waits for a person: the question, the answers one can give with one press, and what silence means."""
 
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from midwatch.terms.asks import EDIT, AskKind, Silence
+from midwatch.terms.asks import EDIT, AskKind, Silence, held_parts
 from midwatch.terms.english import say
 from midwatch.terms.jobs import Plan
 from midwatch.terms.records import AskRow, JobRow, ProjectRow
@@ -20,8 +19,6 @@ ASKED: Final[dict[AskKind, str]] = {
 }
 LONGEST: Final = 20_000
 """A longer command is not shown in full at once, and the page says so."""
-_HELD: Final = re.compile(r"(May job \d+ use .+?\?)\s(.+)", re.DOTALL)
-"""The form of a held tool call's question: the question, then exactly what would run."""
 _WITHIN: Final = "If you do not answer"
 
 
@@ -94,8 +91,10 @@ def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) ->
 
 def parts_of(ask: AskRow) -> tuple[str, str]:
     """Split the question from exactly what would run; the second is empty where no tool call is held."""
-    held = _HELD.fullmatch(ask.question) if ask.kind is AskKind.CONFIRM_ACT else None
-    return (clean(held[1], 300), held[2]) if held else (ask.question, "")
+    if ask.kind is not AskKind.CONFIRM_ACT or not ask.subject.startswith("job_"):
+        return ask.question, ""  # the other acts to confirm are not about a job
+    question, exactly = held_parts(ask.question)
+    return clean(question, 300), exactly
 
 
 def _heading(ask: AskRow) -> str:

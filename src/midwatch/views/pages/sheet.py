@@ -57,8 +57,3 @@ def span(minutes: float) -> str:
     hours, rest = divmod(whole, 60)
     said = [f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest or not hours)
     return " ".join(said)
-
-
-def money(usd: float) -> str:
-    """Write an amount without needless digits: `5 USD`, `0.25 USD`, `1,000,000 USD`."""
-    return f"{usd:,.6f}".rstrip("0").rstrip(".") + " USD"

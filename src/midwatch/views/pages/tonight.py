@@ -4,9 +4,10 @@ from typing import Final
 
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import Silence
+from midwatch.terms.money import dollars, micros
 from midwatch.terms.orders import Orders
 from midwatch.terms.trust import GateOutcome, Isolation, Level
-from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, money, span
+from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, span
 from midwatch.views.text.plain import clean, counted, listed, spaced
 
 WRITING: Final = "repo_write_pr"
@@ -102,7 +103,7 @@ def _held_by_paths(facts: SheetFacts) -> tuple[str, ...]:
 
 def _end(orders: Orders) -> str:
     limits = orders.limits
-    purse = money(limits.usd) if limits.usd else ""
+    purse = dollars(micros(limits.usd)) if limits.usd else ""
     tokens = counted(limits.tokens, "token").replace(str(limits.tokens), f"{limits.tokens:,}") if limits.tokens else ""
     ends = [
         span(limits.minutes),

@@ -10,6 +10,7 @@ from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, counted, head, line, show_json, wanted
+from midwatch.terms.money import dollars, micros
 
 REFUSED = "push to a protected branch, deploy, pay, send mail, merge without you"
 
@@ -73,7 +74,7 @@ def show_sheet(session: dict[str, Any]) -> None:
         where = ", ".join(item.get("projects") or [item["project"]])
         line(f"{where}: {item['title']}{scope} ({item['agent']})", first="  work: ")
     typer.echo(
-        f"  limits: {limits['minutes']} min, {limits['usd']:g} USD, {limits['tokens']:,} tokens, "
+        f"  limits: {limits['minutes']} min, {dollars(micros(limits['usd']))}, {limits['tokens']:,} tokens, "
         f"{limits['rounds']} rounds"
     )
     if orders["until"]:

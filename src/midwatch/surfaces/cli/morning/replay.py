@@ -133,7 +133,7 @@ def _show_entry(told: dict[str, Any]) -> None:
 
 def _show_advice(told: dict[str, Any]) -> None:
     head(told["text"])
-    typer.echo(f"  {told['confidence']:.0%} sure{' (hypothesis)' if told['hypothesis'] else ''}: {told['rests_on']}")
+    typer.echo(f"  {'Untested, ' if told['hypothesis'] else ''}{told['confidence']:.0%} sure: {told['rests_on']}")
     for one in told["evidence"]:
         line(f"{one['citation']} {one['notes']}".rstrip(), first="  evidence   ")
     for one in told["tradeoffs"]:

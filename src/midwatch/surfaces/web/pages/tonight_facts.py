@@ -13,13 +13,14 @@ from midwatch.rules.gate.matrix import MATRIX
 from midwatch.rules.people.asks import draft_terms, silence_in_words
 from midwatch.surfaces.queries import channels, preflights
 from midwatch.terms.asks import AskKind, AskState
+from midwatch.terms.money import dollars, micros
 from midwatch.terms.orders import Orders
 from midwatch.terms.projects import Flag, SessionState, WorkStatus
 from midwatch.terms.records import AskRow, GoalRow, PreflightRow, ProjectRow, SessionRow, WorkRow
 from midwatch.terms.trust import LEVEL_MEANS, Level
 from midwatch.views.pages import tonight as words
 from midwatch.views.pages.estimate import estimate
-from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, money, span
+from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, span
 from midwatch.views.text.plain import clean
 
 READY = (WorkStatus.IN_PROGRESS, WorkStatus.BACKLOG)
@@ -52,7 +53,7 @@ async def seen(house: House) -> Shown:
         "flags": tuple(Flag),
         "plainly": plainly,
         "allowed": words.allowed,
-        "money": money,
+        "dollars": lambda usd: dollars(micros(usd)),
     }
     orders = sheet.orders if sheet else Orders()
     return (

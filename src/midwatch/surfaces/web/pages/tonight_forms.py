@@ -12,7 +12,6 @@ from midwatch.errors import Misuse, Stale
 from midwatch.evening.orders_file import read_orders
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.views.pages.orders_text import orders_text
-from midwatch.views.pages.sheet import money
 from midwatch.views.text.plain import harmless
 
 KNOWN_TOOLS: Final = ("repo_read", "repo_write_pr", "web_research")
@@ -59,7 +58,7 @@ def opened(part: str, orders: Orders, item: str = "") -> Form:
         return Form(part, values | {"was": work.title if work else ""}, item=item or "new")
     values = orders.model_dump(include={"goals", "success_criteria", "notes", "do_not_touch", "level", "until"})
     values |= {"limits": orders.limits.model_dump(), **orders.permissions.model_dump()}
-    limits = values["limits"] | {"usd": money(orders.limits.usd).removesuffix(" USD")}
+    limits = values["limits"] | {"usd": f"{orders.limits.usd:,.6f}".rstrip("0").rstrip(".")}
     return Form(part, _lines(values) | limits)
 
 

@@ -36,7 +36,7 @@ def _receipts(event: Receipts) -> str:
             notes = f" ({clean(evidence.notes, 120)})" if evidence.notes else ""
             text = f"Evidence: {clean(evidence.citation)}{notes}"
         case ClaimMade(claim=claim):
-            on = "a hypothesis" if claim.hypothesis else f"on {counted(len(claim.evidence), 'piece')} of evidence"
+            on = "untested" if claim.hypothesis else f"on {counted(len(claim.evidence), 'piece')} of evidence"
             text = f"Claim ({spaced(claim.strength)}, {on}): {clean(claim.text)}"
         case ArtifactKept():
             text = f"Kept a {spaced(event.type)}: {clean(event.title)}"
