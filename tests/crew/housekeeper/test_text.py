@@ -56,6 +56,27 @@ def test_editorconfig_is_obeyed_nearest_first(repo: Any) -> None:
     assert repo.read("c.rst") == b"a\n"
 
 
+@pytest.mark.parametrize(
+    "glob",
+    ["[z-a].txt", "[[", "*a" * 40 + "b", "{a,b}" * 30, "{a," * 3000 + "b" + "}" * 3000, "{1..999999999}.txt"],
+)
+def test_a_section_that_no_file_can_match_in_time_is_ignored(repo: Any, glob: str) -> None:
+    config = f"root = true\nnot a setting\n[{glob}]\ntrim_trailing_whitespace = false\n# \udcff\n"
+    name = "a" * 60 + ".txt"
+    repo.commit({".editorconfig": config.encode(errors="surrogateescape"), name: "a \nb\n"})
+    repo.execute()
+    assert repo.read(name) == b"a\nb\n"
+
+
+def test_an_editorconfig_outside_the_checkout_or_behind_a_link_is_not_read(repo: Any) -> None:
+    outside = repo.root.parent / ".editorconfig"
+    outside.write_text("[*]\ntrim_trailing_whitespace = false\n")
+    (repo.root / ".editorconfig").symlink_to(outside)
+    repo.commit({"a.txt": "a \nb\n"})
+    repo.execute()
+    assert repo.read("a.txt") == b"a\nb\n"
+
+
 def test_broken_data_is_told_with_its_line_and_never_mended(repo: Any) -> None:
     base = repo.commit(
         {

@@ -5,6 +5,11 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 Section = tuple[str, dict[str, str]]
+LONGEST = 200
+MOST_BRACES = 3
+MOST_WILD = 4
+"""A pattern with more may take hours to match; its section is ignored."""
+_WILD = re.compile(r"(\*\*/|/\*\*$|\*\*|\*|\?|\[[^\]]+\])")
 
 
 class EditorConfig:
@@ -51,7 +56,12 @@ class EditorConfig:
 
 
 def _applies(glob: str, path: str) -> bool:
-    return any(_expression(plain).fullmatch(path) for plain in _spread(glob))
+    if len(glob) > LONGEST or glob.count("{") > MOST_BRACES or len(_WILD.findall(glob)) > MOST_WILD:
+        return False
+    try:
+        return any(_expression(plain).fullmatch(path) for plain in _spread(glob))
+    except re.error:
+        return False  # such as [z-a], which matches nothing
 
 
 def _spread(glob: str) -> list[str]:
@@ -71,7 +81,7 @@ def _expression(glob: str) -> re.Pattern[str]:
 
 def _translate(glob: str) -> str:
     """Turn one glob into a regular expression."""
-    parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?|\[[^\]]+\])", glob)
+    parts = _WILD.split(glob)
     meaning = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return "".join(meaning.get(part) or _literal_or_class(part) for part in parts)
 
