@@ -31,7 +31,10 @@ def person() -> Iterator[Person]:
         yield someone
 
 
-@pytest.mark.parametrize("words", ['"status"', '"asks"', '"project"', '"job", "show", "1"', '"pause"', '"say", "x"'])
+@pytest.mark.parametrize(
+    "words",
+    ['"status"', '"asks"', '"project"', '"job", "show", "1"', '"pause"', '"say", "x"', '"code", "x", "-p", "none"'],
+)
 def test_a_short_command_loads_only_typer_and_the_standard_library(person: Person, words: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOADED.format(words=words)],

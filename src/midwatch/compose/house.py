@@ -266,6 +266,7 @@ class House(ReadSide):
 
     async def dispose(self) -> None:
         """Close the connections to models and forges, and the database."""
+        await asyncio.to_thread(self.workshop.nursery.close)
         await self.doors.close()
         await self.forges.close()
         self.outlet.close()

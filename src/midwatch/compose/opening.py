@@ -92,6 +92,7 @@ async def _engine(house: House) -> AsyncIterator[None]:
                 head = await house.records.head()
                 wanted.append(lambda: house.listen(head))
             if given is None:
+                await asyncio.to_thread(house.workshop.nursery.open)
                 wanted += [house.timers.run, Patrol(house.night, house.performer.perform).run, house.forge_watch.run]
             if lease is not None:
                 wanted.append(lease.keep)

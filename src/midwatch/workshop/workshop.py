@@ -22,6 +22,7 @@ from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import adopt, find_orphans, put_away
 from midwatch.workshop.holding.ending import read_ending
 from midwatch.workshop.holding.held import HeldProgram
+from midwatch.workshop.holding.nursery import Nursery
 from midwatch.workshop.quarantine.quarantine import PackedWork, Reveals, admit, reveals_nothing
 from midwatch.workshop.rooms.rooms import WALLS, RoomFolders
 from midwatch.workshop.rooms.setup import Setups
@@ -47,7 +48,9 @@ class Workshop:
         self.mirrors = GitMirrors(home, Git(keys=keys))
         self.checkouts = Checkouts(home, self.mirrors, enclosure=enclosure)
         self.setups = Setups(home, self.checkouts, enclosure)
-        self.rooms = SandboxRooms(home, self.checkouts, self.setups, RoomFolders(home, self.checkouts, enclosure))
+        self.nursery = Nursery()
+        folders = RoomFolders(home, self.checkouts, enclosure, self.nursery)
+        self.rooms = SandboxRooms(home, self.checkouts, self.setups, folders)
         self.quarantine = CheckoutQuarantine(home, self.checkouts, reveals)
         self.proofs = CheckoutProofs(self.rooms, self.checkouts, self.setups)
         self.upkeep = CheckoutUpkeep(home, self.checkouts)

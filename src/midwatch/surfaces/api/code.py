@@ -30,11 +30,14 @@ class CodeBegun(Term):
     run: int
     jobs: tuple[JobBegun, ...]
     allows: str
+    after: int
+    """The last entry of the journal before the command; its entries come after this one."""
 
 
 @router.post("/code", dependencies=[Operates], response_model=CodeBegun)
 async def code(house: TheHouse, person: Person, wanted: Commanded) -> Shown:
     """Start a person's command at once; sending it counts as the signature."""
+    after = await house.records.head()
     jobs = await command(house.night, wanted, by=person)
     session = await house.records.get(SessionRow, jobs[0].session)
     run = await house.records.get(RunRow, jobs[0].run)
@@ -45,6 +48,7 @@ async def code(house: TheHouse, person: Person, wanted: Commanded) -> Shown:
         "run": run.number,
         "jobs": [_job(job, names[job.project]) for job in jobs],
         "allows": allows(run.contract, [names[job.project] for job in jobs], session.level, by_hand=wanted.by_hand),
+        "after": after,
     }
 
 

@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import os
 import signal
+import socket
 import sys
 import time
 from pathlib import Path
@@ -25,6 +26,34 @@ from midwatch.workshop.holding.log_file import CHUNK, LogWriter
 from midwatch.workshop.holding.spec import Caps, Spec, from_bytes
 
 _LOCK_TRIES, _LOCK_PAUSE = 100, 0.02
+_STREAMS = 2
+
+
+def detach_each(number: int) -> None:
+    """Detach a holder for each pair of streams that comes through a socket: forking takes less time than starting."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps what ends
+    with socket.socket(fileno=number) as line:
+        while True:
+            word, streams, _, _ = socket.recv_fds(line, 1, _STREAMS)
+            if not word:
+                return
+            if os.fork() == 0:
+                _detach_from(streams)
+            for stream in streams:
+                os.close(stream)
+
+
+def _detach_from(streams: list[int]) -> NoReturn:
+    """Be what `begin.py` is when it is started for one holder: no other descriptor, a session of its own."""
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        detach(sys.stdin.buffer.read())
+    finally:
+        os._exit(1)
 
 
 def detach(told: bytes) -> NoReturn:

@@ -22,7 +22,7 @@ from midwatch.workshop.holding.log_file import LogPiece, read_piece
 from midwatch.workshop.holding.tree import KILL_SECONDS, boot_id, kill_all, marked
 
 ANSWER_SECONDS = 10.0
-_PAUSE = 0.05
+_FIRST_PAUSE, _PAUSE = 0.005, 0.05
 Stream = Literal["out", "err"]
 
 
@@ -88,8 +88,10 @@ class HeldProgram:
     async def doors(self) -> list[socket.socket]:
         """Lend the sandbox's listeners, once it has opened them; they do not block, and the caller closes them."""
         answer, doors = await self._borrow_doors()
+        pause = _FIRST_PAUSE
         while answer.get("why") == NOT_YET:  # if they never open, its holder ends it soon
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _PAUSE)
             answer, doors = await self._borrow_doors()
         _judge(answer)
         return doors

@@ -219,7 +219,7 @@ async def _held(
         isolation=room.enclosure.isolation,
         note=room.place / WALLS,
     )
-    return await launch(_spec(room, errand, entering, walls)), begins
+    return await launch(_spec(room, errand, entering, walls), room.nursery), begins
 
 
 def _spec(room: RoomFolder, errand: RoomCommand, entering: list[str], walls: SandboxSpec) -> holding.Spec:

@@ -13,6 +13,7 @@ from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.holding import records
 from midwatch.workshop.holding.adoption import EndedProgram, adopt
 from midwatch.workshop.holding.held import HeldProgram
+from midwatch.workshop.holding.nursery import Nursery
 from midwatch.workshop.rooms.setup import Made, lend
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
@@ -41,6 +42,7 @@ class RoomFolder:
     purpose: str
     speaks_as: int
     """The epoch that may send requests to the holder from now on."""
+    nursery: Nursery | None = None
     occupant: HeldProgram | EndedProgram | None = None
 
     @property
@@ -80,8 +82,9 @@ class RoomFolder:
 class RoomFolders:
     """Every room under one data folder."""
 
-    def __init__(self, home: Path, checkouts: Checkouts, enclosure: Enclosure) -> None:
+    def __init__(self, home: Path, checkouts: Checkouts, enclosure: Enclosure, nursery: Nursery | None = None) -> None:
         self._held = home / "held"
+        self._nursery = nursery
         self._checkouts = checkouts
         self.enclosure = enclosure
 
@@ -130,6 +133,7 @@ class RoomFolders:
             enclosure=self.enclosure,
             purpose=request.purpose,
             speaks_as=epoch,
+            nursery=self._nursery,
             occupant=None if found is None else found[1],
         )
 

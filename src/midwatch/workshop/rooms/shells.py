@@ -107,7 +107,8 @@ async def enter(home: Path, workshop: Workshop, visit: Visit) -> HeldProgram:
             cwd=Path("/"),
             terminal=(visit.rows, visit.columns),
             limits=HolderLimits(wall=WALL.total_seconds(), idle=IDLE.total_seconds(), grace=GRACE),
-        )
+        ),
+        workshop.nursery,
     )
 
 

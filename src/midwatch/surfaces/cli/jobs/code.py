@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import typer
 from midwatch.errors import Misuse, Unknown
 from midwatch.surfaces.cli.jobs.follow import Following, outcome, tell_end
 from midwatch.surfaces.cli.jobs.interactive import refuse_without_a_terminal, sit_down
-from midwatch.surfaces.cli.jobs.temporary_server import Left, attended
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, line, show_json
@@ -57,19 +57,28 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
             "checks": check,
         }
         wanted |= {"paths": path, "usd": usd, "minutes": minutes, "yes": yes, "by_hand": interactive}
-        after = client.get("/status")["seq"]
         begun.update(client.send("POST", "/code", wanted))
         _tell_begun(begun, alone=alone, follow=follow or interactive, as_json=as_json)
         if interactive:
             sit_down(begun["jobs"][0]["id"])
-        return _followed(begun, after, as_json=as_json) if follow or alone or interactive else 0
+        return _followed(begun, as_json=as_json) if follow or alone or interactive else 0
 
-    try:
-        left = attended(work)
-    except Left:
+    done = _with_server(work, alone=alone)
+    if done is None:
         _tell_left(begun, alone=alone)
-        left = LEFT
-    raise typer.Exit(left)
+    raise typer.Exit(LEFT if done is None else done)
+
+
+def _with_server(work: Callable[[], int], *, alone: bool) -> int | None:
+    """Run the work with the server that runs, or with one in this process; None when the person leaves."""
+    if alone:
+        from midwatch.surfaces.cli.jobs.temporary_server import attended  # noqa: PLC0415  heavy, and rarely needed
+
+        return attended(work)
+    try:
+        return work()
+    except KeyboardInterrupt:
+        return None
 
 
 def _here() -> str:
@@ -102,11 +111,11 @@ def _tell_begun(begun: dict[str, Any], *, alone: bool, follow: bool, as_json: bo
         )
 
 
-def _followed(begun: dict[str, Any], after: int, *, as_json: bool) -> int:
+def _followed(begun: dict[str, Any], *, as_json: bool) -> int:
     def say(text: str) -> None:
         typer.echo(text, err=True) if as_json else line(text)
 
-    rows = Following([job["id"] for job in begun["jobs"]], after=after, say=say).to_the_end()
+    rows = Following([job["id"] for job in begun["jobs"]], after=begun["after"], say=say).to_the_end()
     _wait_for_the_brief(begun["session"])
     told = [outcome(row, job["project"]) for row, job in zip(rows, begun["jobs"], strict=True)]
     if as_json:

@@ -1,4 +1,4 @@
-"""Runs work with a server: the one that runs, or one in this process until the work is done."""
+"""Runs work with a server in this process, until the work is done."""
 
 import asyncio
 import contextlib
@@ -16,21 +16,12 @@ LOOK_SECONDS = 0.02
 LOG = "server.log"
 
 
-class Left(Exception):
-    """The person left before it was over."""
-
-
-def attended(work: Callable[[], T]) -> T:
-    """Run the work; without a server one is opened here until it is done. Raises `Left` when the person leaves."""
-    if client.server_answers():
-        try:
-            return work()
-        except KeyboardInterrupt:
-            raise Left from None
+def attended(work: Callable[[], T]) -> T | None:
+    """Run the work with a server that is opened here until it is done; None when the person leaves before that."""
     return asyncio.run(_attended(work))
 
 
-async def _attended(work: Callable[[], T]) -> T:
+async def _attended(work: Callable[[], T]) -> T | None:
     from midwatch.compose.local_checks import keep_secrets_out_of_logs  # noqa: PLC0415
     from midwatch.compose.opening import open_house  # noqa: PLC0415  heavy, and only without a server
     from midwatch.surfaces.address import SOCKET  # noqa: PLC0415
@@ -52,7 +43,7 @@ async def _attended(work: Callable[[], T]) -> T:
     # After a signal, an error of the work only means that the server has stopped.
     if working.done() and (not signalled or working.exception() is None):
         return working.result()
-    raise Left
+    return None
 
 
 def _in_a_thread(work: Callable[[], T]) -> "asyncio.Future[T]":

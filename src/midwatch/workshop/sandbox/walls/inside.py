@@ -7,9 +7,13 @@ PORTS a list with commas. It leaves nothing running that an agent could stop or 
 import _socket  # the additions of `socket` take longer to load than everything else here
 import os
 import resource
-import signal
-import struct
 import sys
+
+TYPE_CHECKING = False  # typing's own would have to be imported, and every import here delays every agent
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # without the enumerations of `signal`
 
 NOT_LET_IN, NO_COMMAND = 70, 127
 BACKLOG = 128
@@ -19,7 +23,7 @@ def open_doors(control: int, ports: list[int]) -> bool:
     """Listen on each port, hand the listeners out, and return whether the signal came."""
     listeners = [_listener(port) for port in ports]
     outside = _socket.socket(fileno=control)
-    numbers = struct.pack(f"{len(listeners)}i", *(listener.fileno() for listener in listeners))
+    numbers = b"".join(listener.fileno().to_bytes(4, sys.byteorder) for listener in listeners)
     outside.sendmsg([b"L"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
     word = outside.recv(1)
     outside.close()

@@ -1,7 +1,8 @@
 """The step into the walls: sets limits, provides what the walls need, and becomes the command.
 
 `python -I -S threshold.py NOTE`, standard library only, and one process from start to end: its starter stays
-the parent of what it becomes, which is what `--die-with-parent` checks. `entry.py` writes the note.
+the parent of what it becomes, which is what `--die-with-parent` checks. `entry.py` writes the note. A holder takes
+the step in the process it has forked, because starting another Python takes longer than bubblewrap.
 """
 
 import _socket  # the additions of `socket` take longer to load than everything else here
@@ -21,9 +22,9 @@ NOT_LET_IN, NO_COMMAND = 70, 127
 MARK = "MIDWATCH_HELD"
 
 
-def main() -> int:
-    """Read the note and do what it says."""
-    with open(sys.argv[1], "rb") as file:  # noqa: PTH123 - pathlib is slow to load
+def enter(place: str, mark: dict[str, str]) -> int:
+    """Become the command of a note; the holder's mark stays in its environment: lost processes are found by it."""
+    with open(place, "rb") as file:  # noqa: PTH123 - pathlib is slow to load
         note = json.load(file)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     try:
@@ -42,8 +43,6 @@ def main() -> int:
         sys.stderr.write(f"midwatch: the walls could not be built: {error}\n")
         return NOT_LET_IN
     try:
-        # The holder's mark stays, and is no secret: lost processes are found by it.
-        mark = {name: value for name, value in os.environ.items() if name == MARK}
         os.execvpe(note["argv"][0], note["argv"], note["environment"] | mark)  # noqa: S606 - becoming it is the point
     except OSError as error:
         sys.stderr.write(f"midwatch: cannot start {note['argv'][0]}: {error.strerror}\n")
@@ -98,6 +97,9 @@ def _mine() -> int:
 
 def _sibling(name: str) -> "Any":
     """Load a file beside this one; its folder is searched last, so that it replaces no module of Python's own."""
+    known = sys.modules.get(f"{__package__}.{name}")
+    if known is not None:
+        return known
     place = os.path.dirname(__file__)  # noqa: PTH120
     if place not in sys.path:
         sys.path.append(place)
@@ -109,4 +111,4 @@ def _confine(plan: "dict[str, Any]") -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(enter(sys.argv[1], {name: value for name, value in os.environ.items() if name == MARK}))
