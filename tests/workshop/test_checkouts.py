@@ -31,6 +31,25 @@ async def test_a_private_clone_is_on_its_own_branch_with_no_remote(
     assert clone.git("config", "user.email")
 
 
+async def test_a_private_clone_has_the_tags_and_is_what_git_calls_sound(
+    person: Repository, mirrors: GitMirrors, checkouts: Checkouts
+) -> None:
+    person.git("tag", "v1")
+    person.git("tag", "--annotate", "--message", "Second", "v2")
+    person.git("branch", "master")
+    person.git("branch", "other")
+    await mirrors.refresh("shop", person.path)
+    clone = Repository(await checkouts.private_clone("shop", "job_1", 1, person.head))
+    names = {"refs/heads/master", "refs/tags/v1", "refs/tags/v2"}  # master: what a new mirror's HEAD names
+    assert clone.refs() == {name: person.refs()[name] for name in names} | {"refs/heads/agent/job_1": person.head}
+    assert clone.git("describe") == "v2"
+    assert clone.git("fsck", "--strict") == ""
+    clone.write({"new.txt": "work"})
+    clone.git("add", "--all")
+    clone.git("commit", "--quiet", "--message", "Work")
+    assert clone.git("rev-list", "--count", "v2..HEAD") == "1"
+
+
 async def test_the_same_attempt_gets_the_same_clone_and_the_next_a_new_one(
     person: Repository, clone: Repository, checkouts: Checkouts
 ) -> None:

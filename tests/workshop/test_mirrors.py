@@ -108,7 +108,7 @@ async def test_a_mirror_follows_heads_and_tags_and_forgets_deleted_ones(
     await mirrors.refresh("shop", person.path)
     assert mirrored(mirrors) == person.refs()
     first = person.head
-    await mirrors.pin("shop", "job_1", first)
+    assert await mirrors.update("shop", person.path, "main", job="job_1") == first
     person.git("branch", "-D", "old")
     person.git("branch", "old/deeper")
     person.git("tag", "--force", "v1", person.commit("Second"))

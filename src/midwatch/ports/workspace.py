@@ -84,12 +84,8 @@ class Inspector(Protocol):
 class Mirrors(Inspector, Protocol):
     """Midwatch's own bare copy of each project."""
 
-    async def update(self, project: str, source: str, branch: str) -> str:
-        """Update the mirror and return the branch's commit."""
-        ...
-
-    async def pin(self, project: str, job: str, commit: str) -> None:
-        """Keep a commit for a job, even if the person deletes its branch."""
+    async def update(self, project: str, source: str, branch: str, *, job: str = "") -> str:
+        """Update the mirror and return the branch's commit; it is kept for a job, even if the branch is deleted."""
         ...
 
     async def diff(self, project: str, base: str, head: str) -> str:

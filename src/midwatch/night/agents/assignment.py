@@ -1,5 +1,6 @@
 """Gives an agent its task: the room, the limits, the hosts it may reach."""
 
+import asyncio
 from datetime import timedelta
 
 from midwatch.errors import Exhausted, Misuse, Stale, Withheld
@@ -56,8 +57,13 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         room_bytes=settings.sandbox.room_mib * MIB,
         floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
     )
-    room = await night.rooms.enter(request)
-    facts = await task_facts(night, job, contract, commit)
+    try:
+        async with asyncio.TaskGroup() as group:  # the facts are read while git makes the clone
+            entering = group.create_task(night.rooms.enter(request))
+            gathering = group.create_task(task_facts(night, job, contract, commit))
+    except ExceptionGroup as several:
+        raise several.exceptions[0] from None
+    room, facts = entering.result(), gathering.result()
     return agent, Task(
         job=job.id,
         title=job.title,

@@ -36,8 +36,7 @@ Events = tuple[Event, ...]
 async def mirror(night: Night, job: JobRow) -> Events:
     """Update the mirror and pin the base commit."""
     project = await night.records.get(ProjectRow, job.project)
-    head = await night.mirrors.update(project.id, project.path, project.branch)
-    await night.mirrors.pin(project.id, job.id, head)
+    head = await night.mirrors.update(project.id, project.path, project.branch, job=job.id)
     session = await night.records.get(SessionRow, job.session)
     seen = [facts for facts in session.repositories if facts.path == project.path]
     dirty = seen[0].dirty if seen else ()

@@ -27,6 +27,19 @@ LOOK_WALL = timedelta(minutes=1)
 LONGEST_LOOK = 1_000_000
 """Bytes of a diff while the agent works; the whole diff is shown at the end."""
 MOST_PACKED_REFS = 16 * 1024**2
+CLONE_CONFIG = f"""[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = false
+	logallrefupdates = true
+[user]
+	name = Midwatch agent
+	email = {IDENTITY[1]}
+[gc]
+	auto = 0
+[commit]
+	gpgSign = false
+"""
 
 
 class Checkouts:
@@ -183,18 +196,32 @@ class Checkouts:
     async def _clone(
         self, git: Git, project: str, tree: Path, commit: str, *, branch: str = "", folders: tuple[str, ...] = ()
     ) -> None:
-        settings = {"user.name": "Midwatch agent", "user.email": IDENTITY[1], "gc.auto": "0", "commit.gpgSign": "false"}
-        # The clone command writes this itself: each further call of git delays every agent.
-        given = (f"--config={key}={value}" for key, value in settings.items())
-        clone = ("clone", "--quiet", "--shared", "--no-checkout", "--template=", *given)
-        upload = f"--upload-pack={git.far_side('upload-pack')}"
-        await git.run(Path("/"), *clone, upload, str(self.mirrors.path(project)), str(tree))
-        await git.run(tree, "remote", "remove", "origin")
+        mirror = self.mirrors.path(project)
+        main = await asyncio.to_thread(_main_branch, mirror)
+        # One call here and one for the checkout: each further call of git delays every agent.
+        named = await git.run(mirror, "for-each-ref", "--format=%(objectname) %(refname)", main, "refs/tags")
+        await asyncio.to_thread(_borrow, mirror, tree, named)
         if folders:
             await narrow(git, tree, folders)
         on_branch = ("-B", branch) if branch else ("--detach",)
         await git.run(tree, "checkout", "--quiet", "--force", *on_branch, commit)
         await asyncio.to_thread(_leave_out, tree)
+
+
+def _main_branch(mirror: Path) -> str:
+    """Read which branch the mirror's HEAD names, whether or not it has a commit."""
+    return (mirror / "HEAD").read_text().removeprefix("ref: ").strip()
+
+
+def _borrow(mirror: Path, tree: Path, refs: bytes) -> None:
+    """Write what `git clone --shared` writes, without a remote: a repository that borrows the mirror's objects."""
+    folder = tree / ".git"
+    for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "config").write_text(CLONE_CONFIG)
+    (folder / "objects" / "info" / "alternates").write_text(f"{mirror / 'objects'}\n")
+    (folder / "packed-refs").write_bytes(refs)
 
 
 def _leave_out(tree: Path) -> None:

@@ -1,7 +1,9 @@
 """Inspects a person's repository and reports what prevents its use, without changing anything."""
 
 import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 from midwatch.errors import Misuse, Refused
 from midwatch.terms.jobs import RepositoryFacts
@@ -18,19 +20,30 @@ async def inspect(git: Git, path: Path) -> RepositoryFacts:
     whole, git = git, git.alone()
     if not await asyncio.to_thread(path.is_dir):
         raise Misuse(f"{path} is not a folder.", hint="Give the path of a git repository on this machine.")
-    code, out, _ = await git.attempt(path, "rev-parse", "--is-bare-repository", "--absolute-git-dir")
+    asked = ("--is-bare-repository", "--absolute-git-dir", "--show-object-format")
+    code, out, _ = await git.attempt(path, "rev-parse", *asked)
     if code:
         raise Misuse(f"{path} is not a git repository.", hint=f"Run `git init {path}` and commit something first.")
-    bare, git_dir = out.decode().splitlines()
+    bare, git_dir, form = out.decode().splitlines()
     top = Path(git_dir if bare == "true" else await git.text(path, "rev-parse", "--show-toplevel"))
-    head = await _head(git, top)
-    branch = await _branch(git, top)
-    if await git.text(top, "rev-parse", "--show-object-format") != "sha1":
+    head, branch = await _at_once(_head(git, top), _branch(git, top))
+    if form != "sha1":
         raise Refused(f"{top} uses SHA-256 object names.", hint="Only SHA-1 repositories are supported so far.")
-    await refuse_unreachable(whole, top)
-    await _refuse_what_we_cannot_carry(git, top, head, called=str(top))
-    dirty = () if bare == "true" else await _dirty(git, top)
+    _, _, dirty = await _at_once(
+        refuse_unreachable(whole, top),
+        _refuse_what_we_cannot_carry(git, top, head, called=str(top)),
+        _dirty(git, top, bare=bare == "true"),
+    )
     return RepositoryFacts(path=str(top), branch=branch, head=head, dirty=dirty)
+
+
+async def _at_once(*looks: Coroutine[Any, Any, Any]) -> list[Any]:
+    """Run some looks at the same time; the first one that failed, in this order, says why."""
+    found = await asyncio.gather(*looks, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return found
 
 
 async def _head(git: Git, top: Path) -> str:
@@ -97,7 +110,9 @@ async def _refuse_large_files(git: Git, top: Path, tree: list[bytes], called: st
             )
 
 
-async def _dirty(git: Git, top: Path) -> tuple[str, ...]:
+async def _dirty(git: Git, top: Path, *, bare: bool) -> tuple[str, ...]:
+    if bare:
+        return ()
     # A file that a partial clone has not fetched cannot have been changed either.
     output = await git.run(top, "status", "--porcelain=v1", "-z", "--untracked-files=normal")
     paths, tokens = set[str](), iter(output.split(b"\0"))

@@ -56,17 +56,24 @@ class GitMirrors:
         What a shallow or partial clone lacks is fetched from its origin; nothing is written to the clone.
         """
         async with self.held(project) as (mirror, git):
-            origin = "" if is_url(source) else await unshallow.origin_of(git, Path(source))
-            if origin:
-                await unshallow.bring_missing(git, mirror, Path(source), origin)
-            await self._fetch(git, mirror, source)
-            if origin:
-                await unshallow.refuse_gaps(git, mirror, Path(source))
+            await self._refresh(git, mirror, source)
 
-    async def update(self, project: str, source: Path | str, branch: str) -> str:
-        """Update the mirror and return the branch's commit."""
-        await self.refresh(project, source)
-        return await self.head_of(project, branch)
+    async def _refresh(self, git: Git, mirror: Path, source: Path | str) -> None:
+        origin = "" if is_url(source) else await unshallow.origin_of(git, Path(source))
+        if origin:
+            await unshallow.bring_missing(git, mirror, Path(source), origin)
+        await self._fetch(git, mirror, source)
+        if origin:
+            await unshallow.refuse_gaps(git, mirror, Path(source))
+
+    async def update(self, project: str, source: Path | str, branch: str, *, job: str = "") -> str:
+        """Update the mirror and return the branch's commit; it is kept for a job, even if the branch is deleted."""
+        async with self.held(project) as (mirror, git):
+            await self._refresh(git, mirror, source)
+            head = await self.head_of(project, branch)
+            if job:
+                await git.run(mirror, "update-ref", f"refs/midwatch/keep/{part(job)}", sha(head))
+        return head
 
     async def last_subjects(self, project: str, commit: str, most: int) -> tuple[str, ...]:
         """Return the subjects of the last commits up to one, newest first."""
@@ -87,11 +94,6 @@ class GitMirrors:
                 f"git fetch failed in {mirror}: {telling_line(complaints) or f'exit code {code}'}",
                 hint=f"Run `git -C {shlex.quote(str(source))} status` to see what git reports about that folder.",
             )
-
-    async def pin(self, project: str, job: str, commit: str) -> None:
-        """Keep a commit for a job, whatever the person does to their branches."""
-        async with self.held(project) as (mirror, git):
-            await git.run(mirror, "update-ref", f"refs/midwatch/keep/{part(job)}", sha(commit))
 
     async def head_of(self, project: str, branch: str) -> str:
         """Return the newest commit of a branch in the mirror."""

@@ -28,7 +28,7 @@ async def is_partial(git: Git, top: Path) -> bool:
 async def origin_of(git: Git, top: Path) -> str:
     """Return the origin of an incomplete clone; nothing if the clone is complete."""
     quiet = git.alone()
-    shallow, partial = await is_shallow(quiet, top), await is_partial(quiet, top)
+    shallow, partial = await asyncio.gather(is_shallow(quiet, top), is_partial(quiet, top))
     if not shallow and not partial:
         return ""
     code, out, _ = await quiet.attempt(top, "config", "--get", "extensions.partialClone")
