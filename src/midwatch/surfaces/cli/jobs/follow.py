@@ -1,6 +1,7 @@
 """Follows jobs stage by stage in a terminal, asks the person there, and reports how they ended (A9)."""
 
 import sys
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,8 @@ from midwatch.terms.money import dollars, many
 
 WAIT = 5
 """Seconds one request for new entries may stay open."""
+GATHER_SECONDS = 0.2
+"""Entries come in bursts; the server that is asked about each of them has less time for the job."""
 UNTOLD = frozenset(
     {
         "job.claimed",
@@ -48,6 +51,7 @@ class Following:
     def to_the_end(self) -> list[dict[str, Any]]:
         """Follow until every job is over, and return them as they ended."""
         while True:
+            time.sleep(GATHER_SECONDS)
             rows = [client.get(f"/jobs/{job}") for job in self._jobs]
             self._tell_entries()
             self._tell_logs()
