@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 
 from midwatch import errors
 from midwatch.journal.events import Event
-from midwatch.rules.gate import delivery, gate, matrix
+from midwatch.rules.gate import gate, matrix
 from midwatch.rules.gate.conditions import BRAIN, EVERYONE, PERSON
 from midwatch.rules.invariants import invariants
 from midwatch.rules.people.asks import MINUTES, SILENCE, silence_in_words
@@ -81,7 +81,7 @@ def conditions() -> str:
 
 def at_the_door() -> str:
     """The questions asked again about a delivery."""
-    return ", ".join(f"`{one.name}`" for one in delivery.CONDITIONS) + "\n"
+    return ", ".join(f"`{one.name}`" for one in gate.DELIVERY_CONDITIONS) + "\n"
 
 
 def levels() -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.engine.folder_lock import FolderLock
+from midwatch.engine.lease import FolderLock
 from midwatch.errors import Refused
 from tests.engine.workers import hold_the_folder
 from tests.store import processes

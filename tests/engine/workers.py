@@ -8,8 +8,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from midwatch.engine.folder_lock import FolderLock
-from midwatch.engine.lease import Lease
+from midwatch.engine.lease import FolderLock, Lease
 from midwatch.engine.loops import going_on
 from midwatch.engine.work_engine import SINGLE, WorkEngine
 from midwatch.engine.workflows import Args

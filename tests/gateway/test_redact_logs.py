@@ -3,8 +3,7 @@
 import io
 import logging
 
-from midwatch.gateway.redaction.log_filter import RedactingFilter
-from midwatch.gateway.redaction.redactor import Redactor
+from midwatch.gateway.redaction.redactor import RedactingFilter, Redactor
 from tests.gateway.examples import filled
 
 VALUE = "the-owl-flies-at-0400"

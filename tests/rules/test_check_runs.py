@@ -3,8 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.checks.check_runs import failing, judge_proof, judge_runs, to_rerun, to_rerun_on_base, with_reruns
-from midwatch.rules.checks.repair_rounds import DOUBTS, carry_on, may_mend, to_mend
+from midwatch.rules.checks.check_runs import (
+    DOUBTS,
+    carry_on,
+    failing,
+    judge_proof,
+    judge_runs,
+    may_mend,
+    to_mend,
+    to_rerun,
+    to_rerun_on_base,
+    with_reruns,
+)
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.proof import Doubt, RepairTries
 

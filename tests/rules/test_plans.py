@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.gate.contract import WRITE
-from midwatch.rules.gate.plans import faults
+from midwatch.rules.gate.contract import WRITE, faults
 from midwatch.terms.contract import Constraints, RunContract, ToolPolicy, ToolScope
 from midwatch.terms.jobs import Plan
 

@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.checks.commit_size import is_large, remark_on
-from midwatch.rules.recovery.known_answers import Earlier, KnownAnswer, known_answer
-from midwatch.rules.recovery.signals import LONGEST_DETAIL, LONGEST_TEXT, MOST_BYTES, MOST_OPTIONS, read_signal
+from midwatch.rules.recovery.signals import (
+    LONGEST_DETAIL,
+    LONGEST_TEXT,
+    MOST_BYTES,
+    MOST_OPTIONS,
+    Earlier,
+    KnownAnswer,
+    known_answer,
+    read_signal,
+)
 from midwatch.terms.jobs import Change, Commit
 from midwatch.terms.signals import Signal, SignalKind, Unreadable
 

@@ -17,8 +17,7 @@ from midwatch.compose.house import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
 from midwatch.surfaces.api.access import Caller
-from midwatch.surfaces.web.stream.encoder import Paint
-from midwatch.surfaces.web.stream.feed import Feed, router
+from midwatch.surfaces.web.stream.feed import Feed, Paint, router
 from midwatch.terms.people import Role
 from tests.patience import PATIENCE
 

@@ -18,8 +18,7 @@ from midwatch.terms.orders import OrderedWork
 from midwatch.terms.report import FlagKind, Given, Review, ReviewOutcome
 from midwatch.terms.trust import Level
 from midwatch.views.pages.morning_items import NightRows, checks
-from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, verdict
-from midwatch.views.pages.review_form import review_of
+from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, review_of, verdict
 from midwatch.views.text.names import Names, names_after
 from tests.nights.house import FAULTS, a_house, orders, sample_repository
 

@@ -11,8 +11,7 @@ from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.errors import Misuse, Refused
 from midwatch.evening.orders_file import read_orders
 from midwatch.rules.gate import permissions
-from midwatch.rules.gate.contract import WRITE, Behind, RunDefaults, compile_contract
-from midwatch.rules.gate.plans import faults
+from midwatch.rules.gate.contract import WRITE, Behind, RunDefaults, compile_contract, faults
 from midwatch.rules.paths import inside, pattern_fault, touches
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, decide
 from midwatch.terms.acts import ActKind

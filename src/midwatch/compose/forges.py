@@ -8,8 +8,7 @@ from midwatch.errors import Locked, MidwatchError, Refused, Stranger, Unknown
 from midwatch.forges.github.addresses import API
 from midwatch.forges.github.asking import GitHubClient
 from midwatch.forges.github.dressing import Wishes
-from midwatch.forges.github.forge import GitHubForge
-from midwatch.forges.github.hooks import Deliveries, genuine, is_news, signed
+from midwatch.forges.github.forge import Deliveries, GitHubForge, genuine, is_news, signed
 from midwatch.forges.local import LocalForge
 from midwatch.forges.pushing import Pusher
 from midwatch.gateway.vault import Vault

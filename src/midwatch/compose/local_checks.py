@@ -7,15 +7,17 @@ from pathlib import Path
 from midwatch.channels.by_apprise import AppriseOutlet, Destination, look_at
 from midwatch.compose.forges import Token
 from midwatch.compose.house import House
-from midwatch.engine.clocks import SystemClock
+from midwatch.engine.clocks import ScaledClock, SystemClock
 from midwatch.errors import MidwatchError
 from midwatch.forges.github.addresses import API
 from midwatch.forges.github.asking import GitHubClient
-from midwatch.gateway.redaction.log_filter import RedactingFilter
+from midwatch.gateway.redaction.redactor import RedactingFilter
 from midwatch.gateway.vault import Vault
+from midwatch.ports.clock import Clock
 from midwatch.settings import Settings, secret_references
 from midwatch.settings.derived import channel_secret
 from midwatch.terms.secrets import SecretReference
+from midwatch.workshop.git.git import Git
 from midwatch.workshop.holding.adoption import find_orphans
 from midwatch.workshop.sandbox.isolation import stand
 from midwatch.workshop.sandbox.walls.probe import IsolationFound
@@ -98,3 +100,17 @@ async def push_from_here(settings: Settings, channel: str, title: str, text: str
         await outlet.push(channel, title, text)
     finally:
         outlet.close()
+
+
+def fast_clock(file: Path, *, scale: float) -> Clock:
+    """Make a clock that runs `scale` times as fast and keeps its time in a file."""
+    return ScaledClock.kept(file, scale=scale)
+
+
+async def commit_everything(folder: Path, message: str) -> None:
+    """Make a folder a repository with one commit."""
+    git = Git()
+    identity = ("-c", "user.name=You", "-c", "user.email=you@example.com", "-c", "commit.gpgsign=false")
+    await git.run(folder, "init", "-q", "-b", "main")
+    await git.run(folder, "add", "-A")
+    await git.run(folder, *identity, "commit", "-q", "-m", message)

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from midwatch.compose.house import House, Parts
 from midwatch.compose.read_side import database_url
-from midwatch.engine.folder_lock import FolderLock
+from midwatch.engine.lease import FolderLock
 from midwatch.engine.loops import Loop, going_on
 from midwatch.errors import MidwatchError
 from midwatch.night.recovery.overdue import Patrol

@@ -1,14 +1,18 @@
 """Leases on PostgreSQL: each worker sends heartbeats; the others take over from one that stopped."""
 
 import asyncio
+import fcntl
 import os
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
+from typing import IO
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from midwatch.engine.work_engine import SCHEMA
+from midwatch.errors import Refused
 
 REAP_LOCK = 0x72656170
 LOST_LEASE = 75
@@ -68,3 +72,35 @@ class Lease:
         async with self._engine.begin() as tx:
             await tx.execute(sa.delete(leases).where(leases.c.executor == self._executor))
         await self._engine.dispose()
+
+
+class FolderLock:
+    """An exclusive flock on `server.lock`."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / "server.lock"
+        self._file: IO[str] | None = None
+
+    def take(self) -> None:
+        """Take the lock, or report which process has it."""
+        file = self._path.open("a+")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as held:
+            file.seek(0)
+            owner = file.read().strip() or "another process"
+            file.close()
+            raise Refused(
+                f"Midwatch is already running on {self._path.parent} (process {owner}).",
+                hint="Use it as it is, or stop it first: midwatch down",
+            ) from held
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        self._file = file
+
+    def release(self) -> None:
+        """Let go."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -1,10 +1,13 @@
 """GitHub as a forge: the branch by git, the pull request by REST; an existing one is found, never made twice."""
 
 import hashlib
+import hmac
+import re
 import shlex
-from dataclasses import dataclass
+from collections import OrderedDict
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from midwatch.errors import MidwatchError, Refused, Stale, Unknown
 from midwatch.forges.github.addresses import Repository, repository_of
@@ -214,3 +217,41 @@ def _undo(merge: str, into: str) -> tuple[str, ...]:
     return (
         (f"git fetch origin && git switch {shlex.quote(into)} && git revert -m 1 {merge} && git push",) if merge else ()
     )
+
+
+REMEMBERED: Final = 2000
+_SIGNATURE: Final = re.compile(r"sha256=[0-9a-f]{64}")
+_NEWS: Final = re.compile(r"pull_request|check_(run|suite)|status")
+
+
+def signed(signature: str) -> bool:
+    """Whether this has the form of a signature; if not, no secret is fetched."""
+    return _SIGNATURE.fullmatch(signature) is not None
+
+
+def is_news(event: str) -> bool:
+    """Whether an event may be about a pull request or its checks."""
+    return _NEWS.fullmatch(event) is not None
+
+
+def genuine(word: str, body: bytes, signature: str) -> bool:
+    """Whether a body was signed with the shared secret."""
+    wanted = "sha256=" + hmac.new(word.encode(), body, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(wanted.encode(), signature.encode())
+
+
+@dataclass(slots=True)
+class Deliveries:
+    """The last webhooks, to skip repeated ones. They are compared by body, because only the body is signed."""
+
+    _seen: "OrderedDict[str, None]" = field(default_factory=OrderedDict)
+
+    def new(self, forge: str, body: bytes) -> bool:
+        """Whether this webhook is new."""
+        name = f"{forge}:{hashlib.sha256(body).hexdigest()}"
+        if name in self._seen:
+            return False
+        self._seen[name] = None
+        while len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)
+        return True

@@ -1,5 +1,6 @@
 """The redactor: removes known values, private keys and what looks like a secret from bytes, text and nested values."""
 
+import logging
 import re
 import sys
 from bisect import bisect_right
@@ -124,3 +125,26 @@ def replaced(data: bytes, spans: list[SecretSpan]) -> bytes:
         out += [data[at : span.start], span.label]
         at = span.end
     return b"".join([*out, data[at:]])
+
+
+PLAIN = logging.Formatter()
+
+
+class RedactingFilter(logging.Filter):
+    """Redacts a record before it is written: its message, its arguments, and the traceback."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record pass, redacted."""
+        record.msg, record.args = self._redactor.redact(record.getMessage()), ()
+        if record.exc_info and not record.exc_text:
+            record.exc_text = PLAIN.formatException(record.exc_info)
+        if record.exc_text:
+            # A formatter writes the text it finds and does not format the error again.
+            record.exc_text = self._redactor.redact(record.exc_text)
+        if record.stack_info:
+            record.stack_info = self._redactor.redact(record.stack_info)
+        return True

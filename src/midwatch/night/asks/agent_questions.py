@@ -17,7 +17,7 @@ from midwatch.ports.journal import Journal, Records
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.people.asks import SILENCE, deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
-from midwatch.rules.recovery.known_answers import Earlier, KnownAnswer, known_answer
+from midwatch.rules.recovery.signals import Earlier, KnownAnswer, known_answer
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Tier

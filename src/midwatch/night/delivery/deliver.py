@@ -16,7 +16,7 @@ from midwatch.ports.door import Effect
 from midwatch.ports.journal import Records
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
 from midwatch.rules.gate.contract import WRITE
-from midwatch.rules.gate.delivery import judge_delivery
+from midwatch.rules.gate.gate import judge_delivery
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
 from midwatch.terms.forges import (

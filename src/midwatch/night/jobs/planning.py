@@ -12,7 +12,7 @@ from midwatch.night.delivery.wording import plan_question
 from midwatch.night.jobs import interactive, milestones
 from midwatch.night.jobs.job_limits import contract_of, tainted
 from midwatch.ports.journal import Records
-from midwatch.rules.gate.plans import faults
+from midwatch.rules.gate.contract import faults
 from midwatch.rules.people.asks import draft_terms
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.asks import APPROVE, EDIT, REJECT, AskDraft, AskKind, AskState, Silence

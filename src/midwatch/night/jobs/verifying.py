@@ -6,8 +6,7 @@ from midwatch.night.agents.assignment import wall_of
 from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import contract_of
 from midwatch.ports.workspace import JobPlace, ProofRequest
-from midwatch.rules.checks.check_runs import failing
-from midwatch.rules.checks.repair_rounds import DOUBTS, carry_on, may_mend, to_mend
+from midwatch.rules.checks.check_runs import DOUBTS, carry_on, failing, may_mend, to_mend
 from midwatch.terms.jobs import Proof
 from midwatch.terms.records import JobRow
 

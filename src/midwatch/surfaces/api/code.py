@@ -7,7 +7,7 @@ from midwatch.surfaces.api.access import Operates, Person, TheHouse
 from midwatch.surfaces.api.day import Shown
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
 from midwatch.terms.term import Term
-from midwatch.views.text.code_summary import allows
+from midwatch.views.pages.orders_text import allows
 
 router = APIRouter()
 

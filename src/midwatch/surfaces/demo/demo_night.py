@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from midwatch.compose.demo import commit_everything, fast_clock
 from midwatch.compose.house import House, Parts
+from midwatch.compose.local_checks import commit_everything, fast_clock
 from midwatch.compose.opening import open_house
 from midwatch.errors import Broken, Misuse, Refused
 from midwatch.evening import projects as by_day

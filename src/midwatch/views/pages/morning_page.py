@@ -1,8 +1,9 @@
 """The morning as a page: one sentence, the night in a line, the queue to review, and what a review changed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from midwatch.errors import Misuse
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.morning import ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
@@ -10,7 +11,7 @@ from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import AskRow, EvaluationRow
-from midwatch.terms.report import Section
+from midwatch.terms.report import FlagKind, Given, Review, ReviewOutcome, Section
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
 from midwatch.views.entries.describe import describe
@@ -263,3 +264,48 @@ def _by_review(entry: Entry, session: str, runs: set[str]) -> bool:
     if isinstance(event, RunScored):
         return event.phase == "post" and event.run in runs
     return isinstance(event, ReviewSubmitted | SessionEnded) and event.session == session
+
+
+RATINGS = ("usefulness", "trust", "brevity")
+GIVEN = frozenset(ReviewOutcome) - {ReviewOutcome.PENDING}
+ASSUMED = {"right": "Confirmed", "wrong": "Wrong"}
+LONGEST = 4_000
+
+
+def review_of(form: Mapping[str, str], flags: Sequence[str], page: MorningPage) -> Review:
+    """Read a review; raise an error that names what is missing or unknown."""
+    ratings = {name: _rating(name, form.get(name, "")) for name in RATINGS}
+    outcomes = [one for item in page.items if (one := _given(form, item.id)) is not None]
+    unknown = [flag for flag in flags if flag not in set(FlagKind)]
+    if unknown:
+        raise Misuse("That flag is not known.", hint="Flags are: a wrong fact, unsafe.")
+    return Review(
+        **ratings, outcomes=tuple(outcomes), flags=tuple(FlagKind(flag) for flag in flags), notes=_notes(form, page)
+    )
+
+
+def _rating(name: str, said: str) -> int:
+    if said not in {"1", "2", "3", "4", "5"}:
+        raise Misuse(f"The rating for {name} is missing.", hint="Choose one to five for each of the three ratings.")
+    return int(said)
+
+
+def _given(form: Mapping[str, str], item: str) -> Given | None:
+    said = form.get(f"outcome:{item}", "")
+    if not said:
+        return None
+    if said not in GIVEN:
+        raise Misuse("That verdict is not known.", hint="Accept, amend, reject or later.")
+    reason = form.get(f"reason:{item}", "").strip()[:LONGEST]
+    wanted = ReviewOutcome(said) in {ReviewOutcome.MODIFIED, ReviewOutcome.REJECTED}
+    return Given(recommendation=item, outcome=ReviewOutcome(said), reason=reason if wanted else "")
+
+
+def _notes(form: Mapping[str, str], page: MorningPage) -> str:
+    said = [form.get("notes", "").strip()[:LONGEST]]
+    said += [_assumed(one, form.get(f"assumed:{one.id}", "")) for one in page.assumptions]
+    return "\n".join(one for one in said if one)
+
+
+def _assumed(one: Assumed, said: str) -> str:
+    return f"{ASSUMED[said]}: {one.statement}" if said in ASSUMED else ""

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from midwatch.errors import Corrupt, MidwatchError
+from midwatch.surfaces.cli.house.channels import seen
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, show_json, wanted
@@ -51,8 +52,6 @@ def doctor(
 def _here(*, hello: bool) -> list[Finding]:
     """Check this machine, the data folder, the agents, the channels and the forges."""
     from midwatch.surfaces.cli.house.doctor_agents import agent_findings  # noqa: PLC0415  heavy
-    from midwatch.surfaces.cli.house.doctor_channels import channel_findings  # noqa: PLC0415
-    from midwatch.surfaces.cli.house.doctor_forges import forge_findings  # noqa: PLC0415
 
     reaching = [*agent_findings(hello=hello), *channel_findings(), *forge_findings()]
     return [*_machine(), *_folder(), *_walls(), *_secrets(), *reaching, *_sleep()]
@@ -178,3 +177,56 @@ def _held() -> list[Finding]:
 
 
 VERBS = verbs(doctor=doctor)
+
+
+def channel_findings() -> list[Finding]:
+    """Check every channel, one line each; nothing is sent."""
+    try:
+        rows = seen()
+    except MidwatchError:
+        return []  # what prevents reading it was reported already
+    if not rows:
+        text = "notices go to the log only; to get them elsewhere: midwatch channel add phone"
+        return [{"state": "ok", "text": text, "hint": ""}]
+    return [_stands(row) for row in rows]
+
+
+def _stands(row: dict[str, Any]) -> Finding:
+    name = f"channel {row['name']}"
+    if row["problem"]:
+        return {"state": "look", "text": f"{name} cannot be used: {row['problem']}", "hint": row["hint"]}
+    where = f" ({row['kind']} at {row['place']})" if row["kind"] else ""
+    hint = f"midwatch channel test {row['name']}"
+    if row["unsent"]:
+        return {"state": "look", "text": row["unsent"], "hint": hint}
+    if row["state"] == "bad":
+        return {"state": "look", "text": f"{name}{where} {row['said']}", "hint": hint}
+    return {"state": "ok", "text": f"{name}{where}: {row['said']}", "hint": "" if row["last_at"] else hint}
+
+
+def forge_findings() -> list[Finding]:
+    """Check every forge that is set up, one line each; the local one needs nothing."""
+    from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+
+    try:
+        forges = load_settings(client.home()).settings.forges.by_name()
+    except MidwatchError:
+        return []  # reported already
+    return [asyncio.run(_asked(name)) for name in forges]
+
+
+async def _asked(name: str) -> Finding:
+    """Ask the forge whose token it is, as the server will."""
+    from midwatch.compose.local_checks import ask_forge  # noqa: PLC0415  heavy
+    from midwatch.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings(client.home()).settings
+    setup = settings.forges.by_name()[name]
+    try:
+        status = await ask_forge(settings, name)
+    except MidwatchError as error:
+        return {"state": "look", "text": f"forge {name}: {error.message}", "hint": error.hint}
+    hooks = "webhooks taken" if setup.webhook_secret else "no webhooks"
+    if status not in {200, 404}:  # an Enterprise without limits does not report them
+        return {"state": "look", "text": f"forge {name} answered {status}.", "hint": "Check its base_url."}
+    return {"state": "ok", "text": f"forge {name}: {setup.repositories_at} accepts the token; {hooks}", "hint": ""}

@@ -4,13 +4,26 @@ from typing import Any
 
 import typer
 
-from midwatch.surfaces.cli.jobs import agent_runs, checkouts, logs, steps
+from midwatch.surfaces.cli.jobs import checkouts, logs
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, show_json, table
+from midwatch.surfaces.cli.shell.screen import (
+    JSON_FLAG,
+    bad,
+    clock,
+    exactly,
+    good,
+    head,
+    line,
+    moment,
+    show_json,
+    table,
+    wanted,
+)
 from midwatch.views.text.sizes import MARKS
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
+MARK = {"allowed": good("allowed"), "refused": bad("refused"), "waits": wanted("waits for you")}
 
 
 @app.callback(invoke_without_command=True)
@@ -62,7 +75,41 @@ def show(
     _show_work(row)
     _show_way(row)
     for errand in row["errands"]:
-        agent_runs.show_errand(row, errand, prompts=prompts)
+        show_errand(row, errand, prompts=prompts)
+
+
+def show_errand(job: dict[str, Any], errand: dict[str, Any], *, prompts: bool) -> None:
+    """Print one agent run: the agent, the cost, how it ended, its prompt, and every tool call."""
+    who = " ".join(part for part in (errand["agent"], errand["version"]) if part)
+    named = ", ".join(part for part in (who, errand["model"]) if part)
+    head(f"{errand['errand'].capitalize() or 'Before it began'} · {named} · {clock(errand['began_at'])}".rstrip(" ·"))
+    line(errand["cost"] or "No model was asked.")
+    if errand["ended"]:
+        line(f"It {errand['ended']}. {errand['why']}".rstrip())
+    for met in errand["limits"]:
+        resets = f", which resets {moment(met['resets_at'])}" if met["resets_at"] else ""
+        line(f"It reached the {met['limit']} limit of {met['provider']}{resets}.")
+    if errand["prompt_blob"]:
+        _show_told(job, errand, prompts=prompts)
+    for call in errand["calls"]:
+        _show_call(call, over=job["state"] in logs.OVER)
+
+
+def _show_told(job: dict[str, Any], errand: dict[str, Any], *, prompts: bool) -> None:
+    by = f"Prompt: template {errand['template']} ({errand['template_version']})"
+    line(f"{by}:" if prompts else f"{by}. Full text: midwatch job show {job['number']} --prompts")
+    if prompts:
+        exactly(client.get(f"/jobs/{job['id']}/told/{errand['epoch']}"), indent="  | ")
+
+
+def _show_call(call: dict[str, Any], *, over: bool) -> None:
+    verdict = "not answered" if over and call["verdict"] == "waits" else MARK[call["verdict"]]
+    by = f", says {call['by']}" if call["by"] else ""
+    if not by and call["asked"] and call["verdict"] == "refused":
+        by = ": no answer in time"
+    typer.echo(f"  {clock(call['at'])} {verdict}{by}: {call['tool']}")
+    exactly(call["shown"], indent="    | ")
+    line(call["why"], indent="    ")
 
 
 def _show_work(row: dict[str, Any]) -> None:
@@ -159,6 +206,48 @@ def close(name: str, why: str = typer.Option("", help="Kept with it.")) -> None:
     typer.echo(f"Pull request {row['number']} is closed. Delete its branch with: git branch -D {row['branch']}")
 
 
+@app.command()
+def steps(name: str, *, as_json: bool = JSON_FLAG) -> None:
+    """List each attempt at each stage of a job: how long it took and how it ended.
+
+    Example: midwatch job steps 1
+    """
+    rows = client.get(f"/jobs/{client.part(name)}/steps")
+    if as_json:
+        show_json(rows)
+        return
+    lines = [
+        (row["number"], row["stage"], clock(row["began_at"]), row["took"], row["ended"], row["said"]) for row in rows
+    ]
+    if lines:
+        table(lines, "#", "stage", "began", "took", "ended", "said")
+    else:
+        typer.echo("No attempts yet.")
+
+
+@app.command()
+def plan(name: str, *, as_json: bool = JSON_FLAG) -> None:
+    """Show every version of a job's plan, its outcome, and what changed from one to the next.
+
+    Example: midwatch job plan 1
+    """
+    rows = client.get(f"/jobs/{client.part(name)}/plans")
+    if as_json:
+        show_json(rows)
+        return
+    for row in rows:
+        by = f" by {row['by']}" if row["by"] else ""
+        head(f"Version {row['version']} · {clock(row['at'])} · {row['fate']}{by}")
+        line(row["summary"])
+        if row["said"]:
+            line(row["said"], first="  said: ")
+        for one in row["changed"]:
+            colour = {"+": good, "-": bad}.get(one["mark"], str)
+            typer.echo(f"  {colour(one['mark'] + ' ' + one['text'])}")
+    if not rows:
+        typer.echo("There is no plan yet.")
+
+
 def run(*, as_json: bool = JSON_FLAG) -> None:
     """List the runs with their scores.
 
@@ -189,8 +278,6 @@ def _score(score: float | None) -> str:
 
 
 for _name, _verb in (
-    ("plan", steps.plan),
-    ("steps", steps.steps),
     ("log", logs.log),
     ("line", logs.live_line),
     ("attach", logs.attach),

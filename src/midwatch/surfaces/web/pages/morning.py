@@ -9,17 +9,18 @@ from markupsafe import Markup
 from midwatch.compose.house import House
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
+from midwatch.morning import build_stack, merge_stack
 from midwatch.morning import review as verdicts
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.queries.replay import every_entry
+from midwatch.surfaces.queries.stacks import in_words
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
 from midwatch.views.pages.morning_items import NightRows, pull_of
-from midwatch.views.pages.morning_page import MorningPage, asked, morning_page
-from midwatch.views.pages.review_form import review_of
+from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, review_of
 
 router = APIRouter(include_in_schema=False)
 MOST_INLINE = 60_000
@@ -141,3 +142,37 @@ async def night_rows(house: House, night: str = "") -> NightRows:
         outcomes=await find(rec.OutcomeRow, session=session.id),
         stacks=await find(rec.StackRow, session=session.id),
     )
+
+
+@router.get("/morning/stack/{name}", dependencies=[Reads])
+async def stack(house: TheHouse, name: str) -> HTMLResponse:
+    """Show one stack as it is now."""
+    return await _stack_shown(house, await house.records.get(rec.StackRow, name))
+
+
+@router.post("/morning/stack/{name}/merge", dependencies=[Operates])
+async def merge_as_one(house: TheHouse, person: Person, name: str) -> HTMLResponse:
+    """Merge the verified order as one, or post it on the forge."""
+    return await _stack_shown(house, await merge_stack.take(house.morning, name, by=person))
+
+
+@router.post("/morning/stack/{name}/undo", dependencies=[Operates])
+async def undo(house: TheHouse, person: Person, name: str) -> HTMLResponse:
+    """Undo a merged stack."""
+    return await _stack_shown(house, await merge_stack.undo(house.morning, name, by=person))
+
+
+@router.post("/morning/stack/{name}/check", dependencies=[Operates])
+async def check(house: TheHouse, person: Person, name: str) -> HTMLResponse:
+    """Check the branches of the same project again."""
+    old = await house.records.get(rec.StackRow, name)
+    return await _stack_shown(house, await build_stack.begin_anew(house.morning, old.project, by=person))
+
+
+async def _stack_shown(house: House, row: rec.StackRow) -> HTMLResponse:
+    """Draw the stack, and with it the pull requests in it that the page shows."""
+    night = await house.records.get(rec.SessionRow, row.session)
+    shown = await page_of(house, str(night.number))
+    mine = {step.number for step in row.order}
+    pulls = [item.pull for item in shown.items if item.pull is not None and item.pull.number in mine]
+    return HTMLResponse(fragment("_stack_and_pulls.html", stack=await in_words(house, row), pulls=pulls))

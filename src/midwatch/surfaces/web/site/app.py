@@ -9,12 +9,13 @@ from starlette.types import ASGIApp
 
 from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
+from midwatch.surfaces.api.access import TheHouse
 from midwatch.surfaces.api.app import PREFIX, fit
 from midwatch.surfaces.api.ascii_json import AsciiJson
 from midwatch.surfaces.api.idempotency import OnlyOnce
 from midwatch.surfaces.api.problems import problem
-from midwatch.surfaces.web.pages import live, morning, stacks, tonight
-from midwatch.surfaces.web.site import login, webhooks
+from midwatch.surfaces.web.pages import live, morning, tonight
+from midwatch.surfaces.web.site import login
 from midwatch.surfaces.web.site.guard import Guard
 from midwatch.surfaces.web.site.page import STATIC, fragment, page
 from midwatch.surfaces.web.stream import feed
@@ -33,10 +34,11 @@ class Site:
         app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
         fit(app, house, told)
         app.state.feed, app.state.painter = self.feed, painter
-        for part in (login, tonight, live, morning, stacks, feed, webhooks):
+        for part in (login, tonight, live, morning, feed):
             app.include_router(part.router)
         app.mount("/static", StaticFiles(directory=STATIC))
         app.add_api_route("/favicon.ico", _favicon, include_in_schema=False)
+        app.add_api_route("/hooks/github/{forge}", github_hook, methods=["POST"], include_in_schema=False)
         app.add_middleware(GZipMiddleware, minimum_size=600)
         self.app = app
         self.guarded: ASGIApp = Guard(OnlyOnce(app, house), house.entrance, self.hosts)
@@ -59,6 +61,14 @@ def told(request: Request, error: MidwatchError) -> Response:
             text, status_code=error.status, headers={"hx-retarget": "#problem", "hx-reswap": "innerHTML"}
         )
     return page(request, "problem.html", status=error.status, message=error.message, hint=error.hint)
+
+
+async def github_hook(house: TheHouse, request: Request, forge: str) -> Response:
+    """Receive a webhook of GitHub: a message that something changed. It is not trusted; Midwatch checks the forge."""
+    new = await house.forges.hear(forge, await request.body(), request.headers)
+    if new:
+        await house.forge_watch.ring(forge)
+    return AsciiJson({"status": "heard" if new else "nothing new"}, status_code=202 if new else 200)
 
 
 async def _favicon() -> Response:

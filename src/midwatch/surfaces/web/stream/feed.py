@@ -1,8 +1,9 @@
 """The event stream: every entry encoded once, the same bytes for every reader, resumed by the journal's own numbers."""
 
 import asyncio
+import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
@@ -14,8 +15,8 @@ from midwatch.compose.opening import going_on
 from midwatch.journal.entry import Entry
 from midwatch.surfaces.api.access import Reads
 from midwatch.surfaces.queries.names import NameBook
-from midwatch.surfaces.web.stream.encoder import PINGS, Encoder, Paint
-from midwatch.surfaces.web.stream.reader import Reader
+from midwatch.surfaces.web.stream.reader import Reader, as_json, message
+from midwatch.views.entries.sse import PING, connected, streamed
 
 PAGE = 200
 BURST_SECONDS = 0.01
@@ -29,6 +30,11 @@ LONGEST_SECONDS = 900.0
 SHUTTING = frozenset({"person.changed", "person.removed", "person.left", "token.revoked"})
 """After these events a person may have fewer rights than when they connected."""
 Say = Callable[[bytes], Awaitable[None]]
+Paint = Callable[[Sequence[Entry]], Awaitable[str]]
+"""Makes one piece of HTML, the same for every reader, that updates a page to the last of these entries."""
+PINGS = {False: message(data=as_json(PING)), True: b": ping\n\n"}
+RETRY_MS = 1000
+log = logging.getLogger("midwatch")
 
 
 class Feed:
@@ -242,3 +248,27 @@ async def events(
     feed: Feed = request.app.state.feed
     resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
     return Stream(feed, after=resumed, html=wants_html(request.headers.getlist("accept")))
+
+
+class Encoder:
+    """Encodes entries, with the names of what they mention."""
+
+    def __init__(self, names: NameBook, paint: Paint) -> None:
+        self._names = names
+        self._paint = paint
+
+    def greeting(self, seq: int, *, html: bool) -> bytes:
+        """Open a reader's stream; for a page as a named event, so that nothing is swapped."""
+        return message(seq=seq, event="connected" if html else "", data=as_json(connected(seq)), retry=RETRY_MS)
+
+    async def encoded(self, batch: Sequence[Entry], *, html: bool) -> bytes:
+        """Encode a batch: one message for each entry, or one piece of a page for all of them."""
+        if not html:
+            names = await self._names.of(batch)
+            return b"".join(message(seq=one.seq, data=as_json(streamed(one, names))) for one in batch)
+        last = batch[-1].seq
+        try:
+            return message(seq=last, data=await self._paint(batch))
+        except Exception:
+            log.exception("entries %s to %s could not be painted", batch[0].seq, last)
+            return message(seq=last, event="unpainted", data=str(batch[0].seq))  # one bad row must not end the stream
