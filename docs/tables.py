@@ -24,7 +24,6 @@ from midwatch.settings import KEYS
 from midwatch.store.schema.tables import RECORDS
 from midwatch.surfaces import api
 from midwatch.surfaces.cli.main import VERBS
-from midwatch.terms import records
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
 from midwatch.terms.trust import GateOutcome, Level
@@ -60,7 +59,7 @@ def events() -> str:
 
 def rows() -> str:
     """Every record with its table and all its fields."""
-    kinds = ((name, getattr(records, name)) for name in records.__all__)
+    kinds = ((kind.__name__, kind) for kind in sorted(RECORDS, key=lambda kind: kind.__name__))
     return table(
         ("record", "table", "what it is", "fields"),
         (

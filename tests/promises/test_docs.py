@@ -13,8 +13,8 @@ from midwatch.journal.events import Event
 from midwatch.rules.gate.gate import CONDITIONS
 from midwatch.rules.invariants.invariants import RULES
 from midwatch.settings import KEYS
+from midwatch.store.schema.tables import RECORDS
 from midwatch.surfaces.cli.main import VERBS
-from midwatch.terms import records
 
 ROOT = Path(__file__).parents[2]
 SPEC = (ROOT / "docs" / "SPEC.md").read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ NAMED = [
     *KINDS,
     *(kind.code for kind in ERRORS),
     *VERBS,
-    *records.__all__,
+    *(kind.__name__ for kind in RECORDS),
     *(condition.name for condition in CONDITIONS),
     *ROUTES,
     *RULES,

@@ -117,7 +117,6 @@ class _Catcher(logging.Handler):
         self._said = said
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep one line."""
         self._said.append(record.getMessage())
 
 

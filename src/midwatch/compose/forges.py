@@ -85,7 +85,6 @@ class ConfiguredForges:
         return self.named(project.forge or self.settings().forges.at(project.path))
 
     def named(self, name: str) -> Forge:
-        """Return a forge by its name."""
         if name == LOCAL:
             return self.local
         setup = self.settings().forges.by_name().get(name)
@@ -130,7 +129,6 @@ class ConfiguredForges:
         return is_news(headers.get("x-github-event", "")) and self._heard.new(name, body)
 
     async def close(self) -> None:
-        """Close the connections."""
         for desk in (*self._left, *(forge.desk for _, forge in self._made.values())):
             await desk.close()
 
@@ -143,5 +141,4 @@ class Comments:
     night: Night
 
     async def comment(self, pull_request: PullRequestRow, text: str) -> None:
-        """Comment on the pull request at its forge."""
         await self.forges.named(pull_request.forge).comment(await place_of(self.night.records, pull_request), text)

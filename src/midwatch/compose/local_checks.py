@@ -26,7 +26,6 @@ from midwatch.workshop.upkeep.kept_checkouts import weigh
 
 
 def free_memory() -> int:
-    """Count the bytes of memory that are free."""
     return machine.free_memory()
 
 
@@ -36,7 +35,6 @@ def free_disk(folder: Path) -> int:
 
 
 def sleep_risk() -> machine.SleepRisk:
-    """Return the risk that this machine sleeps tonight."""
     return machine.sleep_risk()
 
 
@@ -108,7 +106,6 @@ def fast_clock(file: Path, *, scale: float) -> Clock:
 
 
 async def commit_everything(folder: Path, message: str) -> None:
-    """Make a folder a repository with one commit."""
     git = Git()
     identity = ("-c", "user.name=You", "-c", "user.email=you@example.com", "-c", "commit.gpgsign=false")
     await git.run(folder, "init", "-q", "-b", "main")

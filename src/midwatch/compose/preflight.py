@@ -31,11 +31,9 @@ class Preflights:
         self._out = Lookout(house.evening, _Yard(house), _Reach(house), _Machine(house))
 
     async def look(self, journal: Journal, preflight: str) -> None:
-        """Run a preflight, or resume it."""
         await preflight_run.look(preflight_run.writing_to(self._out, journal), preflight)
 
     async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
-        """End a preflight that cannot continue."""
         await preflight_run.give_up(preflight_run.writing_to(self._out, journal), preflight, error)
 
 

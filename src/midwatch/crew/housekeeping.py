@@ -32,7 +32,6 @@ class Housekeeper:
     """It reads no prose, so it cannot be asked to plan differently."""
 
     async def plan(self, task: Task) -> Plan:
-        """Return what would be done."""
         return await self._run(task, Plan, "plan")
 
     async def execute(self, task: Task, plan: Plan) -> Done:

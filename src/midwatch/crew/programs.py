@@ -75,7 +75,6 @@ def judged(version: str, tested: tuple[str, ...]) -> str:
 
 
 def help_of(program: Path) -> str:
-    """Ask a program what it can do."""
     return _asked(program, "--help")
 
 

@@ -137,7 +137,6 @@ def _access(setup: AgentSetup, kind: ProgramKind) -> ModelAccess | None:
 
 
 def muster(setups: Mapping[str, AgentSetup], secrets: frozenset[str]) -> dict[str, Recruit]:
-    """Find every agent in the settings."""
     return {name: recruit(name, setup, secrets) for name, setup in sorted(setups.items())}
 
 

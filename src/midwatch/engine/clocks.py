@@ -9,11 +9,9 @@ class SystemClock:
     """The wall clock, in UTC."""
 
     def now(self) -> datetime:
-        """Return the time."""
         return datetime.now(UTC)  # noqa: TID251  the one place that may
 
     def real_seconds(self, house_seconds: float) -> float:
-        """One second is one second."""
         return house_seconds
 
 
@@ -40,11 +38,9 @@ class ScaledClock:
         )
 
     def now(self) -> datetime:
-        """Return the faster time."""
         return self._house_start + (self._wall.now() - self._anchor) * self._scale
 
     def real_seconds(self, house_seconds: float) -> float:
-        """Return the real seconds for so many seconds of this clock."""
         return house_seconds / self._scale
 
 

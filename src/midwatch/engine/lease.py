@@ -68,7 +68,6 @@ class Lease:
             await asyncio.to_thread(self._recover, orphans)
 
     async def give_up(self) -> None:
-        """Give the lease up at shutdown."""
         async with self._engine.begin() as tx:
             await tx.execute(sa.delete(leases).where(leases.c.executor == self._executor))
         await self._engine.dispose()

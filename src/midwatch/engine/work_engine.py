@@ -41,7 +41,6 @@ class DbosQueue:
         )
 
     def put(self, connection: object, work: QueuedWork, *, seq: int) -> None:
-        """Queue the work that entry `seq` asks for."""
         assert isinstance(connection, sa.Connection)  # noqa: S101  opaque to the caller, not to us
         self._client.enqueue_in_transaction(
             connection,

@@ -13,17 +13,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from midwatch.errors import Hasty, Misuse, Refused, Stranger
-from midwatch.journal.events.people import (
-    PersonAdded,
-    PersonChanged,
-    PersonEntered,
-    PersonInvited,
-    PersonLeft,
-    PersonRefused,
-    PersonRemoved,
-    TokenIssued,
-    TokenRevoked,
-)
+from midwatch.journal.events import people as ev
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.credentials import CredentialStore
 from midwatch.ports.journal import Journal, Records
@@ -84,7 +74,7 @@ async def invite(entrance: Entrance, role: Role, *, by: str, person: str = "") -
     await entrance.keys.keep(
         Credential(id=hashed(secret), kind=KeyKind.LINK, subject=subject, role=role, expires_at=expires)
     )
-    await entrance.journal.record(PersonInvited(role=role, person=subject, expires_at=expires), actor=by)
+    await entrance.journal.record(ev.PersonInvited(role=role, person=subject, expires_at=expires), actor=by)
     return secret
 
 
@@ -92,7 +82,7 @@ async def accept(entrance: Entrance, secret: str, name: str, password: str) -> t
     """Use a one-time link: set name and password, and sign in; return the person and the cookie."""
     link = await entrance.keys.find(KeyKind.LINK, hashed(secret))
     if link is None or (link.expires_at and link.expires_at <= entrance.clock.now()):
-        await entrance.journal.record(PersonRefused(name=name[:60], why="link"), actor="stranger")
+        await entrance.journal.record(ev.PersonRefused(name=name[:60], why="link"), actor="stranger")
         raise Stranger("This link was already used, or is older than a day.", hint="Make another: midwatch person link")
     if link.subject:
         name = (await entrance.records.get(PersonRow, link.subject)).name
@@ -106,7 +96,7 @@ async def accept(entrance: Entrance, secret: str, name: str, password: str) -> t
         raise Stranger("This link was already used.", hint="Make another: midwatch person link")
     person = link.subject or entrance.ids.new("per")
     if not link.subject:
-        await entrance.journal.record(PersonAdded(person=person, name=name, role=Role(link.role)), actor=name)
+        await entrance.journal.record(ev.PersonAdded(person=person, name=name, role=Role(link.role)), actor=name)
     else:
         await entrance.keys.sign_out_everywhere(person)
     kept = await asyncio.to_thread(HASHER.hash, password)
@@ -129,7 +119,7 @@ async def enter(entrance: Entrance, name: str, password: str, *, address: str) -
     if not fits or person is None:
         failed.append(now)
         throttled = bool(wait_before_trying(failed, now))
-        refused = PersonRefused(name=name[:60], why="throttled" if throttled else "password")
+        refused = ev.PersonRefused(name=name[:60], why="throttled" if throttled else "password")
         await entrance.journal.record(refused, actor="stranger")
         raise Stranger("The name or the password is wrong.", hint="A new password: midwatch person link NAME")
     entrance.failures.pop(place, None)
@@ -137,16 +127,14 @@ async def enter(entrance: Entrance, name: str, password: str, *, address: str) -
 
 
 async def leave(entrance: Entrance, cookie: str, person: PersonRow, *, everywhere: bool = False) -> None:
-    """Sign out."""
     if everywhere:
         await entrance.keys.sign_out_everywhere(person.id)
     else:
         await entrance.keys.sign_out(hashed(cookie))
-    await entrance.journal.record(PersonLeft(person=person.id, everywhere=everywhere), actor=person.name)
+    await entrance.journal.record(ev.PersonLeft(person=person.id, everywhere=everywhere), actor=person.name)
 
 
 async def by_cookie(entrance: Entrance, cookie: str) -> tuple[PersonRow, Login] | None:
-    """Find the person with this cookie; None if the login has ended."""
     login = await entrance.keys.login(hashed(cookie))
     now = entrance.clock.now()
     if login is None or is_over(login, now, entrance.idle()):
@@ -172,7 +160,7 @@ async def set_role(entrance: Entrance, name: str, role: Role, *, by: str) -> Per
     person = await entrance.records.get(PersonRow, name)
     if role is not Role.OWNER:
         await _not_the_last_owner(entrance, person)
-    await entrance.journal.record(PersonChanged(person=person.id, role=role), actor=by)
+    await entrance.journal.record(ev.PersonChanged(person=person.id, role=role), actor=by)
     return await entrance.records.get(PersonRow, person.id)
 
 
@@ -180,7 +168,7 @@ async def remove(entrance: Entrance, name: str, *, by: str) -> PersonRow:
     """Remove a person's access; their logins and tokens end now."""
     person = await entrance.records.get(PersonRow, name)
     await _not_the_last_owner(entrance, person)
-    await entrance.journal.record(PersonRemoved(person=person.id), actor=by)
+    await entrance.journal.record(ev.PersonRemoved(person=person.id), actor=by)
     await entrance.keys.forget(person.id)
     return person.model_copy(update={"removed": True})
 
@@ -198,7 +186,7 @@ async def issue_token(
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = entrance.ids.new("tok")
     expires = entrance.clock.now() + timedelta(days=days) if days else None
-    issued = TokenIssued(
+    issued = ev.TokenIssued(
         token=token, person=whose.id, name=name, scopes=tuple(s for s in Scope if s in scopes), expires_at=expires
     )
     await entrance.journal.record(issued, actor=by)
@@ -207,10 +195,9 @@ async def issue_token(
 
 
 async def revoke_token(entrance: Entrance, name: str, *, by: str) -> TokenRow:
-    """Revoke a token."""
     token = await entrance.records.get(TokenRow, name)
     if not token.revoked:
-        await entrance.journal.record(TokenRevoked(token=token.id), actor=by)
+        await entrance.journal.record(ev.TokenRevoked(token=token.id), actor=by)
         await entrance.keys.forget(token.id)
     return await entrance.records.get(TokenRow, token.id)
 
@@ -239,7 +226,7 @@ async def _signed_in(entrance: Entrance, person: PersonRow, way: Literal["passwo
         seen_at=now,
         expires_at=now + entrance.longest(),
     )
-    await entrance.journal.record(PersonEntered(person=person.id, way=way), actor=person.name)
+    await entrance.journal.record(ev.PersonEntered(person=person.id, way=way), actor=person.name)
     await entrance.keys.sign_in(login)
     return person, cookie
 

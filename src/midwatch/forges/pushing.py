@@ -17,7 +17,6 @@ _SHA = re.compile(r"[0-9a-f]{40}")
 
 
 def agent_branch(job: str) -> str:
-    """Name the one branch a job may write."""
     if not _NAME.fullmatch(job):
         raise Misuse(f"{job!r} cannot name a branch.", hint="Give the job's id.")
     return f"{AGENT}{job}"

@@ -24,7 +24,6 @@ class TracedDoor:
     async def pass_through(
         self, effect: Effect, judge: Callable[[], Awaitable[Verdict]], act: Callable[[], Awaitable[Result]]
     ) -> Result:
-        """Judge again, act, and record how it ended."""
         ended = await self._journal.known(f"tool:{effect.key}:finished")
         if ended is not None and isinstance(ended.event, ToolFinished):
             return _recalled(ended.event)

@@ -54,7 +54,6 @@ class HelloResult:
 
     @property
     def answers(self) -> bool:
-        """Whether the model answered."""
         return self.heard is HelloOutcome.ANSWERS
 
     @property
@@ -99,7 +98,6 @@ class HelloAnswer:
 
 
 def judge(answer: HelloAnswer) -> HelloResult:
-    """Return what an answer means."""
     if 200 <= answer.status < 300:
         return _good(answer)
     heard = _error(answer)

@@ -27,7 +27,6 @@ class LastModelErrors:
             self.last[job] = Met(outcome=Outcome.BUDGET, why=refusal.why, whose=whose)
 
     def answered(self, job: str, call: MeteredCall) -> None:
-        """A request has ended."""
         if call.status in UNWANTED:
             why = f"{call.provider.capitalize()} refused the credential ({call.status})."
             self.last[job] = Met(outcome=Outcome.AUTH, why=why)
@@ -53,16 +52,13 @@ class WatchedLedger:
         self._meetings = errors
 
     async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
-        """Reserve an amount, or refuse and remember it."""
         answer = await self._ledger.reserve(wish)
         if isinstance(answer, Refusal):
             self._meetings.refused(wish.job, answer)
         return answer
 
     async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        """Return which marks a request reaches."""
         return await self._ledger.settle(reservation, used)
 
     async def release(self, reservation: Reservation) -> None:
-        """Release the reservation of a request that was never sent."""
         await self._ledger.release(reservation)

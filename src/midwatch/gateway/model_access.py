@@ -64,7 +64,6 @@ class ModelProxies:
         return Grant(job, epoch, there, ModelCredential(access.secret, access.kind), placeholder)
 
     def proxy_for(self, grant: Grant) -> "ModelProxyServer":
-        """Make the model proxy of one sandbox."""
         books = ProxyServices(
             ledger=WatchedLedger(self.ledger, self.errors),
             vault=self.vault,
@@ -145,7 +144,6 @@ class ModelProxyServer:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """The port it serves."""
         return (PORTS[self._grant.provider.name],)
 
     @property

@@ -66,7 +66,6 @@ class RoomNetworks:
         return address(grant), grant.placeholder, grant.credential.kind
 
     def met(self, job: str) -> Met | None:
-        """The last error of a job at its model, if the last request failed."""
         return self.models.errors.last.get(job) if self.models else None
 
 
@@ -78,16 +77,13 @@ class CombinedServer:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """The ports they serve."""
         return tuple(port for one in self._each for port in one.ports)
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables of all."""
         return {name: value for one in self._each for name, value in one.environment.items()}
 
     async def serve(self, listeners: list[socket.socket]) -> None:
-        """Serve until cancelled."""
         by_port = {listener.getsockname()[1]: listener for listener in listeners}
         async with asyncio.TaskGroup() as group:
             for one in self._each:
@@ -106,7 +102,6 @@ class EgressServer:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """The port it serves."""
         return (PORT,)
 
     @property

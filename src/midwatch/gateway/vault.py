@@ -28,7 +28,6 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """Return the value itself; the caller is responsible for it."""
         return self._value
 
     def __repr__(self) -> str:

@@ -48,7 +48,6 @@ class Link:
     payload_hash: str
 
     def chained_to(self, before: str) -> str:
-        """Compute the chain value that follows `before`."""
         # As JSON: with plain separators, an actor or key that contains one could pass for two fields.
         parts: list[JsonValue] = [
             self.seq,

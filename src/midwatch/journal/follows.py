@@ -5,26 +5,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import (
-    JobApproved,
-    JobBoxed,
-    JobBundled,
-    JobCreated,
-    JobDelivered,
-    JobEnded,
-    JobExecuted,
-    JobMirrored,
-    JobPrepared,
-    JobQuarantined,
-    JobRepaired,
-    JobStopRequested,
-    JobStumbled,
-    JobVerified,
-    JobWoken,
-    PlanReturned,
-    PullRequestOpened,
-    RunFinished,
-)
+from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.notices import PushBegun
 from midwatch.journal.events.preflight import PreflightBegun
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
@@ -42,7 +23,6 @@ class QueuedWork:
 
 
 def stage_work(job: str, stage: Stage, attempt: int = 1) -> QueuedWork:
-    """Return the work for one attempt at one stage of a job."""
     return QueuedWork("stage", {"job": job, "stage": stage.value, "attempt": attempt})
 
 
@@ -72,27 +52,27 @@ def _telling(event: Event) -> tuple[QueuedWork, ...]:
 
 
 NEXT_STAGE: dict[type[Event], Stage] = {
-    JobMirrored: Stage.SETUP,
-    JobPrepared: Stage.PLAN,
-    PlanReturned: Stage.PLAN,
-    JobApproved: Stage.EXECUTE,
-    JobExecuted: Stage.BUNDLE,
-    JobRepaired: Stage.BUNDLE,
-    JobBundled: Stage.QUARANTINE,
-    JobQuarantined: Stage.VERIFY,
-    JobDelivered: Stage.PULL_REQUEST,
-    PullRequestOpened: Stage.NOTICE,
+    ev.JobMirrored: Stage.SETUP,
+    ev.JobPrepared: Stage.PLAN,
+    ev.PlanReturned: Stage.PLAN,
+    ev.JobApproved: Stage.EXECUTE,
+    ev.JobExecuted: Stage.BUNDLE,
+    ev.JobRepaired: Stage.BUNDLE,
+    ev.JobBundled: Stage.QUARANTINE,
+    ev.JobQuarantined: Stage.VERIFY,
+    ev.JobDelivered: Stage.PULL_REQUEST,
+    ev.PullRequestOpened: Stage.NOTICE,
 }
 """The stage after one that succeeded; a plan waits for approval first."""
 
 
 def _after_job(event: Event) -> tuple[QueuedWork, ...]:
     match event:
-        case JobCreated(job=job, stage=stage):
+        case ev.JobCreated(job=job, stage=stage):
             return (stage_work(job, stage),)
-        case JobStopRequested(job=job) | JobBoxed(job=job):
+        case ev.JobStopRequested(job=job) | ev.JobBoxed(job=job):
             return (QueuedWork("halt", {"job": job}),)
-        case JobEnded(job=job):
+        case ev.JobEnded(job=job):
             return (QueuedWork("close", {"job": job}),)
         case PreflightBegun(preflight=preflight):
             return (QueuedWork("preflight", {"preflight": preflight}),)
@@ -103,25 +83,25 @@ def _after_job(event: Event) -> tuple[QueuedWork, ...]:
 def _after_stage(event: Event) -> tuple[QueuedWork, ...]:
     match event:
         case (
-            JobMirrored(job=job)
-            | JobPrepared(job=job)
-            | PlanReturned(job=job)
-            | JobApproved(job=job)
-            | JobExecuted(job=job)
-            | JobRepaired(job=job)
-            | JobBundled(job=job)
-            | JobQuarantined(job=job)
-            | JobDelivered(job=job)
-            | PullRequestOpened(job=job)
+            ev.JobMirrored(job=job)
+            | ev.JobPrepared(job=job)
+            | ev.PlanReturned(job=job)
+            | ev.JobApproved(job=job)
+            | ev.JobExecuted(job=job)
+            | ev.JobRepaired(job=job)
+            | ev.JobBundled(job=job)
+            | ev.JobQuarantined(job=job)
+            | ev.JobDelivered(job=job)
+            | ev.PullRequestOpened(job=job)
         ):
             return (stage_work(job, NEXT_STAGE[type(event)]),)
-        case JobVerified(job=job, repair=repair):
+        case ev.JobVerified(job=job, repair=repair):
             return (stage_work(job, Stage.REPAIR if repair else Stage.DELIVER),)
-        case JobStumbled(job=job, stage=stage, attempt=attempt):
+        case ev.JobStumbled(job=job, stage=stage, attempt=attempt):
             return (stage_work(job, stage, attempt + 1),)
-        case JobWoken(job=job, stage=stage, attempt=attempt):
+        case ev.JobWoken(job=job, stage=stage, attempt=attempt):
             return (stage_work(job, stage, attempt),)
-        case RunFinished(session=session):
+        case ev.RunFinished(session=session):
             return (QueuedWork("debrief", {"session": session}),)
         case _:
             return ()

@@ -14,27 +14,11 @@ from midwatch.morning.run_end import finish
 from midwatch.rules.morning import scores
 from midwatch.rules.morning.brief import compose_brief
 from midwatch.rules.morning.scores import ActDone
+from midwatch.terms import records as rec
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, DeliveryState, Tier
 from midwatch.terms.money import four_digits
 from midwatch.terms.preflight import LineState
-from midwatch.terms.records import (
-    ActRow,
-    AskRow,
-    AssumptionRow,
-    ClaimRow,
-    DeliveryRow,
-    EvidenceRow,
-    JobRow,
-    NoticeRow,
-    PreflightLineRow,
-    PreflightRow,
-    ProjectRow,
-    PullRequestRow,
-    RunRow,
-    SessionRow,
-    StackRow,
-)
 from midwatch.terms.report import Claim, Evidence, Recommendation, ScoreParts
 from midwatch.views.pages.preflight import signed_with
 
@@ -43,26 +27,26 @@ from midwatch.views.pages.preflight import signed_with
 class NightRecords:
     """The records of one night."""
 
-    session: SessionRow
-    projects: dict[str, ProjectRow]
-    jobs: tuple[JobRow, ...]
-    runs: tuple[RunRow, ...]
-    acts: tuple[ActRow, ...]
-    asks: tuple[AskRow, ...]
-    pull_requests: tuple[PullRequestRow, ...]
-    evidence: tuple[EvidenceRow, ...]
-    claims: tuple[ClaimRow, ...]
-    assumptions: tuple[AssumptionRow, ...]
+    session: rec.SessionRow
+    projects: dict[str, rec.ProjectRow]
+    jobs: tuple[rec.JobRow, ...]
+    runs: tuple[rec.RunRow, ...]
+    acts: tuple[rec.ActRow, ...]
+    asks: tuple[rec.AskRow, ...]
+    pull_requests: tuple[rec.PullRequestRow, ...]
+    evidence: tuple[rec.EvidenceRow, ...]
+    claims: tuple[rec.ClaimRow, ...]
+    assumptions: tuple[rec.AssumptionRow, ...]
     unsent: tuple[tuple[str, str], ...] = ()
     """Channels with notices that were not delivered after all tries."""
     signed_with: str = ""
     """What was known to be wrong when the orders were signed."""
-    stacks: tuple[StackRow, ...] = ()
+    stacks: tuple[rec.StackRow, ...] = ()
 
 
 async def debrief(morning: Morning, session_id: str) -> None:
     """Write the report once every job and run has ended."""
-    session = await morning.records.get(SessionRow, session_id)
+    session = await morning.records.get(rec.SessionRow, session_id)
     if session.debrief_at is None:
         return  # it never ran, or still runs; a night that the next one replaced still gets its report
     ledger = await open_ledger(morning, session)
@@ -76,7 +60,7 @@ async def debrief(morning: Morning, session_id: str) -> None:
         return
     if await build_stack.begin_at_dawn(morning, session):
         return  # the last stack calls this again
-    ledger = replace(ledger, stacks=await morning.records.find(StackRow, session=session.id))
+    ledger = replace(ledger, stacks=await morning.records.find(rec.StackRow, session=session.id))
     try:
         await morning.journal.record(*_report(morning, ledger), key=key)
     except Stale:
@@ -94,38 +78,37 @@ async def _finish_begun(morning: Morning, ledger: NightRecords) -> None:
                 await morning.journal.record(*over)
 
 
-async def open_ledger(morning: Morning, session: SessionRow) -> NightRecords:
-    """Collect the night's records."""
+async def open_ledger(morning: Morning, session: rec.SessionRow) -> NightRecords:
     records = morning.records
-    runs = await records.find(RunRow, session=session.id)
+    runs = await records.find(rec.RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
     return NightRecords(
         session=session,
-        projects={row.id: row for row in await records.find(ProjectRow)},
-        jobs=await records.find(JobRow, session=session.id),
+        projects={row.id: row for row in await records.find(rec.ProjectRow)},
+        jobs=await records.find(rec.JobRow, session=session.id),
         runs=runs,
-        acts=await records.find(ActRow, session=session.id),
-        asks=await records.find(AskRow, session=session.id),
-        pull_requests=await records.find(PullRequestRow, run=mine),
-        evidence=await records.find(EvidenceRow, run=mine),
-        claims=await records.find(ClaimRow, run=mine),
-        assumptions=await records.find(AssumptionRow, run=mine),
+        acts=await records.find(rec.ActRow, session=session.id),
+        asks=await records.find(rec.AskRow, session=session.id),
+        pull_requests=await records.find(rec.PullRequestRow, run=mine),
+        evidence=await records.find(rec.EvidenceRow, run=mine),
+        claims=await records.find(rec.ClaimRow, run=mine),
+        assumptions=await records.find(rec.AssumptionRow, run=mine),
         unsent=await _unsent(morning, session),
         signed_with=await _signed_with(morning, session),
     )
 
 
-async def _unsent(morning: Morning, session: SessionRow) -> tuple[tuple[str, str], ...]:
-    rows = await morning.records.find(DeliveryRow, session=session.id, state=DeliveryState.FAILED)
-    told = {one.id: one.text for one in await morning.records.find(NoticeRow, session=session.id)} if rows else {}
+async def _unsent(morning: Morning, session: rec.SessionRow) -> tuple[tuple[str, str], ...]:
+    rows = await morning.records.find(rec.DeliveryRow, session=session.id, state=DeliveryState.FAILED)
+    told = {one.id: one.text for one in await morning.records.find(rec.NoticeRow, session=session.id)} if rows else {}
     return tuple((row.channel, told[row.notice]) for row in rows)
 
 
-async def _signed_with(morning: Morning, session: SessionRow) -> str:
-    looks = await morning.records.find(PreflightRow, id=session.preflight) if session.preflight else ()
+async def _signed_with(morning: Morning, session: rec.SessionRow) -> str:
+    looks = await morning.records.find(rec.PreflightRow, id=session.preflight) if session.preflight else ()
     if not looks:
         return ""
-    bad = await morning.records.find(PreflightLineRow, preflight=session.preflight, state=LineState.BAD)
+    bad = await morning.records.find(rec.PreflightLineRow, preflight=session.preflight, state=LineState.BAD)
     return signed_with(bad, error=looks[0].error)
 
 
@@ -152,7 +135,7 @@ def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
     return (report, *scored) if session.ad_hoc else (report, *scored, told)  # the job reports the end of a command
 
 
-def score_before_review(ledger: NightRecords, run: RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:
+def score_before_review(ledger: NightRecords, run: rec.RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:
     """Score one run by the formulas, from its own records."""
     items = [_evidence(row) for row in ledger.evidence if row.run == run.id]
     claims = [_claim(row) for row in ledger.claims if row.run == run.id]
@@ -168,7 +151,7 @@ def score_before_review(ledger: NightRecords, run: RunRow, recommended: tuple[Re
     return RunScored(run=run.id, phase="pre", parts=parts, score=four_digits(scores.pre(parts)))
 
 
-def _act(row: ActRow) -> ActDone:
+def _act(row: rec.ActRow) -> ActDone:
     return ActDone(
         kind=ActKind(row.kind),
         target=row.about,
@@ -177,9 +160,9 @@ def _act(row: ActRow) -> ActDone:
     )
 
 
-def _evidence(row: EvidenceRow) -> Evidence:
+def _evidence(row: rec.EvidenceRow) -> Evidence:
     return Evidence.model_validate(row.model_dump(include=set(Evidence.model_fields)))
 
 
-def _claim(row: ClaimRow) -> Claim:
+def _claim(row: rec.ClaimRow) -> Claim:
     return Claim.model_validate(row.model_dump(include=set(Claim.model_fields)))

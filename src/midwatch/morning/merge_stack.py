@@ -125,7 +125,6 @@ def _advance(row: StackRow, project: ProjectRow) -> BranchAdvance:
 
 
 async def _pulls(morning: Morning, row: StackRow) -> tuple[PullRequestRow, ...]:
-    """The pull requests in merging order."""
     found = {pull.id: pull for pull in await morning.records.find(PullRequestRow, project=row.project)}
     return tuple(found[step.pull_request] for step in row.order)
 

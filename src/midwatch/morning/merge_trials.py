@@ -126,7 +126,6 @@ class Trials:
         return Clash(members=frozenset((*before, last)), files=files)
 
     def commit(self, order: Order) -> str:
-        """Return the commit after merging these."""
         return self.commits[order] if order else self.asked.base
 
     async def stands(self, order: Order) -> bool:

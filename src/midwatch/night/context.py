@@ -25,7 +25,6 @@ class WakeUps:
         self._bells: dict[str, asyncio.Event] = {}
 
     def of(self, job: str) -> asyncio.Event:
-        """Return the job's wake-up event."""
         return self._bells.setdefault(job, asyncio.Event())
 
     def ring(self, job: str) -> None:

@@ -41,19 +41,15 @@ class CausedJournal:
     async def record(
         self, *events: Event, key: str = "", actor: str = "midwatch", because: Iterable[int] = ()
     ) -> tuple[Entry, ...]:
-        """Record with the cause."""
         return await self._journal.record(*events, key=key, actor=actor, because=tuple(because) or (self._cause,))
 
     async def known(self, key: str) -> Entry | None:
-        """Pass on."""
         return await self._journal.known(key)
 
     async def entries(self, *, after: int = 0, limit: int = 1000, kinds: tuple[str, ...] = ()) -> tuple[Entry, ...]:
-        """Pass on."""
         return await self._journal.entries(after=after, limit=limit, kinds=kinds)
 
     def tail(self, *, after: int) -> AsyncIterator[Entry]:
-        """Pass on."""
         return self._journal.tail(after=after)
 
 

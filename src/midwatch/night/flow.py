@@ -4,16 +4,7 @@ from datetime import timedelta
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
-from midwatch.journal.events.session import (
-    ActEnded,
-    ActJudged,
-    CouncilSpoke,
-    NoticeRaised,
-    Opinion,
-    Proposed,
-    RoundEnded,
-    RoundPlanned,
-)
+from midwatch.journal.events import session as ev
 from midwatch.night.context import Night
 from midwatch.night.rounds import acts, check_ins
 from midwatch.night.rounds.world import World, look
@@ -40,24 +31,24 @@ async def run_round(night: Night, session_id: str, number: int) -> None:
     await _finish(night, session_id, plan)
 
 
-async def _plan(night: Night, world: World) -> RoundPlanned:
+async def _plan(night: Night, world: World) -> ev.RoundPlanned:
     """Ask the brain once per round; after a crash its recorded answer is used."""
     session = world.session
     key = f"round:{session.id}:{session.rounds}:planned"
     known = await night.journal.known(key)
-    if known is not None and isinstance(known.event, RoundPlanned):
+    if known is not None and isinstance(known.event, ev.RoundPlanned):
         return known.event
     answer = await night.brain.propose(world.sense())
     rounds = world.settings.rounds
     wish = None if answer.next_in_seconds is None else timedelta(seconds=answer.next_in_seconds)
-    planned = RoundPlanned(
+    planned = ev.RoundPlanned(
         session=session.id,
         number=session.rounds,
         brain=night.brain.name,
         summary=answer.summary,
         sensed=world.counts(),
         proposals=tuple(
-            Proposed(act=night.ids.new("act"), proposal=one) for one in answer.proposals[: rounds.max_proposals]
+            ev.Proposed(act=night.ids.new("act"), proposal=one) for one in answer.proposals[: rounds.max_proposals]
         ),
         next_in_seconds=int(next_round_after(wish, _pace(rounds)).total_seconds()),
     )
@@ -65,7 +56,7 @@ async def _plan(night: Night, world: World) -> RoundPlanned:
     return planned
 
 
-async def _consider(night: Night, session_id: str, number: int, proposed: Proposed) -> None:
+async def _consider(night: Night, session_id: str, number: int, proposed: ev.Proposed) -> None:
     """Council, gate, door: the brain has proposed, now the rules decide."""
     act = next(iter(await night.records.find(ActRow, id=proposed.act)), None)
     if act is None:
@@ -80,7 +71,7 @@ async def _consider(night: Night, session_id: str, number: int, proposed: Propos
         await acts.ask_first(night, proposed.act)
 
 
-async def _judge(night: Night, session_id: str, number: int, proposed: Proposed) -> Verdict:
+async def _judge(night: Night, session_id: str, number: int, proposed: ev.Proposed) -> Verdict:
     """Judge with fresh facts and record the verdict with them."""
     proposal = proposed.proposal
     world = await look(night, await night.records.get(SessionRow, session_id))
@@ -89,25 +80,27 @@ async def _judge(night: Night, session_id: str, number: int, proposed: Proposed)
     facts = facts.model_copy(update={"council": council.tally(opinions)})
     verdict = judge(proposal, facts)
     events: list[Event] = [
-        CouncilSpoke(
+        ev.CouncilSpoke(
             session=session_id,
             number=number,
             act=proposed.act,
             opinions=tuple(
-                Opinion.model_validate({"voice": one.voice.value, "stance": one.stance.value, "words": one.words})
+                ev.Opinion.model_validate({"voice": one.voice.value, "stance": one.stance.value, "words": one.words})
                 for one in opinions
             ),
             decision=verdict.first.text,
         ),
-        ActJudged(act=proposed.act, session=session_id, number=number, proposal=proposal, facts=facts, verdict=verdict),
+        ev.ActJudged(
+            act=proposed.act, session=session_id, number=number, proposal=proposal, facts=facts, verdict=verdict
+        ),
     ]
     if verdict.outcome is GateOutcome.REFUSE:
-        events.append(ActEnded(act=proposed.act, end="refused", text=verdict.first.text))
+        events.append(ev.ActEnded(act=proposed.act, end="refused", text=verdict.first.text))
         events += acts.pause_on_spin(night.ids, world, verdict)
     if verdict.outcome is GateOutcome.SAY_ONLY:
         words = acts.in_words(proposal, world.name_of(proposal.project))
-        events.append(ActEnded(act=proposed.act, end="said", text=f"Would {words}: {verdict.first.text}"))
-        notice = NoticeRaised(
+        events.append(ev.ActEnded(act=proposed.act, end="said", text=f"Would {words}: {verdict.first.text}"))
+        notice = ev.NoticeRaised(
             notice=night.ids.new("ntc"),
             session=session_id,
             tier=Tier.SUMMARY,
@@ -119,11 +112,11 @@ async def _judge(night: Night, session_id: str, number: int, proposed: Proposed)
     return verdict
 
 
-async def _finish(night: Night, session_id: str, plan: RoundPlanned) -> None:
+async def _finish(night: Night, session_id: str, plan: ev.RoundPlanned) -> None:
     """Report progress, end the session if it is over, else schedule the next round."""
     world = await look(night, await night.records.get(SessionRow, session_id))
     next_at = night.clock.now() + timedelta(seconds=plan.next_in_seconds)
-    ended = RoundEnded(session=session_id, number=plan.number, next_at=next_at)
+    ended = ev.RoundEnded(session=session_id, number=plan.number, next_at=next_at)
     events = (
         *await check_ins.check_in(night.ids, night.records, world),
         ended,

@@ -65,7 +65,6 @@ class TimerLoop:
 
 
 async def call_round(journal: Journal, records: Records, session_id: str, why: str) -> None:
-    """Call the next round of a session."""
     session = await records.get(SessionRow, session_id)
     number = session.rounds + 1
     called = RoundCalled(session=session.id, number=number, why=why)

@@ -54,7 +54,6 @@ class AgentsSettings(SettingsSection):
     __pydantic_extra__: dict[str, AgentSetup]
 
     def by_name(self) -> dict[str, AgentSetup]:
-        """Give every agent by its name."""
         return dict(self.__pydantic_extra__ or {})
 
 
@@ -147,7 +146,6 @@ class ForgesSettings(SettingsSection):
     __pydantic_extra__: dict[str, ForgeSetup]
 
     def by_name(self) -> dict[str, ForgeSetup]:
-        """Give every forge by its name."""
         return dict(self.__pydantic_extra__ or {})
 
     def at(self, source: str) -> str:

@@ -18,7 +18,6 @@ class FolderBlobs:
         self._scrub = scrub
 
     def path(self, name: str) -> Path:
-        """The path of a blob."""
         return self._folder / name[:2] / name
 
     async def keep(self, content: bytes) -> str:
@@ -46,7 +45,6 @@ class FolderBlobs:
         return name
 
     async def fetch(self, name: str) -> bytes:
-        """Read it back, checked against its name."""
         try:
             content = await asyncio.to_thread(self.path(name).read_bytes)
         except FileNotFoundError as missing:

@@ -16,7 +16,6 @@ class Ulids:
         self._last = 0
 
     def new(self, prefix: str) -> str:
-        """Make an id."""
         milliseconds = to_micros(self._clock.now()) // 1000
         value = (milliseconds << 80) | secrets.randbits(80)
         self._last = value if value > self._last else self._last + 1

@@ -20,15 +20,12 @@ class DatabaseReader:
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
 
     async def read(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run the work on a connection that cannot write."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, work)
 
     async def rows(self, query: sa.Executable, **given: object) -> Sequence[sa.Row[Any]]:
-        """Read all that a query finds."""
         return await self.read(lambda connection: connection.execute(query, given).all())
 
     async def first(self, query: sa.Executable, **given: object) -> sa.Row[Any] | None:
-        """Read the first that a query finds."""
         return await self.read(lambda connection: connection.execute(query, given).first())
 
     def _run(self, work: Callable[[sa.Connection], T]) -> T:

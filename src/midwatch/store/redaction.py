@@ -27,7 +27,6 @@ class Draft(NamedTuple):
 
     @property
     def keys(self) -> list[str]:
-        """The key of each event."""
         return [self.key if i == 0 else f"{self.key}#{i}" for i in range(len(self.events))]
 
 

@@ -27,7 +27,6 @@ class Write:
     done: Future[Any] = field(default_factory=Future)
 
     def finish(self, result: Any) -> None:
-        """Say that it is committed."""
         try:
             if self.then is not None:
                 self.then(result)

@@ -31,7 +31,6 @@ class OwnersOnly(H11Protocol):
     """Refuses every user but the owner, even if the file's mode would allow them."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Check which user is calling."""
         peer: socket.socket = transport.get_extra_info("socket")
         if hasattr(socket, "SO_PEERCRED"):
             packed = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -65,7 +64,6 @@ class QuietServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take none."""
         yield
 
 

@@ -42,7 +42,6 @@ class Tokens(Term):
 
     @property
     def total(self) -> int:
-        """The total of all kinds."""
         return self.input + self.output + self.cache_read + self.cache_write
 
 

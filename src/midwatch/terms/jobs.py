@@ -30,7 +30,6 @@ class Stage(StrEnum):
 
     @property
     def said(self) -> str:
-        """What people call it."""
         return self.value.replace("_", " ")
 
 
@@ -113,7 +112,6 @@ class CheckResult(Term):
 
     @property
     def green(self) -> bool:
-        """Whether it passed."""
         return self.exit_code == 0 and not self.flaky
 
     @property
@@ -184,12 +182,10 @@ class Change(Term):
 
     @property
     def insertions(self) -> int:
-        """Lines added."""
         return sum(f.insertions for f in self.files)
 
     @property
     def deletions(self) -> int:
-        """Lines removed."""
         return sum(f.deletions for f in self.files)
 
 

@@ -14,7 +14,6 @@ def micros(usd: float) -> int:
 
 
 def dollars(amount: int) -> str:
-    """Say an amount: `$0`, `$0.0042`, `$1.20`, `$5`."""
     if 0 < amount < LEAST:
         return "under $0.0001"
     if 0 < amount < CENT - 50:  # what would round to a cent is a cent

@@ -51,7 +51,6 @@ class OrderedWork(Term):
 
     @property
     def where(self) -> tuple[str, ...]:
-        """Every project it is for."""
         return self.projects or (self.project,)
 
     def pieces(self) -> "tuple[OrderedWork, ...]":

@@ -174,7 +174,6 @@ class SessionRow(Term):
 
     @property
     def called(self) -> str:
-        """The name people read."""
         return f"{'Command' if self.ad_hoc else 'Night'} {self.number}"
 
 

@@ -23,7 +23,6 @@ class SecretReference(Term):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read a reference as people write it."""
         place, colon, address = text.strip().partition(":")
         if not colon or place not in set(SecretPlace) or not address.strip():
             # The text is not repeated: what is no reference may be the secret itself.

@@ -14,7 +14,6 @@ class SignalKind(StrEnum):
 
     @property
     def file(self) -> str:
-        """The name of its file."""
         return f"{self.value}.json"
 
 

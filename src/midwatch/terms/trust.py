@@ -88,5 +88,4 @@ class Verdict(Term):
 
     @property
     def first(self) -> Reason:
-        """The deciding reason."""
         return self.reasons[0]

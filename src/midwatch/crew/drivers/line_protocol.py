@@ -19,7 +19,6 @@ _log = logging.getLogger(__name__)
 
 
 def line(message: Mapping[str, Any]) -> bytes:
-    """Write a message as one line of JSON."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 

@@ -10,7 +10,6 @@ NO_SUCH_METHOD = -32601
 
 
 def request(number: int | str, method: str, given: Mapping[str, Any]) -> bytes:
-    """Make a request."""
     return line({"jsonrpc": "2.0", "id": number, "method": method, "params": given})
 
 

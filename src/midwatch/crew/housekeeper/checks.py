@@ -30,7 +30,6 @@ class Patience:
 
 
 def run_all(commands: tuple[str, ...], root: Path, patience: Patience) -> tuple[CheckResult, ...]:
-    """Run each check in the checkout."""
     return tuple(_run(command, root, patience) for command in commands)
 
 

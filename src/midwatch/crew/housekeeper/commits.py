@@ -25,7 +25,6 @@ class Piece:
 
     @property
     def subject(self) -> str:
-        """The first line of its commit."""
         return kinds.kind(self.key).subject
 
 

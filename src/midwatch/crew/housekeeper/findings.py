@@ -66,7 +66,6 @@ def kept(found: Iterable[FixableFinding]) -> tuple[Finding, ...]:
 
 
 def gone(before: Iterable[FixableFinding], after: Iterable[FixableFinding]) -> list[FixableFinding]:
-    """The findings that were there before and are gone."""
     still = Counter(f.same for f in after)
     missing = []
     for one in before:

@@ -49,7 +49,6 @@ class Checkout:
         return done.stdout
 
     def ask(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """Run git here; the caller checks how it ended."""
         return subprocess.run(
             ["git", "-C", str(self.root), *QUIET, *arguments],
             input=stdin,
@@ -61,14 +60,12 @@ class Checkout:
         )
 
     def head(self) -> str:
-        """The commit that is checked out."""
         done = self.ask("rev-parse", "--verify", "-q", "HEAD^{commit}")
         if done.returncode:
             raise Broken(f"There is no commit in {self.root}.", hint="The housekeeper needs at least one commit.")
         return done.stdout.strip()
 
     def resolve(self, name: str) -> str:
-        """Resolve a name to a commit."""
         return self.git("rev-parse", "--verify", "-q", f"{name}^{{commit}}").strip()
 
     def entries(self) -> tuple[TrackedPath, ...]:
@@ -78,7 +75,6 @@ class Checkout:
         return tuple(sorted((e for e in found if e.path.isprintable()), key=lambda e: e.path))
 
     def attributes(self, paths: list[str], *names: str) -> dict[str, dict[str, str]]:
-        """What .gitattributes says about these paths."""
         told = self.git("check-attr", "-z", "--stdin", *names, stdin="".join(f"{p}\0" for p in paths)).split("\0")
         said: dict[str, dict[str, str]] = {}
         for path, name, value in zip(told[0::3], told[1::3], told[2::3], strict=False):

@@ -18,7 +18,6 @@ class ChangeLimits:
 
     @property
     def are_set(self) -> bool:
-        """Whether any limit is set."""
         return bool(self.files or self.lines)
 
     def exceeded(self, files: int, lines: int) -> tuple[str, ...]:

@@ -145,7 +145,6 @@ def waits(waiting: Waiting, changed: set[str]) -> str:
 
 
 def needs_a_person(left: list[FixableFinding]) -> str:
-    """How many findings are left."""
     if not left:
         return "nothing is left for a person"
     verb = "needs" if len(left) == 1 else "need"

@@ -10,7 +10,6 @@ from midwatch.terms.term import Term
 
 
 def say(text: str) -> None:
-    """Report progress."""
     _speak("message", text)
 
 

@@ -36,7 +36,6 @@ class Search:
         return checks.first_worse(self.before, self.proving.run(self.checkout))
 
     def harm_at(self, commit: str) -> str:
-        """Say what is worse at that commit."""
         self.checkout.back_to(commit)
         return self.harm()
 

@@ -22,7 +22,6 @@ class Tree:
     mine: tuple[str, ...]
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file."""
         return (self.root / path).read_bytes()
 
     def lines(self, path: str) -> list[str]:

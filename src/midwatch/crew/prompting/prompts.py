@@ -188,7 +188,6 @@ def _answers(facts: TaskFacts) -> str:
 
 
 def _plan_text(plan: Plan) -> str:
-    """Write a plan line by line."""
     given = plan.model_dump()
     said = [plan.summary]
     for name, title in (("approach", "Steps"), ("files", "Files"), ("risks", "Risks"), ("checks", "Checks")):

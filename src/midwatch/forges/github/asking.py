@@ -36,7 +36,6 @@ class GitHubAnswer:
 
     @property
     def good(self) -> bool:
-        """Whether it did what was asked."""
         return 200 <= self.status < 300
 
     @property
@@ -66,7 +65,6 @@ class GitHubClient:
         return httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False, timeout=PATIENCE_SECONDS)
 
     async def close(self) -> None:
-        """Close the connections."""
         if "_client" in self.__dict__:
             await self._client.aclose()
 

@@ -41,7 +41,6 @@ class GitHubForge:
 
     @property
     def name(self) -> str:
-        """The forge's name in the settings."""
         return self.desk.name
 
     async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
@@ -65,7 +64,6 @@ class GitHubForge:
         return there.model_copy(update={"in_the_way": over})
 
     async def open(self, draft: PullRequestDraft) -> PullRequestSeen:
-        """Open a pull request, or find the one this branch has."""
         place, repository = draft.place, repository_of(draft.place.source)
         pull = await self._existing(repository, place.branch)
         remarks: tuple[str, ...] = ()
@@ -81,7 +79,6 @@ class GitHubForge:
         return seen(pull, remarks=remarks)
 
     async def look(self, place: PullRequestPlace) -> PullRequestSeen:
-        """Return the state of a pull request and its checks."""
         repository = repository_of(place.source)
         pull = await self._pull(repository, place)
         there = seen(pull)
@@ -103,7 +100,6 @@ class GitHubForge:
             raise refusal(self.name, str(repository), "comment on the pull request", answer)
 
     async def close(self, place: PullRequestPlace) -> None:
-        """Close the pull request without merging; one that is already closed or merged stays as it is."""
         repository = repository_of(place.source)
         pull = await self._pull(repository, place)
         if seen(pull).state != "open":
@@ -137,7 +133,6 @@ class GitHubForge:
         return Merged(sha=merged, undo=_undo(merged, into))
 
     async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
-        """Try what a delivery will need, without leaving a trace."""
         return await rehearse(self.desk, self.pusher, str(source), project)
 
     def _merged_already(self, there: PullRequestSeen, into: str) -> Merged:
@@ -247,7 +242,6 @@ class Deliveries:
     _seen: "OrderedDict[str, None]" = field(default_factory=OrderedDict)
 
     def new(self, forge: str, body: bytes) -> bool:
-        """Whether this webhook is new."""
         name = f"{forge}:{hashlib.sha256(body).hexdigest()}"
         if name in self._seen:
             return False

@@ -29,7 +29,6 @@ def commit_in(body: object, field: str) -> str:
 
 
 def seen(pull: dict[str, Any], checks: Checks = "none", remarks: tuple[str, ...] = ()) -> PullRequestSeen:
-    """Read one pull request."""
     merged = bool(pull.get("merged") or pull.get("merged_at"))
     state = "merged" if merged else "closed" if pull.get("state") == "closed" else "open"
     by = pull.get("merged_by")
@@ -48,17 +47,14 @@ def seen(pull: dict[str, Any], checks: Checks = "none", remarks: tuple[str, ...]
 
 
 def head_of(pull: dict[str, Any]) -> str:
-    """Return the commit of its head there."""
     return commit_in(pull.get("head"), "sha")
 
 
 def branch_of(pull: object) -> str:
-    """Return the branch it was opened for."""
     return _text(pull.get("head"), "ref") if isinstance(pull, dict) else ""
 
 
 def text_of(comment: object) -> str:
-    """Return a comment's text."""
     said = comment.get("body") if isinstance(comment, dict) else None
     return said if isinstance(said, str) else ""
 

@@ -40,7 +40,6 @@ def refusal_anywhere(
 
 
 def limited(status: int, headers: Mapping[str, str], message: str) -> bool:
-    """Whether a refusal is a rate limit."""
     if status not in {403, 429}:
         return False
     used_up = headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
@@ -112,6 +111,5 @@ def _one(error: object) -> str:
 
 
 def complains_about(body: object, field: str) -> bool:
-    """Whether a validation names this field."""
     errors = body.get("errors") if isinstance(body, dict) else None
     return isinstance(errors, list) and any(isinstance(error, dict) and error.get("field") == field for error in errors)

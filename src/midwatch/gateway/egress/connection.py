@@ -58,7 +58,6 @@ class EgressMeter:
         self.requests = self.refused = self.bytes_out = self.bytes_in = self.open = 0
 
     def counts(self) -> EgressCounts:
-        """Read all counts at once."""
         return EgressCounts(self.requests, self.refused, self.bytes_out, self.bytes_in, self.open)
 
     def begin(self) -> None:
@@ -152,7 +151,6 @@ class LiveConnection:
         self.verdict, self.why = verdict, why
 
     def ended(self) -> ConnectionRecord:
-        """Write the record."""
         took = round((monotonic() - self._began) * 1000)
         return ConnectionRecord(
             host=self.host,

@@ -46,7 +46,6 @@ class EgressDeadlines:
 
 
 async def no_headers() -> Mapping[str, str]:
-    """Add nothing."""
     return {}
 
 
@@ -91,7 +90,6 @@ class RegistryRoute:
 
     @property
     def host(self) -> str:
-        """Return the remote host."""
         return canonical(self._parts[2])
 
     @property
@@ -127,6 +125,5 @@ class EgressPolicy:
     deadlines: EgressDeadlines = EgressDeadlines()
 
     def route(self, host: str, port: int) -> RegistryRoute | None:
-        """Find the route that has this name."""
         name = canonical(host) if not fault_in(host) else ""
         return next((one for one in self.routes if one.name == name and port == one.local_port), None)

@@ -23,7 +23,6 @@ class TokenUsage:
 
     @property
     def total(self) -> int:
-        """Return all tokens together."""
         return self.input + self.output + self.cache_read + self.cache_write
 
     @property

@@ -35,7 +35,6 @@ class RequestHead:
     """Names in lower case."""
 
     def values(self, name: str) -> list[str]:
-        """Return all values of a field."""
         return [value for known, value in self.fields if known == name]
 
 

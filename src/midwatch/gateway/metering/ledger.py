@@ -34,7 +34,6 @@ class MemoryLedger:
             self._purses[owner] = replace(known, ceilings=ceilings.get(owner[0], Ceilings()))
 
     def purse(self, whose: Whose, name: str) -> BudgetUse:
-        """Return one purse."""
         return self._purses[whose, name]
 
     async def forget_the_dead(self) -> int:
@@ -42,7 +41,6 @@ class MemoryLedger:
         return 0
 
     async def held(self) -> tuple[Held, ...]:
-        """Return what is reserved for requests in progress."""
         found = []
         for one in self._open.values():
             names = dict(self._of(one.wish.job))
@@ -51,7 +49,6 @@ class MemoryLedger:
         return tuple(found)
 
     async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
-        """Reserve an amount, waiting a while for what others may release; or refuse."""
         answer = self._try(wish)
         if isinstance(answer, Refusal) and answer.for_now:
             try:
@@ -63,13 +60,11 @@ class MemoryLedger:
         return answer
 
     async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        """Book what was used in place of the reservation; return which marks that reached."""
         crossed = self._book(reservation, used)
         await self._tell()
         return crossed
 
     async def release(self, reservation: Reservation) -> None:
-        """Release the reservation of a request that was never sent."""
         self._book(reservation, NOTHING)
         await self._tell()
 

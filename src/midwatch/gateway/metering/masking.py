@@ -17,7 +17,6 @@ class StreamMask:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Take a part and return what may pass."""
         if not self._hidden:
             return data
         data = self._held + data

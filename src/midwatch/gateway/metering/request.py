@@ -44,7 +44,6 @@ class ModelRequest:
 
     @property
     def paid(self) -> bool:
-        """Return whether a model answers it."""
         return self.way.endpoint.api in PAID
 
 

@@ -63,7 +63,6 @@ class Upstream:
         return httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=limits, retries=0)
 
     async def close(self) -> None:
-        """Close the open connections."""
         if "_transport" in self.__dict__:
             await self._transport.aclose()
 

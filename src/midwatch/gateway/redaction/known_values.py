@@ -53,7 +53,6 @@ class KnownValues:
         return f"<{len(self.names)} known values>"
 
     def spans(self, data: bytes) -> Iterator[SecretSpan]:
-        """Find every known value."""
         for needle, count in Counter(needle for _, needle in self._present.found(_squeezed(data))).items():
             name = self._owner[needle]
             for start, end in _in_one_piece(data, needle, count) or self._wrapped(data, needle):

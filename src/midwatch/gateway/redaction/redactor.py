@@ -58,7 +58,6 @@ class Redactor:
         return tuple(sorted({span.label.decode()[len("[secret:") : -1] for span in self.known.spans(data)}))
 
     def redact_bytes(self, data: bytes) -> bytes:
-        """Redact complete bytes."""
         return replaced(data, self.spans(data))
 
     def redact(self, text: str, *, up_to: int = NAMED) -> str:

@@ -24,7 +24,6 @@ class SecretSpan(NamedTuple):
 
 
 def label(name: str) -> bytes:
-    """Return the label for the removed secret."""
     return b"[secret:" + re.sub(r"[^A-Za-z0-9_.-]+", "-", name).encode() + b"]"
 
 

@@ -33,7 +33,6 @@ class RedactingStream:
         """How often each kind of secret was removed."""
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take the next bytes, and return those that are safe."""
         self._held += chunk
         ended = b"\n" in chunk or b"\r" in chunk
         if len(self._held) < HOLD and (not ended or len(self._held) < self._look_at):

@@ -140,7 +140,6 @@ async def wake(journal: Journal, records: Records, job_id: str, *, by: str) -> N
 
 
 async def open_questions(records: Records, job: str) -> tuple[SignalRow, ...]:
-    """Find the unanswered questions of a job."""
     return await records.find(SignalRow, job=job, state=SignalState.OPEN)
 
 

@@ -11,15 +11,8 @@ from pydantic import Field
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
+from midwatch.journal.events import session as ev
 from midwatch.journal.events.projects import WorkAdded
-from midwatch.journal.events.session import (
-    ActEnded,
-    ActJudged,
-    OrderedItem,
-    OrdersSigned,
-    SessionOpened,
-    SessionStarted,
-)
 from midwatch.night.commands.job_start import Begun, job_events, run_events
 from midwatch.night.context import Night
 from midwatch.night.rounds.contracts import contract_for
@@ -71,9 +64,11 @@ async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, 
     ends_at = night.clock.now() + timedelta(minutes=orders.limits.minutes)
     events: list[Event] = [
         *added,
-        SessionOpened(session=session.id, orders=orders, source=SOURCE, ad_hoc=True),
-        OrdersSigned(session=session.id, orders_hash=digest(canonical(orders.model_dump(mode="json"))), by=by),
-        SessionStarted(session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories),
+        ev.SessionOpened(session=session.id, orders=orders, source=SOURCE, ad_hoc=True),
+        ev.OrdersSigned(session=session.id, orders_hash=digest(canonical(orders.model_dump(mode="json"))), by=by),
+        ev.SessionStarted(
+            session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories
+        ),
         *_work(night.ids, world, list(zip(proposals, verdicts, strict=True)), by_hand=wanted.by_hand),
     ]
     await night.journal.record(*events, actor=by)
@@ -81,7 +76,6 @@ async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, 
 
 
 async def _projects(records: Records, wanted: Commanded) -> tuple[ProjectRow, ...]:
-    """Check the command and find its projects."""
     if not wanted.sentence.strip():
         raise Misuse("The sentence is empty.", hint='For example: midwatch code "fix the flaky test"')
     if len(wanted.sentence) > LONGEST:
@@ -158,16 +152,18 @@ def _orders(night: Night, wanted: Commanded, level: Level) -> Orders:
     return Orders(level=level, goals=(sentence,), work=(work,), limits=limits)
 
 
-def _items(ids: Ids, orders: Orders, projects: tuple[ProjectRow, ...]) -> tuple[tuple[OrderedItem, ...], list[Event]]:
+def _items(
+    ids: Ids, orders: Orders, projects: tuple[ProjectRow, ...]
+) -> tuple[tuple[ev.OrderedItem, ...], list[Event]]:
     title = orders.work[0].title
-    items = tuple(OrderedItem(work_item=ids.new("work"), project=row.id, title=title) for row in projects)
+    items = tuple(ev.OrderedItem(work_item=ids.new("work"), project=row.id, title=title) for row in projects)
     added: list[Event] = [
         WorkAdded(item=item.work_item, project=item.project, title=title, next_step="commanded") for item in items
     ]
     return items, added
 
 
-def _provisional(night: Night, orders: Orders, items: tuple[OrderedItem, ...], by: str) -> SessionRow:
+def _provisional(night: Night, orders: Orders, items: tuple[ev.OrderedItem, ...], by: str) -> SessionRow:
     """Return the session as it will be, so that the gate can judge before anything is recorded."""
     now = night.clock.now()
     return SessionRow(
@@ -201,7 +197,7 @@ def _provisional(night: Night, orders: Orders, items: tuple[OrderedItem, ...], b
     )
 
 
-def _proposal(item: OrderedItem, orders: Orders, by: str) -> Proposal:
+def _proposal(item: ev.OrderedItem, orders: Orders, by: str) -> Proposal:
     return Proposal(
         kind=ActKind.START,
         by=Proposer.PERSON,
@@ -238,8 +234,10 @@ def _work(ids: Ids, world: World, judged: list[tuple[Proposal, Verdict]], *, by_
         contract = contract_for(session, proposal, world.projects, world.settings, mission)
         if contract is None:
             raise Refused("The project was removed.", hint="List them: midwatch project")
-        acts.append(ActJudged(act=act, session=session.id, number=0, proposal=proposal, facts=facts, verdict=verdict))
+        acts.append(
+            ev.ActJudged(act=act, session=session.id, number=0, proposal=proposal, facts=facts, verdict=verdict)
+        )
         begun += [] if begun else run_events(world, proposal, contract, run)
         begun += job_events(world, proposal, contract, Begun(run=run, job=job, act=act, by_hand=by_hand))
-        ends.append(ActEnded(act=act, end="done", text=f"start: {proposal.prompt}", result=job))
+        ends.append(ev.ActEnded(act=act, end="done", text=f"start: {proposal.prompt}", result=job))
     return [*acts, *begun, *ends]

@@ -25,7 +25,6 @@ from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, S
 
 
 async def pause(journal: Journal, session: SessionRow, *, by: str, why: str) -> None:
-    """Pause the loop."""
     if session.paused:
         raise Refused(f"Night {session.number} is paused already: {session.why_paused}.", hint="midwatch resume")
     await journal.record(SessionPaused(session=session.id, why=why), actor=by)
@@ -42,7 +41,6 @@ async def resume(journal: Journal, records: Records, session: SessionRow, *, by:
 
 
 async def think(journal: Journal, records: Records, session: SessionRow, *, by: str) -> None:
-    """Call a round now."""
     if session.paused:
         raise Refused(f"Night {session.number} is paused.", hint="midwatch resume")
     if session.round_active:

@@ -59,7 +59,6 @@ def heard(sibling: Sibling) -> str:
 
 
 def _line(sibling: Sibling) -> str:
-    """Describe a sibling for a reviewer."""
     job, opened = sibling.job, sibling.pull_request
     if opened is not None:
         return f"{sibling.project}: pull request {opened.number}, {opened.title} ({opened.branch})"

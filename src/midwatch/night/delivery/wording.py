@@ -49,7 +49,6 @@ MOST_DOUBTS = 3
 
 
 def in_words(proof: Proof | None) -> str:
-    """Say the result of the proof in words."""
     return f"{PROVEN[proof.verdict].capitalize()}." if proof else "Not checked."
 
 
@@ -69,7 +68,6 @@ def draft_lines(job: JobRow, proof: Proof | None) -> list[str]:
 
 
 def check_lines(proof: Proof | None) -> list[str]:
-    """One line per check."""
     if proof is None:
         return []
     before = {one.command: one for one in proof.before}
@@ -93,7 +91,6 @@ def other_lines(proof: Proof | None) -> list[str]:
 
 
 def doubt_block(proof: Proof | None) -> list[str]:
-    """List the doubts about the proof."""
     if proof is None or not proof.doubts:
         return []
     return ["", "**Doubts.**", *(f"- {doubt.text}" for doubt in proof.doubts)]

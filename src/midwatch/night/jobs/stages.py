@@ -5,15 +5,7 @@ from datetime import timedelta
 
 from midwatch.errors import Stale, Withheld
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import (
-    JobBundled,
-    JobEnded,
-    JobExecuted,
-    JobMirrored,
-    JobPrepared,
-    JobQuarantined,
-    JobRepaired,
-)
+from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.workshop import SetupFinished
 from midwatch.night.agents.assignment import base_of, setup_network
 from midwatch.night.agents.listener import at_work
@@ -41,7 +33,7 @@ async def mirror(night: Night, job: JobRow) -> Events:
     seen = [facts for facts in session.repositories if facts.path == project.path]
     dirty = seen[0].dirty if seen else ()
     facts = RepositoryFacts(path=project.path, branch=project.branch, head=head, dirty=dirty)
-    return (JobMirrored(job=job.id, epoch=job.epoch, repository=facts),)
+    return (ev.JobMirrored(job=job.id, epoch=job.epoch, repository=facts),)
 
 
 async def set_up(night: Night, job: JobRow) -> Events:
@@ -50,7 +42,7 @@ async def set_up(night: Night, job: JobRow) -> Events:
         raise Stale("There is no commit for the setup yet.")
     project = await night.records.get(ProjectRow, job.project)
     made = await _make(night, job, project, job.repository.head) if project.setup else ()
-    return *made, JobPrepared(job=job.id, epoch=job.epoch, repository=job.repository)
+    return *made, ev.JobPrepared(job=job.id, epoch=job.epoch, repository=job.repository)
 
 
 async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> Events:
@@ -91,9 +83,9 @@ async def execute(night: Night, job: JobRow) -> Events:
             return held
     where = assignment.room.epoch
     await _commit_leftovers(night.rooms, job, where, done)
-    executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
+    executed = ev.JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
     if not done.commits and await night.rooms.head_so_far(job.id, where) == base_of(job):
-        return executed, JobEnded(job=job.id, epoch=job.epoch, state="done", why=done.summary)
+        return executed, ev.JobEnded(job=job.id, epoch=job.epoch, state="done", why=done.summary)
     return (executed,)
 
 
@@ -120,7 +112,7 @@ async def bundle(night: Night, job: JobRow) -> Events:
     if not await night.rooms.head_so_far(job.id, job.work_epoch):
         await _take_over(night, job)
     packed = await night.quarantine.bundle(_workplace(job), base_of(job))
-    return (JobBundled(job=job.id, epoch=job.epoch, bundle=packed),)
+    return (ev.JobBundled(job=job.id, epoch=job.epoch, bundle=packed),)
 
 
 async def _take_over(night: Night, job: JobRow) -> None:
@@ -142,7 +134,7 @@ async def quarantine(night: Night, job: JobRow) -> Events:
     change = await night.quarantine.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
     diff = await night.mirrors.diff(job.project, change.base, change.head)
     blob = await night.blobs.keep(diff.encode())
-    arrived = JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob)
+    arrived = ev.JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob)
     return arrived, *milestones.remarks(night, job, change)
 
 
@@ -167,8 +159,8 @@ async def repair(night: Night, job: JobRow) -> Events:
     head = await night.rooms.head_so_far(job.id, where)
     if not done.commits and head == job.change.base:
         why = "Every change made the checks worse, so nothing is delivered."
-        return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
-    return (JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
+        return (ev.JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
+    return (ev.JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
 
 
 STAGES: dict[Stage, Callable[[Night, JobRow], Awaitable[Events]]] = {

@@ -75,7 +75,6 @@ class TimeLeft:
         return words
 
     async def take_back(self) -> None:
-        """Remove the warning from the folder."""
         await asyncio.to_thread(self._room.letters.take_warning_back)
 
     def end(self) -> None:

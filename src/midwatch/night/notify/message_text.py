@@ -15,7 +15,6 @@ LONGEST_LISTED = 200
 
 
 async def compose(night: Night, rows: Sequence[DeliveryRow], note: str) -> tuple[str, str]:
-    """Write the title and the text of one message."""
     told = {one.id: one for one in await night.records.find(NoticeRow, id=tuple(row.notice for row in rows))}
     reports = await _reports(night.records, tuple(told.values()))
     ordered = sorted(rows, key=lambda row: (row.tier, row.created_at, row.notice))

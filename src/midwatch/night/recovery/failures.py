@@ -123,7 +123,6 @@ async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -
 
 
 def notice(ids: Ids, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
-    """Make a notice about a job."""
     return NoticeRaised(notice=ids.new("ntc"), session=job.session, tier=tier, text=text, subject=subject or job.id)
 
 

@@ -207,7 +207,6 @@ HANDS: dict[ActKind, Hand] = {
 
 
 def in_words(proposal: Proposal, project: str) -> str:
-    """Describe an act in plain words."""
     where = f" in {project}" if project else ""
     what = f": {proposal.prompt}" if proposal.prompt else ""
     return f"{proposal.kind.value.replace('_', ' ')}{where}{what}"

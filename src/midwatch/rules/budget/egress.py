@@ -84,7 +84,6 @@ class HostRule:
 
     @property
     def text(self) -> str:
-        """The rule as a person writes it."""
         return ("*." if self.under else "") + self.name + (f":{self.port}" if self.port else "")
 
     def names(self, name: str) -> bool:
@@ -92,7 +91,6 @@ class HostRule:
         return name.endswith("." + self.name) if self.under else name == self.name
 
     def opens(self, port: int) -> bool:
-        """Whether the rule covers the port."""
         return port == self.port if self.port else port in WEB_PORTS
 
 
@@ -107,7 +105,6 @@ class HostDecision:
 
 
 def rules_of(domains: Iterable[str]) -> tuple[HostRule, ...]:
-    """Read the list of a contract."""
     return tuple(HostRule.parse(text) for text in domains)
 
 

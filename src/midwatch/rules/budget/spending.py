@@ -40,7 +40,6 @@ class Amount:
             raise ValueError("An amount is never negative.")
 
     def of(self, kind: Kind) -> int:
-        """Give one kind of it."""
         value: int = getattr(self, kind)
         return value
 
@@ -52,7 +51,6 @@ class Amount:
 
 
 def higher(one: Amount, other: Amount) -> Amount:
-    """Give the higher of each kind."""
     return Amount(*(max(one.of(kind), other.of(kind)) for kind in KINDS))
 
 
@@ -81,7 +79,6 @@ class Ceilings:
     requests: int | None = None
 
     def of(self, kind: Kind) -> int | None:
-        """Give one of them."""
         value: int | None = getattr(self, kind)
         return value
 
@@ -192,7 +189,6 @@ def _said(kind: Kind, spent: int, ceiling: int) -> str:
 
 
 def amount_said(kind: Kind, value: int) -> str:
-    """An amount as people read it."""
     if kind == "usd_micros":
         return dollars(value)
     return f"{value} {kind if value != 1 else kind.removesuffix('s')}"

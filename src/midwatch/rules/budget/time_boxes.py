@@ -20,7 +20,6 @@ def due_at(job: JobRow, now: datetime, box: timedelta, extra: timedelta) -> date
 
 
 def used(job: JobRow, now: datetime) -> timedelta:
-    """How much of its box a job has used."""
     running = now - job.box_began_at if job.box_began_at is not None else timedelta(0)
     return timedelta(seconds=job.box_seconds) + max(timedelta(0), running)
 

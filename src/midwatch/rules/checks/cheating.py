@@ -184,7 +184,6 @@ _DENIED = re.compile(r"\b(?:not|never|cannot|don't|doesn't|until|once|if|whether
 
 
 def claims_success(text: str) -> bool:
-    """Whether a text says that the tests pass."""
     return any(not _DENIED.search(text[max(0, one.start() - 25) : one.start()]) for one in _CLAIM.finditer(text))
 
 

@@ -27,7 +27,6 @@ class SectionRule:
 
     @property
     def title(self) -> str:
-        """The heading."""
         return say(f"brief.section.{self.name}")
 
 

@@ -144,7 +144,6 @@ def weighted(parts: Iterable[tuple[float, float | None]]) -> float | None:
 
 
 def clamp(value: float) -> float:
-    """Scores are between 0 and 1."""
     return min(1.0, max(0.0, value))
 
 

@@ -40,5 +40,4 @@ def objection_to_name(name: str) -> str:
 
 
 def is_over(login: Login, now: datetime, idle: timedelta) -> bool:
-    """Whether a login has expired."""
     return now >= login.expires_at or now - login.seen_at >= idle

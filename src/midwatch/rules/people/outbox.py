@@ -41,7 +41,6 @@ class Hours:
     """Converts a wall time of the person to a moment."""
 
     def quiet(self, local: datetime) -> bool:
-        """Whether these are quiet hours."""
         return is_quiet(local, start=self.quiet_from, end=self.quiet_until)
 
     def quiet_over(self, local: datetime) -> datetime:
@@ -49,7 +48,6 @@ class Hours:
         return _after(local, self.moment(quiet_ends_at(local, end=self.quiet_until)))
 
     def next_digest(self, local: datetime) -> datetime:
-        """When the next digest is due."""
         return _after(local, self.moment(quiet_ends_at(local, end=self.digest)))
 
 

@@ -31,7 +31,6 @@ GIB: Final = 1024**3
 
 
 def ok(text: str) -> LineResult:
-    """It is ready."""
     return LineResult(state=LineState.OK, text=text)
 
 

@@ -46,7 +46,6 @@ def _in_a_row(job: JobRow) -> tuple[Failure, ...]:
 
 
 def tries_of(failures: Iterable[Failure], cause: str) -> int:
-    """Count the tries that failed for one cause."""
     return sum(failure.cause == cause for failure in failures)
 
 

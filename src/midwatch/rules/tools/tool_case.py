@@ -112,7 +112,6 @@ class ToolVerdict(Term):
 
     @property
     def first(self) -> Reason:
-        """The reason that decided."""
         return self.reasons[0]
 
     @property

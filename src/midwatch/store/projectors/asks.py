@@ -97,7 +97,6 @@ def tool_called(c: sa.Connection, entry: Entry, event: ev.ToolCalled) -> None:
 
 @on(ev.ToolFinished)
 def tool_finished(c: sa.Connection, entry: Entry, event: ev.ToolFinished) -> None:
-    """It has its one end."""
     change(
         c,
         tool_invocations,

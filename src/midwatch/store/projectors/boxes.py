@@ -20,7 +20,6 @@ def box_opened(c: sa.Connection, entry: Entry, event: ev.JobBoxOpened) -> None:
 
 @on(ev.JobWarned)
 def job_warned(c: sa.Connection, entry: Entry, event: ev.JobWarned) -> None:
-    """Once in each box."""
     change(c, jobs, {"id": event.job, "box_warned_at": None, "state": GOING}, box_warned_at=entry.at)
     set_timer(c, box_timer_of(event.job), "box", event.job, event.stop_at)
 

@@ -10,6 +10,5 @@ from midwatch.store.schema.tables import pull_requests
 
 @on(ev.PullRequestChanged)
 def pull_request_changed(c: sa.Connection, entry: Entry, event: ev.PullRequestChanged) -> None:
-    """Only an open one can change."""
     fields = event.model_dump(mode="json", exclude={"kind", "pull_request", "forge"})
     change(c, pull_requests, {"id": event.pull_request, "state": "open"}, **fields, seen_at=entry.at)

@@ -31,7 +31,6 @@ def project_added(c: sa.Connection, entry: Entry, event: ev.ProjectAdded) -> Non
 
 @on(ev.ProjectChanged)
 def project_changed(c: sa.Connection, entry: Entry, event: ev.ProjectChanged) -> None:
-    """Only what was given changes."""
     given = event.model_dump(mode="json", exclude={"kind", "project"}, exclude_none=True)
     change(c, projects, {"id": event.project, "removed": False}, **given, updated_at=entry.at)
 
@@ -62,13 +61,11 @@ def goal_set(c: sa.Connection, entry: Entry, event: ev.GoalSet) -> None:
 
 @on(ev.GoalClosed)
 def goal_closed(c: sa.Connection, _: Entry, event: ev.GoalClosed) -> None:
-    """Only an open goal can be closed."""
     change(c, goals, {"goal": event.goal, "current": True, "status": "open"}, status=event.status)
 
 
 @on(ev.WorkAdded)
 def work_added(c: sa.Connection, entry: Entry, event: ev.WorkAdded) -> None:
-    """It starts in the backlog."""
     fields = event.model_dump(mode="json", exclude={"kind", "item"})
     insert(
         c,
@@ -84,7 +81,6 @@ def work_added(c: sa.Connection, entry: Entry, event: ev.WorkAdded) -> None:
 
 @on(ev.WorkChanged)
 def work_changed(c: sa.Connection, entry: Entry, event: ev.WorkChanged) -> None:
-    """Only what was given changes."""
     given = event.model_dump(mode="json", exclude={"kind", "item", "why"}, exclude_none=True)
     change(c, work_items, {"id": event.item}, **given, updated_at=entry.at)
 

@@ -20,7 +20,6 @@ LOOK = "Look at the current state and try again."
 
 
 def timer_of(job: str) -> str:
-    """Name the wait of a job."""
     return f"job:{job}"
 
 
@@ -201,7 +200,6 @@ def job_delivered(c: sa.Connection, _: Entry, event: ev.JobDelivered) -> None:
 
 @on(ev.JobEnded)
 def job_ended(c: sa.Connection, entry: Entry, event: ev.JobEnded) -> None:
-    """Its end calls a round."""
     now = row(c, jobs, event.job)
     by_epoch(c, event.job, event.epoch, state=event.state, why=event.why, cause=event.cause, ended_at=entry.at)
     change(c, jobs, {"id": event.job}, waits_for="", wakes_at=None, agent_began_at=None, **rested(c, now, entry.at))
@@ -244,7 +242,6 @@ def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpe
 
 @on(PullRequestReworded)
 def pull_request_reworded(c: sa.Connection, _: Entry, event: PullRequestReworded) -> None:
-    """Only while it is open."""
     change(c, pull_requests, {"id": event.pull_request, "state": "open"}, body=event.body)
 
 

@@ -27,7 +27,6 @@ def evidence_found(c: sa.Connection, entry: Entry, event: ev.EvidenceFound) -> N
 
 @on(ev.ClaimMade)
 def claim_made(c: sa.Connection, entry: Entry, event: ev.ClaimMade) -> None:
-    """With its evidence."""
     fields = event.claim.model_dump(mode="json")
     insert(c, claims, **fields, run=event.run, project=event.project, created_at=entry.at)
 
@@ -126,6 +125,5 @@ def review_submitted(c: sa.Connection, entry: Entry, event: ev.ReviewSubmitted) 
 
 @on(ev.ReviewTimedOut)
 def review_timed_out(c: sa.Connection, _: Entry, event: ev.ReviewTimedOut) -> None:
-    """A time-out is not scored."""
     adjust(c, evaluations, {"session": event.session, "capture_status": "pending"}, capture_status="timeout")
     clear_timer(c, f"review:{event.session}")

@@ -48,7 +48,6 @@ def notice_routed(c: sa.Connection, entry: Entry, event: NoticeRouted) -> None:
 
 
 def delivery_id(notice: str, channel: str) -> str:
-    """One row for each notice and channel."""
     return f"{notice}.{channel}"
 
 

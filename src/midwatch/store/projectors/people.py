@@ -66,5 +66,4 @@ def token_issued(c: sa.Connection, entry: Entry, event: ev.TokenIssued) -> None:
 
 @on(ev.TokenRevoked)
 def token_revoked(c: sa.Connection, _: Entry, event: ev.TokenRevoked) -> None:
-    """Once."""
     change(c, tokens, {"id": event.token, "revoked": False}, revoked=True)

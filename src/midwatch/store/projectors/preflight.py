@@ -50,7 +50,6 @@ def preflight_checked(c: sa.Connection, entry: Entry, event: ev.PreflightChecked
 
 
 def line_id(preflight: str, what: str, subject: str) -> str:
-    """One row for each thing of a preflight."""
     return f"{preflight}.{what}.{subject}"
 
 

@@ -47,12 +47,10 @@ def change(connection: sa.Connection, table: sa.Table, where: Mapping[str, objec
 
 
 def adjust(connection: sa.Connection, table: sa.Table, where: Mapping[str, object], **values: object) -> None:
-    """Change rows if there are any."""
     connection.execute(table.update().where(*_matches(table, where)).values(**_plain(values)))
 
 
 def row(connection: sa.Connection, table: sa.Table, name: str) -> sa.RowMapping:
-    """Read one row by id."""
     found = connection.execute(sa.select(table).where(table.c.id == name)).mappings().first()
     if found is None:
         raise Unknown(f"There is no {table.name.rstrip('s')} {name}.", hint="Check the name.")
@@ -71,7 +69,6 @@ def set_timer(connection: sa.Connection, name: str, kind: str, subject: str, due
 
 
 def clear_timer(connection: sa.Connection, name: str) -> None:
-    """Remove a wait."""
     connection.execute(timers.delete().where(timers.c.id == name))
 
 

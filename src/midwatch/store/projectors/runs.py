@@ -36,7 +36,6 @@ def run_started(c: sa.Connection, entry: Entry, event: ev.RunStarted) -> None:
 
 @on(ev.RunFinished)
 def run_finished(c: sa.Connection, entry: Entry, event: ev.RunFinished) -> None:
-    """Once."""
     change(
         c,
         runs,

@@ -156,7 +156,6 @@ def session_debriefing(c: sa.Connection, entry: Entry, event: ev.SessionDebriefi
 
 @on(ev.SessionEnded)
 def session_ended(c: sa.Connection, entry: Entry, event: ev.SessionEnded) -> None:
-    """Ends it from any state."""
     change(
         c,
         sessions,
@@ -185,7 +184,6 @@ def check_in_made(c: sa.Connection, entry: Entry, event: ev.CheckInMade) -> None
 
 @on(ev.RoundCalled)
 def round_called(c: sa.Connection, entry: Entry, event: ev.RoundCalled) -> None:
-    """One round at a time."""
     change(
         c,
         sessions,
@@ -277,7 +275,6 @@ def act_judged(c: sa.Connection, entry: Entry, event: ev.ActJudged) -> None:
 
 @on(ev.ActEnded)
 def act_ended(c: sa.Connection, entry: Entry, event: ev.ActEnded) -> None:
-    """Exactly one end."""
     change(
         c,
         acts,

@@ -31,14 +31,12 @@ def signal_seen(c: sa.Connection, entry: Entry, event: ev.SignalSeen) -> None:
 
 @on(ev.SignalAnswered)
 def signal_answered(c: sa.Connection, _: Entry, event: ev.SignalAnswered) -> None:
-    """Once."""
     where = {"id": event.signal, "state": SignalState.OPEN}
     change(c, signals, where, state=SignalState.ANSWERED, answer=event.answer, answered_by=event.by)
 
 
 @on(ev.SignalPassed)
 def signal_passed(c: sa.Connection, _: Entry, event: ev.SignalPassed) -> None:
-    """Once."""
     _newest(c, event)
     for name in event.signals:
         change(c, signals, {"id": name, "state": SignalState.ANSWERED}, state=SignalState.PASSED)

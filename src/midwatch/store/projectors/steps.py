@@ -23,7 +23,6 @@ WENT_WELL = (
 
 
 def keep(c: sa.Connection, entry: Entry) -> None:
-    """Begin or end a step, where the entry does."""
     match entry.event:
         case ev.JobClaimed() as event:
             _end(c, entry, event.job, "lost", "Another attempt took over.")

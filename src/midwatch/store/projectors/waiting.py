@@ -9,7 +9,6 @@ from midwatch.store.projectors.rows import clear_timer
 
 
 def box_timer_of(job: str) -> str:
-    """Name the timer of a job's box."""
     return f"box:{job}"
 
 

@@ -104,13 +104,11 @@ class SqlHistory:
         return {found[1] for entry in entries for found in ID.finditer(entry.event.model_dump_json())}
 
     async def last_of(self, kinds: Collection[str]) -> Entry | None:
-        """Read the newest entry of some kinds."""
         newest = sa.select(sa.func.max(journal.c.seq)).where(journal.c.kind.in_(kinds)).scalar_subquery()
         found = await self._read(sa.select(journal).where(journal.c.seq == newest))
         return found[0] if found else None
 
     async def called(self, ids: Iterable[str]) -> tuple[Called, ...]:
-        """Find what things are called; ids of other things are passed over."""
         by_prefix: dict[str, list[str]] = {}
         for name in ids:
             by_prefix.setdefault(name.partition("_")[0], []).append(name)

@@ -40,7 +40,6 @@ class SqlRecords:
         self._reader = reader
 
     async def find(self, kind: type[R], /, **where: object) -> tuple[R, ...]:
-        """Rows of a kind whose columns equal the given values (a tuple means any of them), oldest first."""
         given = {name: _plain(value) for name, value in where.items()}
         query = _finding(
             kind, *((name, None if value is None else type(value) is list) for name, value in given.items())
@@ -73,7 +72,6 @@ class SqlRecords:
         return kind.model_validate(row._asdict())
 
     async def head(self) -> int:
-        """Return the newest seq."""
         return await self._reader.read(lambda connection: connection.execute(HEAD).scalar()) or 0
 
 

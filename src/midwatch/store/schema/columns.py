@@ -32,11 +32,9 @@ class Micros(sa.types.TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002
-        """Write."""
         return None if value is None else to_micros(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Read."""
         return None if value is None else from_micros(value)
 
 
@@ -47,7 +45,6 @@ class Json(sa.types.TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """Write."""
         return None if value is None else canonical(to_jsonable_python(value))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002

@@ -40,7 +40,6 @@ class WriteTurns:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
         return len(self._waiting)
 
     def take(self) -> None:

@@ -18,7 +18,6 @@ class SqlKeys:
         self._reader = reader
 
     async def keep(self, credential: Credential) -> None:
-        """Keep a credential; one with the same id is replaced."""
         values = credential.model_dump() | {"kind": credential.kind.value}
 
         def kept(tx: sa.Connection) -> None:
@@ -28,14 +27,11 @@ class SqlKeys:
         await self._writer.write(kept)
 
     async def find(self, kind: KeyKind, name: str) -> Credential | None:
-        """Look up a credential by its id."""
         query = sa.select(credentials).where(credentials.c.id == name, credentials.c.kind == kind.value)
         row = await self._reader.first(query)
         return None if row is None else Credential.model_validate(row._asdict())
 
     async def use_up(self, kind: KeyKind, name: str) -> bool:
-        """Remove a credential; only the first call succeeds."""
-
         def used(tx: sa.Connection) -> bool:
             gone = credentials.delete().where(credentials.c.id == name, credentials.c.kind == kind.value)
             return tx.execute(gone).rowcount == 1
@@ -43,8 +39,6 @@ class SqlKeys:
         return await self._writer.write(used)
 
     async def forget(self, subject: str) -> None:
-        """Drop every credential of a person or a token."""
-
         def forgotten(tx: sa.Connection) -> None:
             tx.execute(credentials.delete().where(credentials.c.subject == subject))
             tx.execute(logins.delete().where(logins.c.person == subject))
@@ -61,20 +55,16 @@ class SqlKeys:
         await self._writer.write(signed)
 
     async def login(self, name: str) -> Login | None:
-        """Look up a login by its hash."""
         row = await self._reader.first(sa.select(logins).where(logins.c.id == name))
         return None if row is None else Login.model_validate(row._asdict())
 
     async def seen(self, name: str, at: datetime) -> None:
-        """Record that a login is in use."""
         await self._writer.write(
             lambda tx: tx.execute(logins.update().where(logins.c.id == name).values(seen_at=at)).rowcount
         )
 
     async def sign_out(self, name: str) -> None:
-        """End one login."""
         await self._writer.write(lambda tx: tx.execute(logins.delete().where(logins.c.id == name)).rowcount)
 
     async def sign_out_everywhere(self, person: str) -> None:
-        """End every login of a person."""
         await self._writer.write(lambda tx: tx.execute(logins.delete().where(logins.c.person == person)).rowcount)

@@ -33,7 +33,6 @@ class SqlAnswers:
         return await self._writer.write(claimed)
 
     async def settle(self, answer: StoredAnswer) -> None:
-        """Keep the answer."""
         values = answer.model_dump(include={"status", "kind", "body"})
         settled = answers.update().where(answers.c.id == answer.id).values(**values)
         await self._writer.write(lambda tx: tx.execute(settled).rowcount)

@@ -92,7 +92,6 @@ class SqlLedger:
         return await self._writer.write(reached)
 
     async def release(self, reservation: Reservation) -> None:
-        """Release what was set aside for a request that was not sent."""
         mine = reservations.delete().where(reservations.c.id == reservation.id)
         await self._writer.write(lambda tx: tx.execute(mine).rowcount, lasting=False)
 

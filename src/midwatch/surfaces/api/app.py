@@ -114,7 +114,6 @@ class OwnerAtSocket:
         self._caller = Caller(_owner(), Role.OWNER, Role.OWNER.scopes, "socket")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Name the caller and continue."""
         scope.setdefault("state", {})["caller"] = self._caller
         await self._app(scope, receive, send)
 

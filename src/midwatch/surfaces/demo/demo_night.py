@@ -83,7 +83,6 @@ class DemoNight:
         self._say = say
 
     async def run(self) -> dict[str, Any]:
-        """Run it and return the results."""
         source = await self._prepare()
         clock = fast_clock(self._home / "clock.json", scale=SCALE)
         self._say("demo", f"the clock runs {SCALE} times as fast as yours")

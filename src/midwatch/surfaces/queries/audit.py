@@ -18,7 +18,6 @@ def verify(house: House) -> dict[str, Any]:
 
 
 async def violations(house: House) -> tuple[Violation, ...]:
-    """Check the invariants."""
     find = house.records.find
     seen = RecordsSeen(
         sessions=await find(rec.SessionRow),

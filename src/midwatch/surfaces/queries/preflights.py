@@ -15,7 +15,6 @@ Shown = dict[str, Any]
 
 
 async def whole(house: House, row: PreflightRow) -> PreflightShown:
-    """Read one with its lines."""
     return preflight_shown(row, await house.records.find(PreflightLineRow, preflight=row.id))
 
 

@@ -63,17 +63,14 @@ class DiffFile(Term):
 
     @property
     def added(self) -> int:
-        """Count added lines."""
         return sum(line.kind is LineKind.ADDED for hunk in self.hunks for line in hunk.lines)
 
     @property
     def removed(self) -> int:
-        """Count removed lines."""
         return sum(line.kind is LineKind.REMOVED for hunk in self.hunks for line in hunk.lines)
 
     @property
     def lines(self) -> int:
-        """Count lines to show."""
         return sum(len(hunk.lines) for hunk in self.hunks)
 
 
@@ -85,7 +82,6 @@ class Diff(Term):
 
 
 def parse(text: str) -> Diff:
-    """Read what `git diff` printed."""
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()

@@ -85,7 +85,6 @@ def touched(old: str, new: str) -> tuple[LineSpan, LineSpan]:
 
 
 def tree(files: Sequence[DiffFile]) -> DiffFolder:
-    """Arrange the files by folder."""
     return _folder("", [(tuple(file.path.split("/", DEEPEST)), at) for at, file in enumerate(files)])
 
 

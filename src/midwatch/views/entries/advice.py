@@ -6,13 +6,7 @@ from typing import TypeVar
 from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import (
-    JobApproved,
-    JobCreated,
-    JobPlanned,
-    JobVerified,
-    RunStarted,
-)
+from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.morning import EvidenceFound, ReportWritten
 from midwatch.journal.events.projects import GoalSet, WorkAdded
 from midwatch.journal.events.session import ActJudged, OrdersChanged, OrdersSigned, SessionOpened
@@ -63,8 +57,8 @@ def why_recommendation(entries: Sequence[Entry], recommendation_id: str, names: 
     report, advice = _find(events, recommendation_id)
     job = _job(events, advice)
     name = job.job if job else ""
-    plans = [one for one in _all(events, JobPlanned) if one.job == name]
-    approvals = [one for one in _all(events, JobApproved) if one.job == name]
+    plans = [one for one in _all(events, ev.JobPlanned) if one.job == name]
+    approvals = [one for one in _all(events, ev.JobApproved) if one.job == name]
     judged = [one for one in _all(events, ActJudged) if job and one.act == job.act]
     signed = [one for one in _all(events, OrdersSigned) if one.session == report.session]
     verdict = judged[-1].verdict if judged else None
@@ -100,16 +94,16 @@ def _find(events: Events, wanted: str) -> tuple[ReportWritten, Recommendation]:
     raise Unknown(f"No brief has the recommendation {wanted!r}.", hint="List them: midwatch morning")
 
 
-def _job(events: Events, advice: Recommendation) -> JobCreated | None:
+def _job(events: Events, advice: Recommendation) -> ev.JobCreated | None:
     """The recommendation names its job; an older one names only its run."""
-    created = _all(events, JobCreated)
+    created = _all(events, ev.JobCreated)
     named = [one for one in created if advice.why == f"trace:{one.job}"]
     found = named or [one for one in created if advice.run and one.run == advice.run]
     return found[-1] if found else None
 
 
 def _rests_on(events: Events, job: str, advice: Recommendation) -> str:
-    verified = [one for one in _all(events, JobVerified) if one.job == job]
+    verified = [one for one in _all(events, ev.JobVerified) if one.job == job]
     pieces = f"{counted(len(advice.evidence), 'piece')} of evidence" if advice.evidence else "no evidence"
     if not verified:
         return f"Not checked; {pieces}"
@@ -127,7 +121,7 @@ def _evidence(events: Events, advice: Recommendation) -> tuple[EvidenceTold, ...
     )
 
 
-def _work(events: Events, advice: Recommendation, job: JobCreated | None) -> str:
+def _work(events: Events, advice: Recommendation, job: ev.JobCreated | None) -> str:
     titles = [one.title for one in _all(events, WorkAdded) if one.item == advice.work_item]
     return clean(titles[-1] if titles else job.title if job else "")
 
@@ -136,7 +130,7 @@ def _goals(events: Events, report: ReportWritten, advice: Recommendation) -> tup
     """The goals the work item is linked to, then those the signed orders state."""
     statements = {one.goal: one.statement for one in _all(events, GoalSet)}
     links = [link for one in _all(events, WorkAdded) if one.item == advice.work_item for link in one.goal_links]
-    links += [link for one in _all(events, RunStarted) if one.run == advice.run for link in one.contract.goal_links]
+    links += [link for one in _all(events, ev.RunStarted) if one.run == advice.run for link in one.contract.goal_links]
     drafts = [one for one in events if isinstance(one, SessionOpened | OrdersChanged) and one.session == report.session]
     ordered = drafts[-1].orders.goals if drafts else ()
     return tuple(dict.fromkeys(clean(text) for text in (*(statements.get(one, "") for one in links), *ordered) if text))

@@ -230,7 +230,6 @@ class Threads:
 
 
 def things(event: Event, fields: str) -> list[str]:
-    """Name the things an event is about, by field."""
     named = (_thing(event, field) for field in fields.split())
     return [name for name in named if name]
 

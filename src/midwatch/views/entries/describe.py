@@ -15,17 +15,11 @@ from midwatch.journal.events.signals import SignalEvent
 from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.views.entries.tags import Phase, Tag, phase_of, sse_type, tags_of
 from midwatch.views.entries.words import (
-    boxes,
     crew,
     house,
     jobs,
     morning,
-    notices,
-    people,
-    preflight,
     session,
-    signals,
-    workshop,
 )
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean
@@ -56,22 +50,22 @@ def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: N
     if isinstance(event, JobEvent):
         return jobs.told(event, names)
     if isinstance(event, WorkshopEvent):
-        return workshop.told(event, names)
+        return crew.workshop_told(event, names)
     if isinstance(event, CrewEvent):
         return crew.told(event, names)
     if isinstance(event, SignalEvent):
-        return signals.told(event, names)
+        return crew.signal_told(event, names)
     assert_never(event)
 
 
 def _around(event: PeopleEvent | NoticeEvent | BoxEvent | PreflightEvent, names: Names) -> str:
     """Describe what happened around the work: logins, time boxes, notices, setup."""
     if isinstance(event, PeopleEvent):
-        return people.told(event)
+        return house.person_told(event)
     if isinstance(event, BoxEvent):
-        return boxes.told(event, names)
+        return jobs.box_told(event, names)
     if isinstance(event, NoticeEvent):
-        return notices.told(event, names)
+        return session.notice_told(event, names)
     if isinstance(event, PreflightEvent):
-        return preflight.told(event)
+        return house.preflight_told(event)
     assert_never(event)

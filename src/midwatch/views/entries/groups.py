@@ -1,130 +1,83 @@
 """Events in small groups, so that a reader can go through one group after the other and the type checker can count."""
 
-from midwatch.journal.events.jobs import (
-    JobApproved,
-    JobBundled,
-    JobClaimed,
-    JobCreated,
-    JobDelivered,
-    JobEnded,
-    JobExecuted,
-    JobGranted,
-    JobMirrored,
-    JobPlanned,
-    JobPrepared,
-    JobQuarantined,
-    JobRepaired,
-    JobStopRequested,
-    JobStumbled,
-    JobVerified,
-    JobWaits,
-    JobWoken,
-    MissionCreated,
-    PlanReturned,
-    PullRequestChanged,
-    PullRequestClosed,
-    PullRequestMerged,
-    PullRequestOpened,
-    PullRequestReworded,
-    RunFinished,
-    RunStarted,
-)
-from midwatch.journal.events.morning import (
-    ArtifactKept,
-    AssumptionMade,
-    ClaimMade,
-    EvidenceFound,
-    ReportWritten,
-    ReviewSubmitted,
-    ReviewTimedOut,
-    RunScored,
-)
-from midwatch.journal.events.projects import (
-    GoalClosed,
-    GoalSet,
-    LevelChanged,
-    ProjectAdded,
-    ProjectChanged,
-    ProjectRemoved,
-    SettingsApplied,
-    SettingsDiscarded,
-    SettingsProposed,
-    WorkAdded,
-    WorkChanged,
-)
-from midwatch.journal.events.session import (
-    ActEnded,
-    ActJudged,
-    AskAnswered,
-    AskExpired,
-    AskOpened,
-    AskWithdrawn,
-    CheckInMade,
-    CouncilSpoke,
-    MessageSaid,
-    NoticeRaised,
-    NoticeSent,
-    OrdersChanged,
-    OrdersSigned,
-    RoundCalled,
-    RoundEnded,
-    RoundPlanned,
-    SessionDebriefing,
-    SessionEnded,
-    SessionOpened,
-    SessionPaused,
-    SessionResumed,
-    SessionStarted,
-    ToolCalled,
-    ToolFinished,
-)
+from midwatch.journal.events import jobs, morning, projects, session
 
-Books = ProjectAdded | ProjectChanged | ProjectRemoved | GoalSet | GoalClosed | WorkAdded | WorkChanged
+Books = (
+    projects.ProjectAdded
+    | projects.ProjectChanged
+    | projects.ProjectRemoved
+    | projects.GoalSet
+    | projects.GoalClosed
+    | projects.WorkAdded
+    | projects.WorkChanged
+)
 """Projects, goals and work."""
 
-Standing = SettingsProposed | SettingsApplied | SettingsDiscarded | LevelChanged
+Standing = projects.SettingsProposed | projects.SettingsApplied | projects.SettingsDiscarded | projects.LevelChanged
 """Values that apply until they are changed."""
 
-Briefing = SessionOpened | OrdersChanged | OrdersSigned | SessionStarted
+Briefing = session.SessionOpened | session.OrdersChanged | session.OrdersSigned | session.SessionStarted
 """From a draft to a night under way."""
 
-Course = SessionPaused | SessionResumed | SessionDebriefing | SessionEnded | MessageSaid | CheckInMade
+Course = (
+    session.SessionPaused
+    | session.SessionResumed
+    | session.SessionDebriefing
+    | session.SessionEnded
+    | session.MessageSaid
+    | session.CheckInMade
+)
 """The course of a session."""
 
-Thinking = RoundCalled | RoundPlanned | CouncilSpoke | ActJudged | ActEnded | RoundEnded
+Thinking = (
+    session.RoundCalled
+    | session.RoundPlanned
+    | session.CouncilSpoke
+    | session.ActJudged
+    | session.ActEnded
+    | session.RoundEnded
+)
 """The loop."""
 
-Asking = AskOpened | AskAnswered | AskExpired | AskWithdrawn
+Asking = session.AskOpened | session.AskAnswered | session.AskExpired | session.AskWithdrawn
 """Asks and notices."""
 
-Reaching = NoticeRaised | NoticeSent | ToolCalled | ToolFinished
+Reaching = session.NoticeRaised | session.NoticeSent | session.ToolCalled | session.ToolFinished
 """Effects outside Midwatch."""
 
-Setting = MissionCreated | RunStarted | RunFinished | JobCreated | JobClaimed | JobMirrored | JobPrepared
+Setting = (
+    jobs.MissionCreated
+    | jobs.RunStarted
+    | jobs.RunFinished
+    | jobs.JobCreated
+    | jobs.JobClaimed
+    | jobs.JobMirrored
+    | jobs.JobPrepared
+)
 """Work is started and kept running."""
 
-Holding = JobStumbled | JobWaits | JobWoken | JobGranted
+Holding = jobs.JobStumbled | jobs.JobWaits | jobs.JobWoken | jobs.JobGranted
 """Work that waited, and resumes."""
 
-Making = JobPlanned | PlanReturned | JobApproved | JobExecuted | JobRepaired
+Making = jobs.JobPlanned | jobs.PlanReturned | jobs.JobApproved | jobs.JobExecuted | jobs.JobRepaired
 """What an agent plans, and what it reports as done."""
 
-Proving = JobBundled | JobQuarantined | JobVerified | JobDelivered
+Proving = jobs.JobBundled | jobs.JobQuarantined | jobs.JobVerified | jobs.JobDelivered
 """The verified result."""
 
 Closing = (
-    JobStopRequested
-    | JobEnded
-    | PullRequestOpened
-    | PullRequestReworded
-    | PullRequestMerged
-    | PullRequestClosed
-    | PullRequestChanged
+    jobs.JobStopRequested
+    | jobs.JobEnded
+    | jobs.PullRequestOpened
+    | jobs.PullRequestReworded
+    | jobs.PullRequestMerged
+    | jobs.PullRequestClosed
+    | jobs.PullRequestChanged
 )
 """How the work ended."""
 
-Receipts = EvidenceFound | ClaimMade | ArtifactKept | AssumptionMade
+Receipts = morning.EvidenceFound | morning.ClaimMade | morning.ArtifactKept | morning.AssumptionMade
 """Evidence."""
 
-Reviewing = ReportWritten | RunScored | ReviewSubmitted | ReviewTimedOut
+Reviewing = morning.ReportWritten | morning.RunScored | morning.ReviewSubmitted | morning.ReviewTimedOut
 """The parts of the morning."""

@@ -75,7 +75,6 @@ class JobLine(Term):
     @computed_field  # type: ignore[prop-decorator]  # pydantic's own way, which mypy cannot follow
     @property
     def said(self) -> str:
-        """Return all of it in one line."""
         held = self.standing if self.path in HELD else ""
         return " · ".join(part for part in (self.phase, *self.spent, self.left, self.waits_for, held) if part)
 
@@ -126,7 +125,6 @@ def job_line(
 
 
 def phase(job: JobRow) -> str:
-    """Say what a job is doing now."""
     if job.state.over:
         return "done" if job.state is JobState.DONE else f"{job.state.value} at {job.stage.value}"
     if job.state is JobState.QUEUED:

@@ -193,7 +193,6 @@ def jobs_shown(
 
 
 def job_shown(job: JobRow, project: ProjectRow | None, now: datetime, line: JobLine | None = None) -> JobShown:
-    """Show one job."""
     end = job.ended_at or now
     over = job.state.over
     return JobShown(

@@ -6,23 +6,9 @@ from dataclasses import dataclass
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobExecuted, JobVerified
 from midwatch.journal.events.session import ActJudged, AskExpired
+from midwatch.terms import records as rec
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.proof import PROVEN
-from midwatch.terms.records import (
-    ActRow,
-    AskRow,
-    AssumptionRow,
-    EvaluationRow,
-    EvidenceRow,
-    JobRow,
-    OutcomeRow,
-    ProjectRow,
-    PullRequestRow,
-    ReportRow,
-    RunRow,
-    SessionRow,
-    StackRow,
-)
 from midwatch.terms.report import Recommendation, ReviewOutcome
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
@@ -36,19 +22,19 @@ from midwatch.views.text.proof import told as told_of
 class NightRows:
     """All rows of one night."""
 
-    session: SessionRow
-    report: ReportRow
-    projects: tuple[ProjectRow, ...] = ()
-    runs: tuple[RunRow, ...] = ()
-    jobs: tuple[JobRow, ...] = ()
-    acts: tuple[ActRow, ...] = ()
-    asks: tuple[AskRow, ...] = ()
-    pull_requests: tuple[PullRequestRow, ...] = ()
-    evidence: tuple[EvidenceRow, ...] = ()
-    assumptions: tuple[AssumptionRow, ...] = ()
-    evaluations: tuple[EvaluationRow, ...] = ()
-    outcomes: tuple[OutcomeRow, ...] = ()
-    stacks: tuple[StackRow, ...] = ()
+    session: rec.SessionRow
+    report: rec.ReportRow
+    projects: tuple[rec.ProjectRow, ...] = ()
+    runs: tuple[rec.RunRow, ...] = ()
+    jobs: tuple[rec.JobRow, ...] = ()
+    acts: tuple[rec.ActRow, ...] = ()
+    asks: tuple[rec.AskRow, ...] = ()
+    pull_requests: tuple[rec.PullRequestRow, ...] = ()
+    evidence: tuple[rec.EvidenceRow, ...] = ()
+    assumptions: tuple[rec.AssumptionRow, ...] = ()
+    evaluations: tuple[rec.EvaluationRow, ...] = ()
+    outcomes: tuple[rec.OutcomeRow, ...] = ()
+    stacks: tuple[rec.StackRow, ...] = ()
 
 
 class EvidenceShown(Term):
@@ -165,14 +151,14 @@ def _item(rows: NightRows, one: Recommendation, place: int, told: tuple[Sequence
     )
 
 
-def _proven(job: JobRow | None) -> str:
+def _proven(job: rec.JobRow | None) -> str:
     if job is None or job.proof is None:
         return "It was not checked."
     said = PROVEN.get(job.proof.verdict, spaced(job.proof.verdict))
     return f"{said[0].upper()}{said[1:]}."
 
 
-def _pull(row: PullRequestRow, job: int) -> PullShown:
+def _pull(row: rec.PullRequestRow, job: int) -> PullShown:
     return PullShown(
         number=row.number,
         job=job,
@@ -186,7 +172,7 @@ def _pull(row: PullRequestRow, job: int) -> PullShown:
     )
 
 
-def standing(row: PullRequestRow) -> str:
+def standing(row: rec.PullRequestRow) -> str:
     """Describe the state of a pull request, in a word or two."""
     if row.state != "open":
         return row.state
@@ -194,7 +180,7 @@ def standing(row: PullRequestRow) -> str:
     return f"{'a draft' if row.draft else 'open'}{checks}"
 
 
-def pull_of(row: PullRequestRow, job: JobRow) -> PullShown:
+def pull_of(row: rec.PullRequestRow, job: rec.JobRow) -> PullShown:
     """Show a pull request by itself, as after a merge."""
     return _pull(row, job.number)
 
@@ -204,7 +190,7 @@ def _evidence(rows: NightRows, one: Recommendation) -> tuple[EvidenceShown, ...]
     return tuple(_piece(found[name]) for name in one.evidence if name in found)
 
 
-def _piece(row: EvidenceRow) -> EvidenceShown:
+def _piece(row: rec.EvidenceRow) -> EvidenceShown:
     place, at, commit = row.citation.rpartition("@")
     located = bool(at) and ":" in place and " " not in commit
     return EvidenceShown(
@@ -245,7 +231,9 @@ def _ended(check: CheckResult) -> str:
     return f"red (exit {check.exit_code}{failures})"
 
 
-def decisions(job: JobRow, asks: Sequence[AskRow], entries: Sequence[Entry], names: Names) -> tuple[DecisionMade, ...]:
+def decisions(
+    job: rec.JobRow, asks: Sequence[rec.AskRow], entries: Sequence[Entry], names: Names
+) -> tuple[DecisionMade, ...]:
     """List what the night decided for the person about one job, with the entry that says why."""
     mine = {ask.id for ask in asks if ask.subject == job.id}
     made: list[DecisionMade] = []
@@ -260,7 +248,7 @@ def decisions(job: JobRow, asks: Sequence[AskRow], entries: Sequence[Entry], nam
     return tuple(made)
 
 
-def _decides(entry: Entry, job: JobRow, asks: set[str]) -> bool:
+def _decides(entry: Entry, job: rec.JobRow, asks: set[str]) -> bool:
     event = entry.event
     if isinstance(event, ActJudged):
         return event.act == job.act

@@ -5,18 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from midwatch.journal.entry import Entry
+from midwatch.journal.events import session as ev
 from midwatch.journal.events.jobs import JobApproved, JobClaimed, JobCreated, JobEnded, JobPlanned
-from midwatch.journal.events.session import (
-    ActJudged,
-    AskAnswered,
-    AskExpired,
-    AskOpened,
-    AskWithdrawn,
-    RoundCalled,
-    RoundEnded,
-    RoundPlanned,
-    SessionDebriefing,
-)
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, counted
 
@@ -109,24 +99,24 @@ class _Weaver:
     def take(self, entry: Entry) -> None:
         """Open or close spans for one entry."""
         match entry.event:
-            case RoundCalled(number=number):
+            case ev.RoundCalled(number=number):
                 self._begin("round", "sense", entry, f"round {number}: looking")
-            case RoundPlanned(summary=summary, number=number):
+            case ev.RoundPlanned(summary=summary, number=number):
                 self._begin("round", "plan", entry, f"round {number}: {clean(summary, 120)}")
-            case ActJudged(number=number):
+            case ev.ActJudged(number=number):
                 self._begin("round", "act", entry, f"round {number}: acting")
-            case RoundEnded():
+            case ev.RoundEnded():
                 self._end("round", entry.at)
-            case SessionDebriefing():
+            case ev.SessionDebriefing():
                 self._all_over(entry.at)
             case _:
                 self._asks(entry)
 
     def _asks(self, entry: Entry) -> None:
         match entry.event:
-            case AskOpened(ask=ask, draft=draft):
+            case ev.AskOpened(ask=ask, draft=draft):
                 self._begin(ask, "ask", entry, f"waits for you: {clean(draft.question, 120)}")
-            case AskAnswered(ask=ask) | AskExpired(ask=ask) | AskWithdrawn(ask=ask):
+            case ev.AskAnswered(ask=ask) | ev.AskExpired(ask=ask) | ev.AskWithdrawn(ask=ask):
                 self._end(ask, entry.at)
             case _:
                 self._work(entry)

@@ -134,7 +134,6 @@ def harmless_plan(plan: Plan) -> Plan:
 
 
 def plan_shown(job: JobRow) -> Plan | None:
-    """Show a job's plan."""
     return harmless_plan(job.plan) if job.plan else None
 
 

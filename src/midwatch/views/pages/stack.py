@@ -59,7 +59,6 @@ class CheckTogether(Term):
 
 
 def stack_shown(row: StackRow, project: str, *, elsewhere: bool = False) -> StackShown:
-    """Put a stack into words."""
     return StackShown(
         number=row.number,
         project=project,
@@ -89,7 +88,6 @@ def offered(row: StackRow) -> bool:
 
 
 def headline(row: StackRow) -> str:
-    """Say in one sentence what is known."""
     if row.state is StackState.MAKING:
         return "The branches are being merged and checked together."
     if row.verdict is None or row.verdict is StackVerdict.FAILED:

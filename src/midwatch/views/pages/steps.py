@@ -46,7 +46,6 @@ def steps_shown(rows: Iterable[StepRow], now: datetime) -> tuple[StepShown, ...]
 
 
 def step_shown(row: StepRow, now: datetime) -> StepShown:
-    """Show one step."""
     return StepShown(
         number=row.number,
         stage=row.stage.said,

@@ -26,7 +26,6 @@ class Walls(Term):
 
     @property
     def means(self) -> str:
-        """Describe it for one job."""
         return f"It {self.does}."
 
 

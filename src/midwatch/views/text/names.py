@@ -6,11 +6,7 @@ from pydantic import Field
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import (
-    JobCreated,
-    PullRequestOpened,
-    RunStarted,
-)
+from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.projects import ProjectAdded, WorkAdded
 from midwatch.journal.events.session import ActJudged, AskOpened, SessionOpened
 from midwatch.journal.events.stack import StackBegun
@@ -43,7 +39,6 @@ class Names(Term):
         return self.things.get(name) or self.projects.get(name) or otherwise
 
     def project(self, name: str) -> str:
-        """Return a project's name."""
         return self.projects.get(name, "a project")
 
     def count(self, noun: str) -> int:
@@ -90,7 +85,6 @@ def introduce(names: Names, event: Event) -> Names:
 
 
 def _begun(event: Event, names: Names) -> Called | None:
-    """Return what an event begins."""
     match event:
         case ProjectAdded(project=project):
             return Called(id=project.id, noun="project", title=project.name)
@@ -98,7 +92,7 @@ def _begun(event: Event, names: Names) -> Called | None:
             return Called(id=new, noun="work", title=title)
         case ActJudged(act=new, session=session, proposal=act):
             return Called(id=new, noun="act", title=act.kind.value, project=act.project, session=session)
-        case PullRequestOpened(pull_request=new, job=job):
+        case ev.PullRequestOpened(pull_request=new, job=job):
             return Called(id=new, noun="pull request", session=names.sessions.get(job, ""))
         case _:
             return _numbered(event)
@@ -108,9 +102,9 @@ def _numbered(event: Event) -> Called | None:
     match event:
         case SessionOpened(session=new, ad_hoc=ad_hoc):
             return Called(id=new, noun="night", ad_hoc=ad_hoc)
-        case RunStarted(run=new, session=session):
+        case ev.RunStarted(run=new, session=session):
             return Called(id=new, noun="run", session=session)
-        case JobCreated(job=new, session=session):
+        case ev.JobCreated(job=new, session=session):
             return Called(id=new, noun="job", session=session)
         case AskOpened(ask=new, session=session):
             return Called(id=new, noun="ask", session=session)

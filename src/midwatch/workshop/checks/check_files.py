@@ -107,7 +107,6 @@ def scripts_of(commands: Iterable[str]) -> frozenset[str]:
 
 
 async def kind_of(change: FileChange, read: Read, commits: tuple[str, str], scripts: frozenset[str]) -> FileKind:
-    """Return what a changed file is to the checks."""
     name = change.path.rsplit("/", 1)[-1]
     if name in _PARTS:
         same = await _says_the_same(_PARTS[name], read, commits, change.path)

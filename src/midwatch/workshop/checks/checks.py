@@ -30,7 +30,6 @@ class Checking:
 
     @property
     def stopped(self) -> bool:
-        """Set when the checks should end."""
         return self.stop is not None and self.stop.is_set()
 
 

@@ -104,7 +104,6 @@ class _Court:
     asked: ProofRequest
 
     async def checks(self) -> tuple[NamedCheck, ...]:
-        """List the commands to run."""
         found: tuple[str, ...] = ()
         if self.asked.finds_checks:
             placed = self.prover.made.placed if self.prover.made else ()

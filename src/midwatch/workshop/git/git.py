@@ -134,7 +134,6 @@ class Git:
         return replace(self, settings=(*self.settings, ("protocol.file.allow", "never")))
 
     def toward(self, source: Path | str) -> "Git":
-        """Make a runner that can reach this one source, by its own transport only."""
         means = way_to(source)
         return replace(
             self,
@@ -164,11 +163,9 @@ class Git:
         return out
 
     async def text(self, repository: Path, *arguments: str, stdin: bytes = b"") -> str:
-        """Run git and return its output as text without the line end."""
         return (await self.run(repository, *arguments, stdin=stdin)).decode(errors="replace").rstrip("\n")
 
     async def attempt(self, repository: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
-        """Run git and return its exit code, its output and the line of stderr that gives the reason."""
         code, out, complaints = await self.converse(repository, *arguments, stdin=stdin)
         return code, out, telling_line(complaints)
 

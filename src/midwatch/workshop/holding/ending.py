@@ -53,7 +53,6 @@ class Ending:
     """Nothing of the agent's tree was left when this was written."""
 
     def sentence(self) -> str:
-        """Say how it ended in one plain sentence."""
         if self.how == "exited" and self.exit_code in WITHIN_WALLS:
             return WITHIN_WALLS[self.exit_code]
         return SENTENCES[self.how].format(**asdict(self))

@@ -103,7 +103,6 @@ def read_piece(folder: Path, after: int) -> LogPiece | None:
 
 
 def last_words(folder: Path, count: int) -> str:
-    """Read the end of a stream as text."""
     begins = _segments(folder)
     words = b""
     for begin in reversed(begins):

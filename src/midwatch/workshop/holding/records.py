@@ -36,7 +36,6 @@ class State:
 
 
 def epoch_folder(folder: Path, epoch: int) -> Path:
-    """Name the folder of one epoch of a job."""
     return folder / f"epoch-{epoch:06d}"
 
 

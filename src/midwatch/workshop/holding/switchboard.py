@@ -48,7 +48,6 @@ class Switchboard:
                 self._send(caller, progress)
 
     def close(self) -> None:
-        """Close every connection."""
         for caller in list(self._callers.values()):
             self._drop(caller)
         self._selector.unregister(self._listener)
@@ -122,5 +121,4 @@ class Switchboard:
 
 
 def decode(text: str) -> bytes:
-    """Read bytes out of a request."""
     return base64.b64decode(text, validate=True)

@@ -41,7 +41,6 @@ def start_time(pid: int) -> int | None:
 
 
 def boot_id() -> str:
-    """Return the id of this boot."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -104,7 +103,6 @@ def send(processes: Iterable[FoundProcess], number: signal.Signals) -> None:
 
 
 def members(group: Path | None) -> list[FoundProcess]:
-    """List every living process of a group."""
     started = [(pid, start_time(pid)) for pid in groups.members(group)] if group else []
     return [FoundProcess(pid, start) for pid, start in started if start is not None]
 

@@ -32,7 +32,6 @@ Reveals = Callable[[bytes], tuple[str, ...]]
 
 
 def reveals_nothing(_: bytes) -> tuple[str, ...]:
-    """Know no secrets."""
     return ()
 
 

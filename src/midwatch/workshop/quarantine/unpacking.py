@@ -52,7 +52,6 @@ class Contents:
     sizes: dict[str, int] = field(default_factory=dict)
 
     def of(self, kind: str) -> list[str]:
-        """List the objects of a kind."""
         return [name for name, found in self.kinds.items() if found == kind]
 
 

@@ -12,7 +12,6 @@ class Untouched:
     """Redacts nothing: for a Midwatch without secrets, and for tests about other things."""
 
     def feed(self, chunk: bytes) -> bytes:
-        """Return the bytes unchanged."""
         return chunk
 
     def end(self) -> bytes:
@@ -70,7 +69,6 @@ class CappedLog:
         self._file.close()
 
     def tail(self) -> str:
-        """Read the end of this log."""
         with self._path.open("rb") as file:
             end = file.seek(0, 2)
             file.seek(max(self._begins, end - TAIL_BYTES))

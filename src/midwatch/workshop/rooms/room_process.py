@@ -94,7 +94,6 @@ class RoomTalk:
         self.full: list[str] = []
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Yield each line of its stdout, from the first, until it has ended."""
         rest = b""
         async for piece in _pieces(self._held):
             *whole, rest = (b"" if piece.cut else rest + piece.data).split(b"\n")
@@ -141,12 +140,10 @@ class RoomTalk:
                 await self._held.rest(max(0.0, max(self._waits, default=0.0) - time.monotonic()))
 
     async def stop(self) -> None:
-        """Ask it to end, with the usual grace, then kill it."""
         if isinstance(self._held, HeldProgram):
             await self._held.stop(self._errand.grace.total_seconds())
 
     async def left(self) -> ProgramEnd:
-        """Wait for its end and return how it ended."""
         await self._written.wait()
         if not self._errand.joined:
             await self._complained.wait()

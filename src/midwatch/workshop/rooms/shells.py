@@ -54,7 +54,6 @@ def usual(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 async def living(home: Path, job: str) -> HeldProgram | None:
-    """Find a job's living shell."""
     place = folder(home, job)
     if not await asyncio.to_thread(place.is_dir):
         return None

@@ -79,7 +79,6 @@ class Letterbox:
         return safe_files.standing(root, f"{folder}/{ANSWER_FILE}") is not None
 
     def take_back(self, number: int) -> None:
-        """Remove an answer that reaches the agent in another way."""
         root, folder = self._place(number)
         aside = self._kept / f"{number:04}.answered"
         if safe_files.take_away(root, f"{folder}/{ANSWER_FILE}", aside):
@@ -92,7 +91,6 @@ class Letterbox:
             safe_files.write(root, f"{folder}/{WARNING_FILE}", json.dumps({"warning": words}, indent=1).encode())
 
     def warning_unread(self) -> bool:
-        """Return whether the warning is still there."""
         root, folder = self._roots[_HOME]
         return safe_files.standing(root, f"{folder}/{WARNING_FILE}") is not None
 

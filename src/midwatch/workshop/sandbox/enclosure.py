@@ -41,7 +41,6 @@ class Enclosure:
         return self.isolation is Isolation.BUBBLEWRAP and not self.copies_setup
 
     def furnished(self, walls: SandboxSpec) -> SandboxSpec:
-        """Add what every job may use."""
         lent = tuple(path for path in self.toolchains if path.exists() and path not in walls.read_only)
         surroundings: Mapping[str, str] = {"PATH": self.path, **walls.environment}
         return replace(walls, read_only=(*walls.read_only, *lent), environment=surroundings)

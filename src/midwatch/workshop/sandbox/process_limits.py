@@ -198,7 +198,6 @@ def _die_with_the_leash() -> None:
 
 
 def main() -> int:
-    """Read the command line and run the command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wall", type=float, required=True)
     parser.add_argument("--idle", type=float, required=True)

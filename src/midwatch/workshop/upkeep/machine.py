@@ -159,11 +159,9 @@ class ThisMachine:
         self._isolation = isolation
 
     def free_memory(self) -> int:
-        """Bytes."""
         return free_memory()
 
     def free_disk(self) -> int:
-        """Bytes where the data folder is."""
         return free_disk(self._home)
 
     def isolation(self) -> Isolation:

@@ -26,7 +26,6 @@ def merged(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
 
 
 def calls(about: Mapping[str, Any], folder: str) -> list[Call]:
-    """Return what a call would do."""
     kind, given = str(about.get("kind") or "other"), about.get("rawInput")
     given = given if isinstance(given, dict) else {}
     if given.get("env"):  # environment variables can change what any command does

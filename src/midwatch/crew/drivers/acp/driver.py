@@ -46,7 +46,6 @@ class AcpDriver:
         return launch(self.agent, brief, program)
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Run it to its end."""
         reader = AcpReader(_folder(brief), brief.model, brief.conversation)
         try:
             async with asyncio.TaskGroup() as group:

@@ -33,7 +33,6 @@ WORDS = {
 
 
 def judge(reader: AcpReader, brief: AgentBrief, left: ProgramEnd, reasons: list[str]) -> RunEnded:
-    """Say how the run ended."""
     structured = None
     if not reader.results:
         outcome, why = _without_a_word(reader, left)

@@ -32,7 +32,6 @@ class ClaudeDriver:
         return launch(brief, program)
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Run it to its end."""
         tell = InTurn(tell)
         reader = ClaudeReader(shaped=brief.schema is not None)
         try:

@@ -25,7 +25,6 @@ REASONS = {
 
 
 def judge(reader: ClaudeReader, brief: AgentBrief, left: ProgramEnd) -> RunEnded:
-    """Say how the run ended."""
     result = reader.result
     if result is None:
         return _without_a_word(reader, left)

@@ -38,7 +38,6 @@ class CodexDriver:
         return launch(brief, program)
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Run it to its end."""
         reader = CodexReader()
         try:
             async with asyncio.TaskGroup() as group:

@@ -65,7 +65,6 @@ class CodexExecDriver:
         )
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:
-        """Read its output to the end."""
         del decide
         reader = ExecReader(brief.model)
         async for said in talk.lines():

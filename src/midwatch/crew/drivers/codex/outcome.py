@@ -45,7 +45,6 @@ _STATUS = re.compile(r"\b(?:status:?|status code:?)\s*([45]\d\d)\b")
 
 
 def judge(reader: CodexRun, brief: AgentBrief, left: ProgramEnd, *, many_turns: bool = False) -> RunEnded:
-    """Say how the run ended."""
     structured = None
     if reader.result is None:
         outcome, why = _without_a_word(reader, left)
@@ -103,6 +102,5 @@ def _judged(turn: Mapping[str, Any]) -> tuple[Outcome, str]:
 
 
 def _spoken_status(said: str) -> int:
-    """Find a status that is only in the text."""
     found = _STATUS.search(said)
     return int(found.group(1)) if found else 0

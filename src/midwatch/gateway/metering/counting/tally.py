@@ -24,7 +24,6 @@ class UsageTally:
 
     @property
     def usage(self) -> TokenUsage:
-        """Return what is known at this moment."""
         characters = self._characters + self.passing
         guess = -(-characters // CHARACTERS_PER_TOKEN)
         return TokenUsage(
@@ -37,7 +36,6 @@ class UsageTally:
         )
 
     def came(self, characters: int) -> None:
-        """Count received text."""
         self._characters += characters
 
     def begins(self, output: object) -> None:

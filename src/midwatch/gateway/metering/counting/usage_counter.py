@@ -32,7 +32,6 @@ class UsageCounter:
 
     @property
     def usage(self) -> TokenUsage:
-        """Return what is known at this moment."""
         return self._tally.usage if self._api in PAID else NO_USAGE
 
     @property

@@ -74,7 +74,6 @@ def chat_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
 
 
 def chat_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
-    """Read a whole chat completion."""
     tally.named(answer.get("model"))
     usage = _inner(answer, "usage")
     cached = whole(_inner(usage, "prompt_tokens_details").get("cached_tokens")) or 0
@@ -92,7 +91,6 @@ def gemini_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
 
 
 def gemini_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
-    """Read a whole answer of Gemini's."""
     tally.named(answer.get("modelVersion"))
     usage = _inner(answer, "usageMetadata")
     cached = whole(usage.get("cachedContentTokenCount")) or 0

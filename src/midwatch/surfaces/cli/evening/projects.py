@@ -23,7 +23,6 @@ def listing(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
 
 
 def show_projects(rows: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Print projects."""
     if as_json:
         show_json(rows)
     elif not rows:

@@ -150,7 +150,6 @@ def discard(proposal: str) -> None:
 
 
 def show_diff(rows: list[dict[str, Any]]) -> None:
-    """Print old and new values."""
     for row in rows:
         over = f"   (overridden by {row['overruled_by']})" if row["overruled_by"] else ""
         typer.echo(f"  {row['key']}: {row['old']} -> {row['new']}{over}")

@@ -39,7 +39,6 @@ class SecretLine:
         self._before: str | None = None
 
     def write(self, reference: str) -> None:
-        """Write the line."""
         text = read(self._home)
         changed = with_value(text, "secrets", self._name, reference)
         if changed != text:
@@ -53,7 +52,6 @@ class SecretLine:
 
 
 def with_value(text: str, table: str, name: str, value: object) -> str:
-    """Set one value in a table."""
     wanted = tomllib.loads(text)
     hint = f"Write it into [{table}] yourself: {tomlkit.dumps({name: value}).strip()}"
     refusal = Misuse(f"{FILE} cannot take {name} in [{table}] without other changes.", hint=hint)
@@ -69,7 +67,6 @@ def with_value(text: str, table: str, name: str, value: object) -> str:
 
 
 def without_table(text: str, table: str) -> str:
-    """Remove a table."""
     wanted, document = tomllib.loads(text), tomlkit.parse(text)
     outer, _, last = table.rpartition(".")
     plain, edited = _table(wanted, outer), _table(document, outer)

@@ -51,7 +51,6 @@ class StoredSecret:
             self.path.unlink(missing_ok=True)
 
     def remove(self) -> bool:
-        """Remove it, and return whether there was one."""
         for leftover in (self.fresh, self._before):
             leftover.unlink(missing_ok=True)
         there = self.path.exists()

@@ -16,7 +16,6 @@ LOOK_SECONDS = 0.1
 
 
 def refuse_without_a_terminal() -> None:
-    """Require a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Misuse("An interactive job needs a terminal.", hint="Run it from one, without a pipe.")
 

@@ -30,7 +30,6 @@ def morning(
 
 
 def show_brief(told: dict[str, Any]) -> None:
-    """Print the brief as it was written."""
     brief = told["brief"]
     head(brief["headline"])
     for section in brief["sections"]:

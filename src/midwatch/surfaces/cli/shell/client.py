@@ -42,7 +42,6 @@ def home() -> Path:
 
 
 def server_answers(timeout: float = 5.0) -> bool:
-    """Return whether a server answers at the socket."""
     try:
         _over_socket("GET", "/healthz", None, timeout)
     except (OSError, http.client.HTTPException):
@@ -60,7 +59,6 @@ def get(path: str, **query: Any) -> Any:
 
 
 def pages(path: str, **query: Any) -> Iterator[list[Any]]:
-    """Read a long list page by page."""
     target = _target(path, query)
     while target:
         told = _page(target)

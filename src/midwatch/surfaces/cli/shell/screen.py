@@ -15,7 +15,6 @@ JSON_FLAG = typer.Option(False, "--json", help="Print one JSON object for script
 
 
 def show_json(value: Any) -> None:
-    """Print JSON with stable names."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
@@ -79,7 +78,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def head(text: str) -> None:
-    """Print a heading."""
     for piece in _broken(text, 0):
         typer.echo(typer.style(piece, bold=True))
 

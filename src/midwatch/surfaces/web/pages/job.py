@@ -18,17 +18,7 @@ from midwatch.surfaces.web.pages.job_agent import errands
 from midwatch.surfaces.web.pages.job_log import follow, read_tail
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
-from midwatch.terms.records import (
-    ActRow,
-    AskRow,
-    ConnectionRow,
-    JobRow,
-    PlanRow,
-    ProjectRow,
-    PullRequestRow,
-    RunRow,
-    StepRow,
-)
+from midwatch.terms import records as rec
 from midwatch.views.entries.tags import PHASES
 from midwatch.views.pages.job_story import STORY
 from midwatch.views.pages.live import feed_rows, job_shown
@@ -52,7 +42,7 @@ STREAMED = {"cache-control": "no-store", "x-accel-buffering": "no"}
 @router.get("/jobs/{name}", dependencies=[Reads])
 async def one_job(request: Request, house: TheHouse, name: str) -> HTMLResponse:
     """Show one job."""
-    row = await house.records.get(JobRow, name)
+    row = await house.records.get(rec.JobRow, name)
     place, tail = read_tail(house.workshop.rooms.log(row.id, "agent"))
     return page(request, "job.html", here="Live", log=tail, place=place, **await _shown(house, row))
 
@@ -60,14 +50,14 @@ async def one_job(request: Request, house: TheHouse, name: str) -> HTMLResponse:
 @router.get("/jobs/{name}/now", dependencies=[Reads])
 async def job_now(house: TheHouse, name: str) -> HTMLResponse:
     """Draw everything but the log again."""
-    row = await house.records.get(JobRow, name)
+    row = await house.records.get(rec.JobRow, name)
     return HTMLResponse(fragment("_job.html", **await _shown(house, row)))
 
 
 @router.post("/jobs/{name}/stop", dependencies=[Operates])
 async def stop(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Stop a job; its work is kept."""
-    row = await house.records.get(JobRow, name)
+    row = await house.records.get(rec.JobRow, name)
     await steering.stop_job(house.night, row, by=person, why=f"stopped by {person}")
     return await job_now(house, row.id)
 
@@ -80,13 +70,13 @@ async def log_stream(
     last_event_id: Annotated[str, Header()] = "",
 ) -> StreamingResponse:
     """Follow the agent's log from a place, until the job ends."""
-    row = await house.records.get(JobRow, name)
+    row = await house.records.get(rec.JobRow, name)
     resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
 
     seen = Doings(house, row.id, await house.records.head())
 
     async def standing() -> tuple[str, bool]:
-        now = await house.records.get(JobRow, row.id)
+        now = await house.records.get(rec.JobRow, row.id)
         at = await house.workshop.rooms.head_so_far(row.id, now.epoch)
         did = await seen.count()
         return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at} {did}", now.state.over
@@ -110,10 +100,10 @@ class Doings:
         return self._many
 
 
-async def _shown(house: House, row: JobRow) -> dict[str, Any]:
-    project = await house.records.find(ProjectRow, id=row.project)
-    runs = await house.records.find(RunRow, id=row.run)
-    delivered = await house.records.find(PullRequestRow, job=row.id)
+async def _shown(house: House, row: rec.JobRow) -> dict[str, Any]:
+    project = await house.records.find(rec.ProjectRow, id=row.project)
+    runs = await house.records.find(rec.RunRow, id=row.run)
+    delivered = await house.records.find(rec.PullRequestRow, job=row.id)
     lines = await lines_of(house, [row])
     return {
         "job": job_shown(row, project[0] if project else None, house.clock.now(), lines[row.id]),
@@ -121,25 +111,25 @@ async def _shown(house: House, row: JobRow) -> dict[str, Any]:
         "approved_by": clean(row.approved_by, 60),
         "plan": plan_shown(row),
         "proof": told(row.proof) if row.proof else (),
-        "versions": versions_shown(await house.records.find(PlanRow, job=row.id)),
-        "steps": steps_shown(await house.records.find(StepRow, job=row.id), house.clock.now()),
+        "versions": versions_shown(await house.records.find(rec.PlanRow, job=row.id)),
+        "steps": steps_shown(await house.records.find(rec.StepRow, job=row.id), house.clock.now()),
         "delivered": [pull_of(one, row) for one in delivered],
         "stones": await _milestones(house, row),
         "diff": await _diff(house, row),
         "errands": await errands(house, row),
         "reach": reach_of(row, runs[0].contract if runs else None, house.loaded.settings.sandbox.domains),
-        "tried": connections_shown(await house.records.find(ConnectionRow, job=row.id)),
+        "tried": connections_shown(await house.records.find(rec.ConnectionRow, job=row.id)),
     }
 
 
-async def _diff(house: House, row: JobRow) -> Markup:
+async def _diff(house: House, row: rec.JobRow) -> Markup:
     if row.diff_blob:
         return diff_html((await house.blobs.fetch(row.diff_blob)).decode(errors="replace"))
     so_far = "" if row.state.over else await _so_far(house, row)
     return diff_html(so_far) if so_far else Markup()
 
 
-async def _so_far(house: House, row: JobRow) -> str:
+async def _so_far(house: House, row: rec.JobRow) -> str:
     """Show what is committed while the agent still works; nothing if there is nothing yet."""
     try:
         diff = await house.workshop.rooms.diff_so_far(row.id, row.epoch, row.repository.head) if row.repository else ""
@@ -148,18 +138,18 @@ async def _so_far(house: House, row: JobRow) -> str:
         return ""
 
 
-async def _milestones(house: House, row: JobRow) -> tuple[Any, ...]:
+async def _milestones(house: House, row: rec.JobRow) -> tuple[Any, ...]:
     """List the job's own entries, newest first."""
-    acts = await house.records.find(ActRow, id=row.act) if row.act else ()
-    asks = await house.records.find(AskRow, subject=row.id)
-    pulls = await house.records.find(PullRequestRow, job=row.id)
+    acts = await house.records.find(rec.ActRow, id=row.act) if row.act else ()
+    asks = await house.records.find(rec.AskRow, subject=row.id)
+    pulls = await house.records.find(rec.PullRequestRow, job=row.id)
     own = {row.id, row.act, *(one.id for one in asks), *(one.id for one in pulls)} - {""}
     found = await house.history.about(own, ABOUT, after=acts[0].judged_seq - 1 if acts else 0)
     shown = about(found, row)[-MOST_STONES:]
     return feed_rows(shown, await names_of(house, shown))
 
 
-def about(entries: Iterable[Entry], row: JobRow) -> list[Entry]:
+def about(entries: Iterable[Entry], row: rec.JobRow) -> list[Entry]:
     """Pick the entries that name the job, its act, its asks or its pull requests."""
     own = {row.id, row.act} - {""}
     picked: list[Entry] = []

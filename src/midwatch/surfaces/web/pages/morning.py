@@ -122,7 +122,6 @@ async def _entries(house: House, session: str) -> tuple[Entry, ...]:
 
 
 async def night_rows(house: House, night: str = "") -> NightRows:
-    """Fetch the rows of one night."""
     find = house.records.find
     session, report = await verdicts.last_report(house.records, night)
     runs = await find(rec.RunRow, session=session.id)

@@ -49,7 +49,6 @@ class FilledInWrong(Misuse):
 
 
 def opened(part: str, orders: Orders, item: str = "") -> Form:
-    """Open a form with what the orders say now."""
     if part == "text":
         return Form(part, {"toml": orders_text(orders)})
     if part == "work":

@@ -27,7 +27,6 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\\]+\Z", re.IGNORECASE)
 
 
 def plain(text: str) -> Markup:
-    """Make one escaped line."""
     return escape(" ".join(harmless(_cut(text)).split()))
 
 

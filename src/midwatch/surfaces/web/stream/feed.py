@@ -177,7 +177,6 @@ class Feed:
             self._send_round(reader for reader in self._open if reader.since < longest)
 
     async def _place(self, after: int | None) -> int:
-        """Find where a reader begins."""
         if after is None or (after > self._told and after > await self._head()):
             return self._told  # a number the journal never assigned belongs to another database
         while after > self._told and not self._closed:

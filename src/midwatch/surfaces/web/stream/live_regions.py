@@ -13,19 +13,9 @@ from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import NameBook
 from midwatch.surfaces.web.site.page import fragment
 from midwatch.surfaces.web.site.pictures import timeline_svg
+from midwatch.terms import records as rec
 from midwatch.terms.asks import AskState
 from midwatch.terms.projects import SessionState
-from midwatch.terms.records import (
-    AskRow,
-    DeliveryRow,
-    FuelRow,
-    JobRow,
-    NoticeRow,
-    ProjectRow,
-    ReportRow,
-    RunRow,
-    SessionRow,
-)
 from midwatch.views.pages.channels import NoticeShown, notices_shown
 from midwatch.views.pages.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
 from midwatch.views.pages.night_picture import PICTURED, night_picture
@@ -101,21 +91,23 @@ class Painter:
         last = await self._house.history.last_of(("session.started",))
         return last.seq - 1 if last else 0
 
-    async def _session(self) -> SessionRow | None:
+    async def _session(self) -> rec.SessionRow | None:
         """The night under way or the one that waits for its review; otherwise the last one opened."""
         find = self._house.records.find
-        nights = await find(SessionRow, state=LATEST, ad_hoc=False)
-        found = nights or await find(SessionRow, state=LATEST) or await find(SessionRow)
+        nights = await find(rec.SessionRow, state=LATEST, ad_hoc=False)
+        found = nights or await find(rec.SessionRow, state=LATEST) or await find(rec.SessionRow)
         return found[-1] if found else None
 
     async def _shown(self, wanted: Sequence[str]) -> dict[str, Any]:
         find, now = self._house.records.find, self._house.clock.now()
         session = await self._session()
-        asks = await find(AskRow, state=AskState.OPEN)
-        asked = await find(AskRow, session=session.id) if session else ()
-        jobs = await find(JobRow, session=session.id) if session and {"jobs", "asks", "gauges"} & set(wanted) else ()
+        asks = await find(rec.AskRow, state=AskState.OPEN)
+        asked = await find(rec.AskRow, session=session.id) if session else ()
+        jobs = (
+            await find(rec.JobRow, session=session.id) if session and {"jobs", "asks", "gauges"} & set(wanted) else ()
+        )
         beside = await self._commanded(session) if "jobs" in wanted else ()
-        projects = {row.id: row for row in await find(ProjectRow)} if jobs or beside or asks else {}
+        projects = {row.id: row for row in await find(rec.ProjectRow)} if jobs or beside or asks else {}
         began = session.started_at if session else None
         attention = self._house.loaded.settings.notices.daily_budget
         lines = await lines_of(self._house, (*jobs, *beside)) if "jobs" in wanted else {}
@@ -123,7 +115,7 @@ class Painter:
         return {
             "night": night_shown(session, **await self._said(session)),
             "gauges": gauges(session, jobs, now, asks=len(asked), attention=attention) if session and began else (),
-            "fuel": fuel_shown(await find(FuelRow), now) if "gauges" in wanted else (),
+            "fuel": fuel_shown(await find(rec.FuelRow), now) if "gauges" in wanted else (),
             "asks": asks_shown(asks, about, projects),
             "jobs": jobs_shown((*jobs, *beside), projects, now, lines),
             "notices": await self._notices(session) if "notices" in wanted else (),
@@ -131,36 +123,36 @@ class Painter:
             "began": began,
         }
 
-    async def _commanded(self, shown: SessionRow | None) -> tuple[JobRow, ...]:
+    async def _commanded(self, shown: rec.SessionRow | None) -> tuple[rec.JobRow, ...]:
         """Fetch the running jobs of commands beside the night."""
         find = self._house.records.find
-        under_way = await find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True)
+        under_way = await find(rec.SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True)
         others = tuple(row.id for row in under_way if shown is None or row.id != shown.id)
-        return await find(JobRow, session=others) if others else ()
+        return await find(rec.JobRow, session=others) if others else ()
 
-    async def _notices(self, session: SessionRow | None) -> tuple[NoticeShown, ...]:
+    async def _notices(self, session: rec.SessionRow | None) -> tuple[NoticeShown, ...]:
         if session is None:
             return ()
-        told = await self._house.records.find(NoticeRow, session=session.id)
-        return notices_shown(told, await self._house.records.find(DeliveryRow, session=session.id))
+        told = await self._house.records.find(rec.NoticeRow, session=session.id)
+        return notices_shown(told, await self._house.records.find(rec.DeliveryRow, session=session.id))
 
-    async def _elsewhere(self, asks: Sequence[AskRow], jobs: Sequence[JobRow]) -> dict[str, JobRow]:
+    async def _elsewhere(self, asks: Sequence[rec.AskRow], jobs: Sequence[rec.JobRow]) -> dict[str, rec.JobRow]:
         """Fetch the jobs of older nights that have open asks."""
         known = {job.id for job in jobs}
         missing = tuple(ask.subject for ask in asks if ask.subject and ask.subject not in known)
-        return {row.id: row for row in await self._house.records.find(JobRow, id=missing)} if missing else {}
+        return {row.id: row for row in await self._house.records.find(rec.JobRow, id=missing)} if missing else {}
 
-    async def _said(self, session: SessionRow | None) -> dict[str, str]:
+    async def _said(self, session: rec.SessionRow | None) -> dict[str, str]:
         """The result of an ended night, or the authority of a running one."""
         if session is None:
             return {}
         if session.state is SessionState.AUTONOMOUS:
-            runs = await self._house.records.find(RunRow, session=session.id)
+            runs = await self._house.records.find(rec.RunRow, session=session.id)
             return {"authority": runs[-1].contract.authority_policy.start_level.value} if runs else {}
-        reports = await self._house.records.find(ReportRow, session=session.id)
+        reports = await self._house.records.find(rec.ReportRow, session=session.id)
         return {"headline": reports[-1].brief.headline} if reports else {}
 
-    def _picture(self, session: SessionRow | None) -> Markup:
+    def _picture(self, session: rec.SessionRow | None) -> Markup:
         if session is None or session.started_at is None:
             return Markup()
         end = session.debrief_at or session.ended_at or self._house.clock.now()

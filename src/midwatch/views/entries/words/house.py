@@ -2,26 +2,16 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.projects import (
-    GoalClosed,
-    GoalSet,
-    LevelChanged,
-    ProjectAdded,
-    ProjectChanged,
-    ProjectEvent,
-    ProjectRemoved,
-    SettingsApplied,
-    SettingsDiscarded,
-    SettingsProposed,
-    WorkAdded,
-    WorkChanged,
-)
+from midwatch.journal.events import people as people_events
+from midwatch.journal.events import projects as ev
+from midwatch.journal.events.preflight import PreflightBegun, PreflightChecked, PreflightEnded, PreflightEvent
+from midwatch.terms.preflight import LineState
 from midwatch.views.entries.groups import Books, Standing
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, listed, spaced
 
 
-def told(event: ProjectEvent, names: Names) -> str:
+def told(event: ev.ProjectEvent, names: Names) -> str:
     """Describe a change of projects, goals, work, settings or the level."""
     if isinstance(event, Standing):
         return _standing(event)
@@ -30,19 +20,19 @@ def told(event: ProjectEvent, names: Names) -> str:
 
 def _books(event: Books, names: Names) -> str:
     match event:
-        case ProjectAdded(project=project):
+        case ev.ProjectAdded(project=project):
             text = f"Project {clean(project.name)} was added: {clean(project.path)} ({clean(project.branch)})"
-        case ProjectChanged():
+        case ev.ProjectChanged():
             text = f"Project {names.of(event.project, 'settings')} changed: {_changes(event)}"
-        case ProjectRemoved(project=name):
+        case ev.ProjectRemoved(project=name):
             text = f"Project {names.of(name, 'without a name')} was removed"
-        case GoalSet():
+        case ev.GoalSet():
             text = f"Goal for {names.project(event.project)} ({event.horizon.value}): {clean(event.statement)}"
-        case GoalClosed(status=status):
+        case ev.GoalClosed(status=status):
             text = "A goal is reached" if status == "reached" else "A goal was dropped"
-        case WorkAdded():
+        case ev.WorkAdded():
             text = f"Work for {names.project(event.project)} was added: {clean(event.title)}"
-        case WorkChanged():
+        case ev.WorkChanged():
             text = _work(event, names)
         case _:
             assert_never(event)
@@ -51,13 +41,13 @@ def _books(event: Books, names: Names) -> str:
 
 def _standing(event: Standing) -> str:
     match event:
-        case SettingsProposed(changes=changes):
+        case ev.SettingsProposed(changes=changes):
             text = f"New settings are proposed: {listed(tuple(changes)) or 'none'}"
-        case SettingsApplied():
+        case ev.SettingsApplied():
             text = "The proposed settings were applied"
-        case SettingsDiscarded():
+        case ev.SettingsDiscarded():
             text = "The proposed settings were discarded"
-        case LevelChanged():
+        case ev.LevelChanged():
             forced = " (forced)" if event.forced else ""
             why = f": {clean(event.reason)}" if event.reason else ""
             same = event.level is event.previous
@@ -70,7 +60,7 @@ def _standing(event: Standing) -> str:
     return text
 
 
-def _changes(event: ProjectChanged) -> str:
+def _changes(event: ev.ProjectChanged) -> str:
     said = []
     if event.purpose is not None:
         said.append(f"purpose {clean(event.purpose, 80) or 'none'}")
@@ -83,7 +73,7 @@ def _changes(event: ProjectChanged) -> str:
     return "; ".join(said) or "nothing"
 
 
-def _work(event: WorkChanged, names: Names) -> str:
+def _work(event: ev.WorkChanged, names: Names) -> str:
     said = [f"is {spaced(event.status.value)}"] if event.status is not None else []
     if event.title is not None:
         said.append(f"is now called {clean(event.title, 80)}")
@@ -94,3 +84,76 @@ def _work(event: WorkChanged, names: Names) -> str:
     step = f"; next: {clean(event.next_step)}" if event.next_step else ""
     why = f" ({clean(event.why)})" if event.why else ""
     return f"Work {names.of(event.item, 'item')} {', '.join(said) or 'is noted'}{step}{why}"
+
+
+Listed = (
+    people_events.PersonAdded
+    | people_events.PersonChanged
+    | people_events.PersonRemoved
+    | people_events.TokenIssued
+    | people_events.TokenRevoked
+)
+"""Who may log in."""
+Passing = (
+    people_events.PersonInvited | people_events.PersonEntered | people_events.PersonLeft | people_events.PersonRefused
+)
+"""Logins and logouts."""
+WHY = {"password": "wrong name or password", "throttled": "too many attempts", "link": "the link is used up or too old"}
+
+
+def person_told(event: people_events.PeopleEvent) -> str:
+    """Describe a change of access, or a login."""
+    if isinstance(event, Listed):
+        return _listed(event)
+    return _passing(event)
+
+
+def _listed(event: Listed) -> str:
+    match event:
+        case people_events.PersonAdded():
+            text = f"{clean(event.name)} was added as {event.role}"
+        case people_events.PersonChanged():
+            text = f"A person's role is now {event.role}"
+        case people_events.PersonRemoved():
+            text = "A person's access was removed"
+        case people_events.TokenIssued():
+            text = f"A token was made: {clean(event.name, 60)} ({', '.join(event.scopes)})"
+        case people_events.TokenRevoked():
+            text = "A token was revoked"
+        case _:
+            assert_never(event)
+    return text
+
+
+def _passing(event: Passing) -> str:
+    match event:
+        case people_events.PersonInvited(person=""):
+            text = f"A one-time link for a new {event.role} was made"
+        case people_events.PersonInvited():
+            text = "A one-time link for a new password was made"
+        case people_events.PersonEntered():
+            text = f"A person logged in by {event.way}"
+        case people_events.PersonLeft():
+            text = "A person logged out everywhere" if event.everywhere else "A person logged out"
+        case people_events.PersonRefused():
+            text = f"{clean(event.name, 60) or 'Unknown'} could not log in: {WHY[event.why]}"
+        case _:
+            assert_never(event)
+    return text
+
+
+MARKS = {LineState.OK: "ready", LineState.LOOK: "worth a look", LineState.BAD: "not ready"}
+
+
+def preflight_told(event: PreflightEvent) -> str:
+    match event:
+        case PreflightBegun(plan=plan):
+            projects = listed(tuple(one.name for one in plan.projects)) or "the machine"
+            text = f"A preflight of {projects} began"
+        case PreflightChecked(subject=subject, text=said, state=state):
+            text = f"Preflight, {MARKS[state]}: {clean(subject)}: {clean(said, 360)}"
+        case PreflightEnded(error=error):
+            text = f"The preflight failed: {clean(error)}" if error else "The preflight ended"
+        case _:
+            assert_never(event)
+    return text

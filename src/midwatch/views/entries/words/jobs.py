@@ -2,36 +2,8 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.jobs import (
-    JobApproved,
-    JobBundled,
-    JobClaimed,
-    JobCreated,
-    JobDelivered,
-    JobEnded,
-    JobEvent,
-    JobExecuted,
-    JobGranted,
-    JobMirrored,
-    JobPlanned,
-    JobPrepared,
-    JobQuarantined,
-    JobRepaired,
-    JobStopRequested,
-    JobStumbled,
-    JobVerified,
-    JobWaits,
-    JobWoken,
-    MissionCreated,
-    PlanReturned,
-    PullRequestChanged,
-    PullRequestClosed,
-    PullRequestMerged,
-    PullRequestOpened,
-    PullRequestReworded,
-    RunFinished,
-    RunStarted,
-)
+from midwatch.journal.events import jobs as ev
+from midwatch.journal.events.jobs import BoxEvent, JobBoxed, JobBoxOpened, JobWarned
 from midwatch.terms.jobs import Change, Done
 from midwatch.terms.proof import PROVEN
 from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Setting
@@ -47,7 +19,7 @@ CHECKS = {
 }
 
 
-def told(event: JobEvent, names: Names) -> str:
+def told(event: ev.JobEvent, names: Names) -> str:
     """Describe what happened to the work."""
     if isinstance(event, Setting):
         return _setting(event, names)
@@ -67,23 +39,23 @@ def _name(job: str, names: Names) -> str:
 
 def _setting(event: Setting, names: Names) -> str:
     match event:
-        case MissionCreated():
+        case ev.MissionCreated():
             text = f"A mission in {names.project(event.project)}: {clean(event.title)}"
-        case RunStarted():
+        case ev.RunStarted():
             text = f"A run began in {names.project(event.project)}: {clean(event.contract.objective)}"
-        case RunFinished():
+        case ev.RunFinished():
             text = f"A run is {event.status}: {clean(event.summary)}"
-        case JobCreated():
+        case ev.JobCreated():
             again = " (again)" if event.retry_of else ""
             where = names.project(event.project)
             text = f"{_name(event.job, names)}{again} goes to {clean(event.agent)} in {where}: {clean(event.title)}"
-        case JobClaimed():
+        case ev.JobClaimed():
             tries = f", try {event.attempt}" if event.attempt > 1 else ""
             text = f"{_name(event.job, names)} started {event.stage.said}{tries}"
-        case JobMirrored(repository=facts):
+        case ev.JobMirrored(repository=facts):
             dirty = f"; {counted(len(facts.dirty), 'uncommitted file')} left alone" if facts.dirty else ""
             text = f"{_name(event.job, names)} is based on {clean(facts.branch)} at {clean(facts.head)[:12]}{dirty}"
-        case JobPrepared():
+        case ev.JobPrepared():
             text = f"{_name(event.job, names)} is ready for its agent"
         case _:
             assert_never(event)
@@ -92,14 +64,14 @@ def _setting(event: Setting, names: Names) -> str:
 
 def _held_up(event: Holding, names: Names) -> str:
     match event:
-        case JobStumbled():
+        case ev.JobStumbled():
             name = _name(event.job, names)
             text = f"{name} failed at {event.stage.said} ({spaced(event.cause)}) and is retried: {clean(event.error)}"
-        case JobWaits():
+        case ev.JobWaits():
             text = f"{_name(event.job, names)} waits at {event.stage.said}: {clean(event.why)}"
-        case JobWoken(by=by):
+        case ev.JobWoken(by=by):
             text = f"{_name(event.job, names)} resumes at {event.stage.said} ({clean(by)})"
-        case JobGranted(by=by):
+        case ev.JobGranted(by=by):
             more = f"{event.usd_micros / 1_000_000:.2f} USD, {event.tokens:,} tokens and {event.requests:,} requests"
             text = f"{clean(by)} raised the budget of {_name(event.job, names)} by {more}"
         case _:
@@ -109,16 +81,16 @@ def _held_up(event: Holding, names: Names) -> str:
 
 def _making(event: Making, name: str) -> str:
     match event:
-        case JobPlanned(plan=plan, version=version):
+        case ev.JobPlanned(plan=plan, version=version):
             again = f" (version {version})" if version > 1 else ""
             text = f"{name} is planned{again}: {clean(plan.summary, 360)}"
-        case PlanReturned(by=by):
+        case ev.PlanReturned(by=by):
             text = f"{clean(by)} asked for changes to the plan of {name[0].lower()}{name[1:]}: {clean(event.wish, 360)}"
-        case JobApproved(by=by):
+        case ev.JobApproved(by=by):
             text = f"The plan of {name[0].lower()}{name[1:]} is approved by {clean(by)}"
-        case JobExecuted(done=done):
+        case ev.JobExecuted(done=done):
             text = f"{name} says it is done: {_done(done)}"
-        case JobRepaired(done=done):
+        case ev.JobRepaired(done=done):
             text = f"{name} was repaired, round {event.round}: {_done(done)}"
         case _:
             assert_never(event)
@@ -127,15 +99,15 @@ def _making(event: Making, name: str) -> str:
 
 def _proving(event: Proving, name: str) -> str:
     match event:
-        case JobBundled(bundle=bundle):
+        case ev.JobBundled(bundle=bundle):
             text = f"{name} was bundled at {clean(bundle.head)[:12]}: {size(bundle.bytes)}"
-        case JobQuarantined(change=change):
+        case ev.JobQuarantined(change=change):
             text = f"{name} passed quarantine: {_change(change)}"
-        case JobVerified(proof=proof, repair=repair):
+        case ev.JobVerified(proof=proof, repair=repair):
             text = f"{name} was checked: {PROVEN.get(proof.verdict, spaced(proof.verdict))}"
             text += "".join(f". {clean(doubt.text).removesuffix('.')}" for doubt in proof.grave[:2])
             text += "; it is repaired next" if repair else ""
-        case JobDelivered(branch=branch):
+        case ev.JobDelivered(branch=branch):
             text = f"{name} was pushed to {clean(branch)} at {clean(event.head)[:12]}"
         case _:
             assert_never(event)
@@ -144,25 +116,25 @@ def _proving(event: Proving, name: str) -> str:
 
 def _closing(event: Closing, names: Names) -> str:
     match event:
-        case JobStopRequested():
+        case ev.JobStopRequested():
             name = _name(event.job, names)
             text = f"{name} is asked to stop by {clean(event.by)}: {clean(event.why)}; its work is kept"
-        case JobEnded():
+        case ev.JobEnded():
             cause = f" ({spaced(event.cause)})" if event.cause else ""
             text = f"{_name(event.job, names)} is {event.state}{cause}: {clean(event.why)}"
-        case PullRequestOpened():
+        case ev.PullRequestOpened():
             name = _name(event.pull_request, names) if event.pull_request in names.things else "A pull request"
             text = (
                 f"{name} is {'only a draft' if event.draft else 'ready'} on {clean(event.branch)}: {clean(event.title)}"
             )
-        case PullRequestReworded():
+        case ev.PullRequestReworded():
             text = f"{_pull_request(event.pull_request, names)} has updated links to its counterparts"
-        case PullRequestMerged(by=by, sha=sha):
+        case ev.PullRequestMerged(by=by, sha=sha):
             text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
-        case PullRequestChanged(checks=checks):
+        case ev.PullRequestChanged(checks=checks):
             kind = "draft" if event.draft else "open"
             text = f"{_pull_request(event.pull_request, names)} is {kind} on {clean(event.forge)}, {CHECKS[checks]}"
-        case PullRequestClosed(by=by):
+        case ev.PullRequestClosed(by=by):
             why = f": {clean(event.why)}" if event.why else ""
             text = f"{_pull_request(event.pull_request, names)} was closed by {clean(by)}{why}"
         case _:
@@ -183,3 +155,19 @@ def _change(change: Change) -> str:
     twice = f"; review carefully: {clean(', '.join(change.flagged), 80)}" if change.flagged else ""
     extent = f"{counted(len(change.files), 'file')}, +{change.insertions} -{change.deletions}"
     return f"{counted(len(change.commits), 'commit')}, {extent}{twice}"
+
+
+def box_told(event: BoxEvent, names: Names) -> str:
+    """Describe what happened to a job's time box."""
+    called = names.of(event.job, "the job")
+    name = called[0].upper() + called[1:]
+    match event:
+        case JobBoxOpened(number=number):
+            text = f"{name}: time box {number} began"
+        case JobWarned(minutes=minutes):
+            text = f"{name} has worked for {minutes:g} minutes and is warned that its time is nearly over"
+        case JobBoxed():
+            text = f"{name} is asked to stop: {clean(event.why)}"
+        case _:
+            assert_never(event)
+    return text

@@ -2,45 +2,37 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.morning import (
-    ArtifactKept,
-    AssumptionMade,
-    ClaimMade,
-    EvidenceFound,
-    MorningEvent,
-    ReportWritten,
-    ReviewSubmitted,
-    ReviewTimedOut,
-    RunScored,
-)
+from midwatch.journal.events import morning as ev
+from midwatch.journal.events import stack as stack_events
 from midwatch.journal.events.stack import StackEvent
+from midwatch.terms.money import some
 from midwatch.terms.report import Review
+from midwatch.terms.stack import StackVerdict
 from midwatch.views.entries.groups import Receipts, Reviewing
-from midwatch.views.entries.words import stack
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
 
 
-def told(event: MorningEvent, names: Names) -> str:
+def told(event: ev.MorningEvent, names: Names) -> str:
     """Describe the entries the morning is made of."""
     if isinstance(event, Receipts):
         return _receipts(event)
     if isinstance(event, StackEvent):
-        return stack.told(event, names)
+        return stack_told(event, names)
     return _reviewing(event, names)
 
 
 def _receipts(event: Receipts) -> str:
     match event:
-        case EvidenceFound(evidence=evidence):
+        case ev.EvidenceFound(evidence=evidence):
             notes = f" ({clean(evidence.notes, 120)})" if evidence.notes else ""
             text = f"Evidence: {clean(evidence.citation)}{notes}"
-        case ClaimMade(claim=claim):
+        case ev.ClaimMade(claim=claim):
             on = "untested" if claim.hypothesis else f"on {counted(len(claim.evidence), 'piece')} of evidence"
             text = f"Claim ({spaced(claim.strength)}, {on}): {clean(claim.text)}"
-        case ArtifactKept():
+        case ev.ArtifactKept():
             text = f"Kept a {spaced(event.type)}: {clean(event.title)}"
-        case AssumptionMade(assumption=made):
+        case ev.AssumptionMade(assumption=made):
             impact = spaced(made.impact_if_wrong)
             text = f"Assumed ({made.confidence:.0%} sure, {impact} impact if wrong): {clean(made.statement)}"
         case _:
@@ -50,16 +42,16 @@ def _receipts(event: Receipts) -> str:
 
 def _reviewing(event: Reviewing, names: Names) -> str:
     match event:
-        case ReportWritten(brief=brief):
+        case ev.ReportWritten(brief=brief):
             advice = counted(len(event.recommendations), "recommendation")
             text = f"The brief is ready ({counted(brief.words, 'word')}, {advice}): {clean(brief.headline)}"
-        case RunScored(score=score):
+        case ev.RunScored(score=score):
             when = "before" if event.phase == "pre" else "after"
             value = "nothing to measure" if score is None else f"{score:.2f}"
             text = f"{names.of(event.run, 'a run').capitalize()} scored {when} review: {value}"
-        case ReviewSubmitted(review=review):
+        case ev.ReviewSubmitted(review=review):
             text = f"{clean(event.by)} reviewed the night: {_review(review)}"
-        case ReviewTimedOut():
+        case ev.ReviewTimedOut():
             text = "The review was not given in time; the night is not scored"
         case _:
             assert_never(event)
@@ -70,3 +62,31 @@ def _review(review: Review) -> str:
     flags = f"; flagged {', '.join(spaced(flag.value) for flag in review.flags)}" if review.flags else ""
     ratings = f"usefulness {review.usefulness}, trust {review.trust}, brevity {review.brevity}"
     return f"{ratings}, {counted(len(review.outcomes), 'verdict')}{flags}"
+
+
+def stack_told(event: stack_events.StackEvent, names: Names) -> str:
+    called = names.of(event.stack, "the stack")
+    match event:
+        case stack_events.StackBegun():
+            where = f"in {names.project(event.project)} into {clean(event.into)}"
+            return f"{clean(event.by)} started a merge check {where}"
+        case stack_events.StackMade():
+            return _made(event, names)
+        case stack_events.StackMerged():
+            return f"{clean(event.by)} merged {called} as {clean(event.sha[:12])}"
+        case stack_events.StackCommented():
+            pulls = some(len(event.pull_requests), "pull request")
+            return f"{clean(event.by)} posted the merge order of {called} on {pulls}"
+        case stack_events.StackUndone():
+            return f"{clean(event.by)} undid {called}; {some(len(event.pull_requests), 'pull request')} open again"
+    assert_never(event)
+
+
+def _made(event: stack_events.StackMade, names: Names) -> str:
+    where = f"Stack in {names.project(event.project)}"
+    if event.verdict is StackVerdict.FAILED:
+        return f"{where}: not made. {clean(event.why)}"
+    together = f"{len(event.order)} of {some(len(event.order) + len(event.left_out), 'branch', 'branches')}"
+    runs = some(event.check_runs, "check run")
+    out = f"; left out: {', '.join(f'pull request {one.number}' for one in event.left_out)}" if event.left_out else ""
+    return f"{where}: {together} together, {spaced(event.verdict.value)} after {runs}{out}"

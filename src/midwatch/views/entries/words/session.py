@@ -2,34 +2,9 @@
 
 from typing import assert_never
 
-from midwatch.journal.events.session import (
-    ActEnded,
-    ActJudged,
-    AskAnswered,
-    AskExpired,
-    AskOpened,
-    AskWithdrawn,
-    CheckInMade,
-    CouncilSpoke,
-    MessageSaid,
-    NoticeRaised,
-    NoticeSent,
-    OrdersChanged,
-    OrdersSigned,
-    RoundCalled,
-    RoundEnded,
-    RoundPlanned,
-    SessionDebriefing,
-    SessionEnded,
-    SessionEvent,
-    SessionOpened,
-    SessionPaused,
-    SessionResumed,
-    SessionStarted,
-    ToolCalled,
-    ToolFinished,
-)
-from midwatch.terms.asks import Tier
+from midwatch.journal.events import session as ev
+from midwatch.journal.events.notices import AskPostponed, NoticeEvent, NoticeRouted, PushBegun, PushFailed
+from midwatch.terms.asks import Delivery, Tier
 from midwatch.terms.english import without_answer
 from midwatch.terms.orders import Orders
 from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching
@@ -39,8 +14,7 @@ from midwatch.views.text.plain import clean, counted, listed, spaced
 LOUDNESS = {Tier.URGENT: "Urgent", Tier.ACTION: "Told", Tier.SUMMARY: "For the summary", Tier.LOG: "Noted"}
 
 
-def told(event: SessionEvent, names: Names) -> str:
-    """Describe what happened in the session."""
+def told(event: ev.SessionEvent, names: Names) -> str:
     if isinstance(event, Briefing):
         return _briefing(event, names)
     if isinstance(event, Course):
@@ -59,15 +33,15 @@ def _whose(names: Names, session: str) -> str:
 
 def _briefing(event: Briefing, names: Names) -> str:
     match event:
-        case SessionOpened(orders=orders, ad_hoc=True):
+        case ev.SessionOpened(orders=orders, ad_hoc=True):
             text = f"A command was given: {_orders(orders)}"
-        case SessionOpened(orders=orders):
+        case ev.SessionOpened(orders=orders):
             text = f"A briefing began: {_orders(orders)}"
-        case OrdersChanged(orders=orders):
+        case ev.OrdersChanged(orders=orders):
             text = f"The draft was edited: {_orders(orders)}"
-        case OrdersSigned(by=by):
+        case ev.OrdersSigned(by=by):
             text = f"{clean(by)} signed the orders"
-        case SessionStarted():
+        case ev.SessionStarted():
             work = counted(len(event.items), "item")
             began = f"{_whose(names, event.session)} began at level {event.level.value}"
             text = f"{began}: {work}, until {event.ends_at:%H:%M} UTC at the latest"
@@ -83,17 +57,17 @@ def _orders(orders: Orders) -> str:
 
 def _course(event: Course, whose: str) -> str:
     match event:
-        case SessionPaused(why=why):
+        case ev.SessionPaused(why=why):
             text = f"{whose} is paused: {clean(why) or 'no reason given'}"
-        case SessionResumed():
+        case ev.SessionResumed():
             text = f"{whose} resumed"
-        case SessionDebriefing(reason=reason):
+        case ev.SessionDebriefing(reason=reason):
             text = f"{whose} is over: {clean(reason)}"
-        case SessionEnded(reason=reason):
+        case ev.SessionEnded(reason=reason):
             text = f"The session is closed: {clean(reason)}"
-        case MessageSaid(by=by, text=said):
+        case ev.MessageSaid(by=by, text=said):
             text = f"{clean(by)} said: {clean(said, 360)}"
-        case CheckInMade(text=said):
+        case ev.CheckInMade(text=said):
             text = f"Check-in ({event.type}): {clean(said)}"
         case _:
             assert_never(event)
@@ -101,24 +75,24 @@ def _course(event: Course, whose: str) -> str:
 
 
 def _thinking(
-    event: RoundCalled | RoundPlanned | CouncilSpoke | ActJudged | ActEnded | RoundEnded, names: Names
+    event: ev.RoundCalled | ev.RoundPlanned | ev.CouncilSpoke | ev.ActJudged | ev.ActEnded | ev.RoundEnded, names: Names
 ) -> str:
     match event:
-        case RoundCalled(number=number, why=why):
+        case ev.RoundCalled(number=number, why=why):
             text = f"Round {number} begins ({clean(why)})"
-        case RoundPlanned(number=number):
+        case ev.RoundPlanned(number=number):
             wishes = listed(tuple(spaced(one.proposal.kind.value) for one in event.proposals)) or "nothing"
             text = f"Round {number}: {clean(event.summary)} The {clean(event.brain)} brain proposes {wishes}"
-        case CouncilSpoke(opinions=opinions):
+        case ev.CouncilSpoke(opinions=opinions):
             stances = [one.stance for one in opinions]
             text = (
                 f"Council: {stances.count('support')} for, {stances.count('object')} against. {clean(event.decision)}"
             )
-        case ActJudged():
+        case ev.ActJudged():
             text = _judged(event, names)
-        case ActEnded(end=end):
+        case ev.ActEnded(end=end):
             text = f"Act {end}: {clean(event.text)}"
-        case RoundEnded(number=number):
+        case ev.RoundEnded(number=number):
             trouble = f" with an error: {clean(event.error)}" if event.error else ""
             text = f"Round {number} is over{trouble}; the next is due at {event.next_at:%H:%M} UTC"
         case _:
@@ -126,7 +100,7 @@ def _thinking(
     return text
 
 
-def _judged(event: ActJudged, names: Names) -> str:
+def _judged(event: ev.ActJudged, names: Names) -> str:
     verdict = event.verdict
     where = names.projects.get(event.proposal.project)
     what = spaced(event.proposal.kind.value) + (f" in {where}" if where else "")
@@ -137,15 +111,15 @@ def _judged(event: ActJudged, names: Names) -> str:
 def _asking(event: Asking, names: Names) -> str:
     name = names.of(event.ask, "an ask").capitalize()
     match event:
-        case AskOpened(draft=draft, due_at=due):
+        case ev.AskOpened(draft=draft, due_at=due):
             until = f" Open until {due:%H:%M} UTC." if due else ""
             text = f"{name} for you: {clean(draft.question, 360)}{until}"
-        case AskAnswered():
+        case ev.AskAnswered():
             more = f": {clean(event.text)}" if event.text else ""
             text = f"{name} was answered by {clean(event.by)}: {clean(event.answer)}{more}"
-        case AskExpired(meant=meant):
+        case ev.AskExpired(meant=meant):
             text = f"{name} was not answered in time. {without_answer(meant)}"
-        case AskWithdrawn(why=why):
+        case ev.AskWithdrawn(why=why):
             text = f"{name} is no longer needed: {clean(why)}"
         case _:
             assert_never(event)
@@ -154,15 +128,41 @@ def _asking(event: Asking, names: Names) -> str:
 
 def _reaching(event: Reaching, names: Names) -> str:
     match event:
-        case NoticeRaised(tier=tier, text=said):
+        case ev.NoticeRaised(tier=tier, text=said):
             text = f"{LOUDNESS[tier]}: {clean(said, 360)}"
-        case NoticeSent(channel=channel, push=push):
+        case ev.NoticeSent(channel=channel, push=push):
             text = f"A notice was sent to {clean(channel)}" if push else f"A notice was sent by {clean(channel)}"
-        case ToolCalled(tool=tool):
+        case ev.ToolCalled(tool=tool):
             text = f"{clean(tool)} begins for {names.of(event.job, 'Midwatch')}"
-        case ToolFinished(status=status):
+        case ev.ToolFinished(status=status):
             trouble = f": {clean(event.error)}" if event.error else ""
             text = f"A tool ended: {status}{trouble}"
         case _:
             assert_never(event)
     return text
+
+
+WAITS = {
+    Delivery.NOW: "A notice goes to {channel} now",
+    Delivery.AFTER_QUIET: "A notice waits for the end of quiet hours, then goes to {channel}",
+    Delivery.BATCH: "A notice goes to {channel} with the next batch",
+    Delivery.DIGEST: "A notice goes to {channel} with the digest",
+    Delivery.LOG: "A notice stays in the log: {channel} was removed",
+}
+
+
+def notice_told(event: NoticeEvent, names: Names) -> str:
+    """Describe what happened to a notice, or to the deadline of an ask."""
+    match event:
+        case NoticeRouted(delivery=delivery, channel=channel):
+            return WAITS[delivery].format(channel=clean(channel))
+        case PushBegun(channel=channel, notices=notices):
+            return f"A message with {counted(len(notices), 'notice')} goes to {clean(channel)}"
+        case PushFailed(channel=channel, error=error, given_up=given_up):
+            end = f" {counted(len(given_up), 'notice')} will not be tried again." if given_up else ""
+            return f"{clean(channel)} refused a message: {clean(error)}{end}"
+        case AskPostponed(ask=ask, due_at=due_at, why=why):
+            called = names.of(ask, "an ask")
+            meant = "waits for you" if due_at is None else "is due later"
+            return f"{called[0].upper()}{called[1:]} {meant}: {clean(why)}"
+    assert_never(event)

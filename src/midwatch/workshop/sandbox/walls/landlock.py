@@ -69,7 +69,6 @@ def _let(rules: int, paths: Iterable[str], rights: int) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Drop all capabilities of root."""
     if os.geteuid() == 0:
         for capability in range(64):
             _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails after the last one this kernel has
