@@ -9,9 +9,7 @@ from midwatch.errors import Corrupt
 from midwatch.journal.entry import Entry
 from midwatch.store.projectors import (
     asks,
-    boxes,
     crew,
-    forges,
     held_up,
     house,
     jobs,
@@ -20,21 +18,14 @@ from midwatch.store.projectors import (
     people,
     plans,
     preflight,
-    runs,
     sessions,
-    signals,
-    stacks,
     steps,
-    waiting,
-    workshop,
 )
 from midwatch.store.projectors.rows import PROJECTORS
 
 __all__ = [
     "asks",
-    "boxes",
     "crew",
-    "forges",
     "held_up",
     "house",
     "jobs",
@@ -44,13 +35,8 @@ __all__ = [
     "plans",
     "preflight",
     "project",
-    "runs",
     "sessions",
-    "signals",
-    "stacks",
     "steps",
-    "waiting",
-    "workshop",
 ]
 
 

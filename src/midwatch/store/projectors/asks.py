@@ -6,7 +6,7 @@ from midwatch.errors import Refused
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.notices import AskPostponed
-from midwatch.store.projectors.rows import change, clear_timer, insert, next_number, on, row, set_timer
+from midwatch.store.projectors.rows import begin, change, clear_timer, on, row, set_timer
 from midwatch.store.projectors.sessions import call_round
 from midwatch.store.schema.tables import asks, tool_invocations
 from midwatch.terms.asks import AskState, Silence
@@ -15,21 +15,7 @@ from midwatch.terms.asks import AskState, Silence
 @on(ev.AskOpened)
 def ask_opened(c: sa.Connection, entry: Entry, event: ev.AskOpened) -> None:
     """It is open, with its deadline."""
-    fields = event.draft.model_dump(mode="json", exclude={"deadline_minutes"})
-    insert(
-        c,
-        asks,
-        **fields,
-        id=event.ask,
-        number=next_number(c, asks),
-        session=event.session,
-        state=AskState.OPEN,
-        answer="",
-        answer_text="",
-        answered_by="",
-        created_at=entry.at,
-        due_at=event.due_at,
-    )
+    begin(c, entry, asks, event.ask, event.draft, session=event.session, state=AskState.OPEN, due_at=event.due_at)
     if event.due_at is not None:
         set_timer(c, f"ask:{event.ask}", "ask", event.ask, event.due_at)
 
@@ -79,20 +65,7 @@ def ask_postponed(c: sa.Connection, _: Entry, event: AskPostponed) -> None:
 @on(ev.ToolCalled)
 def tool_called(c: sa.Connection, entry: Entry, event: ev.ToolCalled) -> None:
     """An effect is under way."""
-    insert(
-        c,
-        tool_invocations,
-        id=event.invocation,
-        tool=event.tool,
-        session=event.session,
-        run=event.run,
-        job=event.job,
-        request=event.request,
-        status="running",
-        result={},
-        error="",
-        started_at=entry.at,
-    )
+    begin(c, entry, tool_invocations, event.invocation, event, status="running", result={}, started_at=entry.at)
 
 
 @on(ev.ToolFinished)

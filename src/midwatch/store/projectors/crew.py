@@ -4,11 +4,15 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import crew as ev
-from midwatch.store.projectors.people import only_written
-from midwatch.store.projectors.rows import adjust, change, insert, on, row
-from midwatch.store.schema.tables import fuel, jobs, reservations
+from midwatch.journal.events import signals as signal_events
+from midwatch.journal.events import workshop as workshop_events
+from midwatch.store.projectors.jobs import by_epoch
+from midwatch.store.projectors.rows import adjust, begin, change, insert, on, only_written, row
+from midwatch.store.schema.tables import connections, fuel, jobs, reservations, signals
+from midwatch.terms.signals import SignalKind, SignalState
 
 
 @on(ev.ModelCalled)
@@ -62,3 +66,58 @@ def fuel_read(c: sa.Connection, entry: Entry, event: ev.FuelRead) -> None:
 
 for _kind in (ev.ToolCallDecided, ev.AgentLimited):
     on(_kind)(only_written)
+
+
+@on(workshop_events.ConnectionSeen)
+def connection_seen(c: sa.Connection, entry: Entry, event: workshop_events.ConnectionSeen) -> None:
+    """Recorded in any state of the job."""
+    begin(c, entry, connections, str(entry.seq), event)
+
+
+@on(workshop_events.SetupFinished)
+def setup_finished(c: sa.Connection, _: Entry, event: workshop_events.SetupFinished) -> None:
+    """Every room of the job gets the result."""
+    by_epoch(c, event.job, event.epoch, setup_key=event.fingerprint)
+
+
+for _kind in (workshop_events.ProcessOrphaned, workshop_events.CheckoutRemoved):
+    on(_kind)(only_written)
+
+
+@on(signal_events.SignalSeen)
+def signal_seen(c: sa.Connection, entry: Entry, event: signal_events.SignalSeen) -> None:
+    """A question waits for its answer, even an unreadable one; the rest is only kept."""
+    job = _newest(c, event)
+    asks = event.says is SignalKind.NEEDS_INPUT
+    about = {"session": job["session"], "project": job["project"], "number": event.number}
+    begin(c, entry, signals, event.signal, event, **about, state=SignalState.OPEN if asks else SignalState.KEPT)
+
+
+@on(signal_events.SignalAnswered)
+def signal_answered(c: sa.Connection, _: Entry, event: signal_events.SignalAnswered) -> None:
+    where = {"id": event.signal, "state": SignalState.OPEN}
+    change(c, signals, where, state=SignalState.ANSWERED, answer=event.answer, answered_by=event.by)
+
+
+@on(signal_events.SignalPassed)
+def signal_passed(c: sa.Connection, _: Entry, event: signal_events.SignalPassed) -> None:
+    _newest(c, event)
+    for name in event.signals:
+        change(c, signals, {"id": name, "state": SignalState.ANSWERED}, state=SignalState.PASSED)
+
+
+@on(signal_events.MilestoneReached)
+def milestone_reached(c: sa.Connection, _: Entry, event: signal_events.MilestoneReached) -> None:
+    """No row: the entry is enough."""
+    _newest(c, event)
+
+
+def _newest(
+    c: sa.Connection, event: signal_events.SignalSeen | signal_events.SignalPassed | signal_events.MilestoneReached
+) -> sa.RowMapping:
+    """Give the job, unless a newer attempt has it."""
+    job = row(c, jobs, event.job)
+    if job["epoch"] != event.epoch:
+        hint = "Look at the current state and try again."
+        raise Stale(f"Epoch {event.epoch} of job {job['number']} is not the newest.", hint=hint)
+    return job

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from midwatch.errors import Refused
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import projects as ev
-from midwatch.store.projectors.rows import adjust, change, insert, next_number, on
+from midwatch.store.projectors.rows import adjust, begin, change, insert, on
 from midwatch.store.schema.tables import goals, projects, sessions, settings_versions, standing, work_items
 from midwatch.terms.projects import SessionState, WorkStatus
 
@@ -17,16 +17,7 @@ def project_added(c: sa.Connection, entry: Entry, event: ev.ProjectAdded) -> Non
     taken = sa.select(projects.c.id).where(projects.c.name == new.name, projects.c.removed.is_(False))
     if c.execute(taken).first():
         raise Refused(f"There is a project {new.name} already.", hint="Choose another name with --name.")
-    fields = new.model_dump(mode="json")
-    insert(
-        c,
-        projects,
-        **fields,
-        number=next_number(c, projects),
-        removed=False,
-        created_at=entry.at,
-        updated_at=entry.at,
-    )
+    begin(c, entry, projects, new.id, new, updated_at=entry.at)
 
 
 @on(ev.ProjectChanged)
@@ -46,17 +37,7 @@ def goal_set(c: sa.Connection, entry: Entry, event: ev.GoalSet) -> None:
     """A new statement is a new version; the older ones stay readable."""
     last = c.execute(sa.select(sa.func.max(goals.c.version)).where(goals.c.goal == event.goal)).scalar() or 0
     adjust(c, goals, {"goal": event.goal}, current=False)
-    fields = event.model_dump(mode="json", exclude={"kind"})
-    insert(
-        c,
-        goals,
-        **fields,
-        id=f"{event.goal}.{last + 1}",
-        version=last + 1,
-        status="open",
-        current=True,
-        created_at=entry.at,
-    )
+    begin(c, entry, goals, f"{event.goal}.{last + 1}", event, version=last + 1, status="open", current=True)
 
 
 @on(ev.GoalClosed)
@@ -66,17 +47,7 @@ def goal_closed(c: sa.Connection, _: Entry, event: ev.GoalClosed) -> None:
 
 @on(ev.WorkAdded)
 def work_added(c: sa.Connection, entry: Entry, event: ev.WorkAdded) -> None:
-    fields = event.model_dump(mode="json", exclude={"kind", "item"})
-    insert(
-        c,
-        work_items,
-        **fields,
-        id=event.item,
-        number=next_number(c, work_items),
-        status=WorkStatus.BACKLOG,
-        created_at=entry.at,
-        updated_at=entry.at,
-    )
+    begin(c, entry, work_items, event.item, event, status=WorkStatus.BACKLOG, updated_at=entry.at)
 
 
 @on(ev.WorkChanged)
@@ -88,18 +59,7 @@ def work_changed(c: sa.Connection, entry: Entry, event: ev.WorkChanged) -> None:
 @on(ev.SettingsProposed)
 def settings_proposed(c: sa.Connection, entry: Entry, event: ev.SettingsProposed) -> None:
     """Nothing is in force yet."""
-    insert(
-        c,
-        settings_versions,
-        id=event.proposal,
-        number=next_number(c, settings_versions),
-        changes=event.changes,
-        note=event.note,
-        state="proposed",
-        version=None,
-        actor=entry.actor,
-        created_at=entry.at,
-    )
+    begin(c, entry, settings_versions, event.proposal, event, state="proposed", actor=entry.actor)
 
 
 @on(ev.SettingsApplied)

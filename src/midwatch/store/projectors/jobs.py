@@ -5,17 +5,26 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
-from midwatch.journal.events.jobs import PullRequestReworded
-from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row
+from midwatch.store.projectors.rows import adjust, begin, change, clear_timer, failures_with, on, rested, row
 from midwatch.store.projectors.sessions import call_round
-from midwatch.store.projectors.waiting import failures_with, rested
-from midwatch.store.schema.tables import jobs, plans, pull_requests, sessions
+from midwatch.store.schema.tables import jobs, missions, plans, pull_requests, runs, sessions
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.projects import SessionState
 from midwatch.terms.trust import Isolation
 
 NOT_OVER = tuple(state.value for state in JobState if not state.over)
 GOING = (JobState.RUNNING.value, JobState.QUEUED.value)
+StageEvent = (
+    ev.JobMirrored
+    | ev.JobPrepared
+    | ev.JobExecuted
+    | ev.JobBundled
+    | ev.JobQuarantined
+    | ev.JobVerified
+    | ev.JobRepaired
+    | ev.JobDelivered
+    | ev.PullRequestOpened
+)
 LOOK = "Look at the current state and try again."
 
 
@@ -32,55 +41,16 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
     busy = sa.select(jobs.c.number).where(jobs.c.project == event.project, jobs.c.state.in_(NOT_OVER))
     if (number := c.execute(busy).scalar()) is not None:
         raise Stale(f"Job {number} is running in this project.", hint="Wait for it, or stop it: midwatch job stop")
-    fields = event.model_dump(mode="json", exclude={"kind", "job"})
-    insert(
-        c,
-        jobs,
-        **fields,
-        **_carried_on(c, event),
-        id=event.job,
-        number=next_number(c, jobs),
-        state=JobState.QUEUED,
-        attempt=1,
-        epoch=0,
-        worker="",
-        isolation=Isolation.NONE,
-        diff_blob="",
-        repairs=0,
-        branch="",
-        stumbles=0,
-        usd_micros=0,
-        tokens=0,
-        requests=0,
-        ran_seconds=0,
-        granted_usd_micros=0,
-        granted_tokens=0,
-        granted_requests=0,
-        waits=0,
-        waits_for="",
-        failures=(),
-        boxes=0,
-        box_seconds=0,
-        output_blob="",
-        last_head="",
-        why="",
-        cause="",
-        created_at=entry.at,
+    isolation = Isolation.NONE
+    begin(
+        c, entry, jobs, event.job, event, **_carried_on(c, event), state=JobState.QUEUED, attempt=1, isolation=isolation
     )
 
 
 def _carried_on(c: sa.Connection, event: ev.JobCreated) -> dict[str, object]:
     """What a resumed job takes over from the earlier one; a new job takes nothing."""
     if event.stage is Stage.MIRROR:
-        nothing = {
-            "plan_hash": "",
-            "approved_by": "",
-            "plan_wish": "",
-            "setup_key": "",
-            "model": "",
-            "conversation": "",
-        }
-        return {"plan_version": 0, "work_epoch": 0, **nothing}
+        return {}
     former = row(c, jobs, event.retry_of)
     planned = ("repository", "plan", "plan_version", "plan_hash", "plan_wish", "approved_by")
     names = (*planned, "done", "work_epoch", "setup_key", "model", "conversation")
@@ -91,6 +61,11 @@ def by_epoch(c: sa.Connection, job: str, of: int, /, *at: Stage, **values: objec
     """Change a job that is not over, on behalf of its newest epoch."""
     where = {"id": job, "epoch": of, "state": NOT_OVER}
     change(c, jobs, where | ({"stage": tuple(one.value for one in at)} if at else {}), **values)
+
+
+def passed(c: sa.Connection, event: StageEvent, *at: Stage, to: Stage, **values: object) -> None:
+    """A stage is done and the next one is due."""
+    by_epoch(c, event.job, event.epoch, *at, **values, stage=to, attempt=1)
 
 
 ONCE_ONE = {(Stage.BUNDLE.value, Stage.QUARANTINE)}
@@ -123,79 +98,50 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
 @on(ev.JobMirrored)
 def job_mirrored(c: sa.Connection, _: Entry, event: ev.JobMirrored) -> None:
     """Its base commit is known."""
-    by_epoch(c, event.job, event.epoch, Stage.MIRROR, repository=event.repository, stage=Stage.SETUP, attempt=1)
+    passed(c, event, Stage.MIRROR, to=Stage.SETUP, repository=event.repository)
 
 
 @on(ev.JobPrepared)
 def job_prepared(c: sa.Connection, _: Entry, event: ev.JobPrepared) -> None:
     """Ready to plan; in older journals the mirror and the setup were one stage."""
-    at = (Stage.MIRROR, Stage.SETUP)
-    by_epoch(c, event.job, event.epoch, *at, repository=event.repository, stage=Stage.PLAN, attempt=1)
+    passed(c, event, Stage.MIRROR, Stage.SETUP, to=Stage.PLAN, repository=event.repository)
 
 
 @on(ev.JobExecuted)
 def job_executed(c: sa.Connection, _: Entry, event: ev.JobExecuted) -> None:
     """Not verified yet."""
-    by_epoch(
-        c,
-        event.job,
-        event.epoch,
-        Stage.EXECUTE,
-        done=event.done,
-        work_epoch=event.work_epoch or event.epoch,
-        stage=Stage.BUNDLE,
-        attempt=1,
-    )
+    passed(c, event, Stage.EXECUTE, to=Stage.BUNDLE, done=event.done, work_epoch=event.work_epoch or event.epoch)
 
 
 @on(ev.JobBundled)
 def job_bundled(c: sa.Connection, _: Entry, event: ev.JobBundled) -> None:
     """Not inspected yet."""
-    by_epoch(c, event.job, event.epoch, Stage.BUNDLE, bundle=event.bundle, stage=Stage.QUARANTINE, attempt=1)
+    passed(c, event, Stage.BUNDLE, to=Stage.QUARANTINE, bundle=event.bundle)
 
 
 @on(ev.JobQuarantined)
 def job_quarantined(c: sa.Connection, _: Entry, event: ev.JobQuarantined) -> None:
     """What really arrived."""
-    by_epoch(
-        c,
-        event.job,
-        event.epoch,
-        Stage.QUARANTINE,
-        change=event.change,
-        diff_blob=event.diff_blob,
-        stage=Stage.VERIFY,
-        attempt=1,
-    )
+    passed(c, event, Stage.QUARANTINE, to=Stage.VERIFY, change=event.change, diff_blob=event.diff_blob)
 
 
 @on(ev.JobVerified)
 def job_verified(c: sa.Connection, _: Entry, event: ev.JobVerified) -> None:
     """Repair or deliver."""
-    stage = Stage.REPAIR if event.repair else Stage.DELIVER
-    by_epoch(c, event.job, event.epoch, Stage.VERIFY, proof=event.proof, stage=stage, attempt=1)
+    passed(c, event, Stage.VERIFY, to=Stage.REPAIR if event.repair else Stage.DELIVER, proof=event.proof)
 
 
 @on(ev.JobRepaired)
 def job_repaired(c: sa.Connection, _: Entry, event: ev.JobRepaired) -> None:
     """Through quarantine again."""
-    by_epoch(
-        c,
-        event.job,
-        event.epoch,
-        Stage.REPAIR,
-        done=event.done,
-        work_epoch=event.work_epoch or event.epoch,
-        repairs=event.round,
-        stage=Stage.BUNDLE,
-        attempt=1,
-    )
+    work = {"done": event.done, "work_epoch": event.work_epoch or event.epoch, "repairs": event.round}
+    passed(c, event, Stage.REPAIR, to=Stage.BUNDLE, **work)
 
 
 @on(ev.JobDelivered)
 def job_delivered(c: sa.Connection, _: Entry, event: ev.JobDelivered) -> None:
     """Only the pull request is missing."""
-    by_epoch(c, event.job, event.epoch, Stage.DELIVER, branch=event.branch, stage=Stage.PULL_REQUEST, attempt=1)
+    passed(c, event, Stage.DELIVER, to=Stage.PULL_REQUEST, branch=event.branch)
 
 
 @on(ev.JobEnded)
@@ -224,24 +170,13 @@ def pull_request_opened(c: sa.Connection, entry: Entry, event: ev.PullRequestOpe
         raise Stale(f"Epoch {event.epoch} of job {now['number']} is not the newest.", hint=LOOK)
     if c.execute(sa.select(pull_requests.c.id).where(pull_requests.c.job == event.job)).first():
         raise Stale(f"Job {now['number']} has delivered already.", hint=LOOK)
-    fields = event.model_dump(mode="json", exclude={"kind", "pull_request", "epoch"})
-    insert(
-        c,
-        pull_requests,
-        **fields,
-        id=event.pull_request,
-        number=next_number(c, pull_requests),
-        state="open",
-        merged_sha="",
-        undo=(),
-        created_at=entry.at,
-    )
+    begin(c, entry, pull_requests, event.pull_request, event, state="open")
     if now["stage"] == Stage.PULL_REQUEST.value:
-        by_epoch(c, event.job, event.epoch, stage=Stage.NOTICE, attempt=1)
+        passed(c, event, to=Stage.NOTICE)
 
 
-@on(PullRequestReworded)
-def pull_request_reworded(c: sa.Connection, _: Entry, event: PullRequestReworded) -> None:
+@on(ev.PullRequestReworded)
+def pull_request_reworded(c: sa.Connection, _: Entry, event: ev.PullRequestReworded) -> None:
     change(c, pull_requests, {"id": event.pull_request, "state": "open"}, body=event.body)
 
 
@@ -263,3 +198,33 @@ def pull_request_merged(c: sa.Connection, entry: Entry, event: ev.PullRequestMer
 def pull_request_closed(c: sa.Connection, entry: Entry, event: ev.PullRequestClosed) -> None:
     """A person's act."""
     change(c, pull_requests, {"id": event.pull_request, "state": "open"}, state="closed", closed_at=entry.at)
+
+
+@on(ev.PullRequestChanged)
+def pull_request_changed(c: sa.Connection, entry: Entry, event: ev.PullRequestChanged) -> None:
+    fields = event.model_dump(mode="json", exclude={"kind", "pull_request", "forge"})
+    change(c, pull_requests, {"id": event.pull_request, "state": "open"}, **fields, seen_at=entry.at)
+
+
+@on(ev.MissionCreated)
+def mission_created(c: sa.Connection, entry: Entry, event: ev.MissionCreated) -> None:
+    """Named after the order it serves."""
+    begin(c, entry, missions, event.mission, event)
+
+
+@on(ev.RunStarted)
+def run_started(c: sa.Connection, entry: Entry, event: ev.RunStarted) -> None:
+    """Its contract is frozen with it."""
+    begin(c, entry, runs, event.run, event, status="running", scores={}, started_at=entry.at)
+
+
+@on(ev.RunFinished)
+def run_finished(c: sa.Connection, entry: Entry, event: ev.RunFinished) -> None:
+    change(
+        c,
+        runs,
+        {"id": event.run, "status": "running"},
+        status=event.status,
+        summary=event.summary,
+        ended_at=entry.at,
+    )

@@ -4,7 +4,8 @@ import sqlalchemy as sa
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import morning as ev
-from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, on, row, set_timer
+from midwatch.journal.events import stack as stack_events
+from midwatch.store.projectors.rows import adjust, begin, change, clear_timer, on, row, set_timer
 from midwatch.store.schema.tables import (
     artifacts,
     assumptions,
@@ -12,79 +13,50 @@ from midwatch.store.schema.tables import (
     evaluations,
     evidence_items,
     outcomes,
+    pull_requests,
     reports,
     runs,
+    stacks,
 )
 from midwatch.terms.report import ReviewOutcome
+from midwatch.terms.stack import StackState
 
 
 @on(ev.EvidenceFound)
 def evidence_found(c: sa.Connection, entry: Entry, event: ev.EvidenceFound) -> None:
     """It can be looked up again."""
-    fields = event.evidence.model_dump(mode="json")
-    insert(c, evidence_items, **fields, run=event.run, project=event.project, job=event.job, retrieved_at=entry.at)
+    begin(c, entry, evidence_items, event.evidence.id, event.evidence, event, retrieved_at=entry.at)
 
 
 @on(ev.ClaimMade)
 def claim_made(c: sa.Connection, entry: Entry, event: ev.ClaimMade) -> None:
-    fields = event.claim.model_dump(mode="json")
-    insert(c, claims, **fields, run=event.run, project=event.project, created_at=entry.at)
+    begin(c, entry, claims, event.claim.id, event.claim, event)
 
 
 @on(ev.ArtifactKept)
 def artifact_kept(c: sa.Connection, entry: Entry, event: ev.ArtifactKept) -> None:
     """The bytes are a blob; here is where to find them."""
-    fields = event.model_dump(mode="json", exclude={"kind", "artifact"})
-    insert(c, artifacts, **fields, id=event.artifact, created_at=entry.at)
+    begin(c, entry, artifacts, event.artifact, event)
 
 
 @on(ev.AssumptionMade)
 def assumption_made(c: sa.Connection, entry: Entry, event: ev.AssumptionMade) -> None:
     """Open until the review."""
-    fields = event.assumption.model_dump(mode="json")
-    insert(c, assumptions, **fields, run=event.run, project=event.project, status="open", created_at=entry.at)
+    begin(c, entry, assumptions, event.assumption.id, event.assumption, event, status="open")
 
 
 @on(ev.ReportWritten)
 def report_written(c: sa.Connection, entry: Entry, event: ev.ReportWritten) -> None:
     """Every run gets a pending evaluation, every recommendation a pending outcome (seed 002, 17.2)."""
-    insert(
-        c,
-        reports,
-        id=event.report,
-        session=event.session,
-        brief=event.brief,
-        recommendations=event.recommendations,
-        decisions=event.decisions,
-        created_at=entry.at,
-    )
+    begin(c, entry, reports, event.report, event)
     for run in (
         c.execute(sa.select(runs).where(runs.c.session == event.session).order_by(runs.c.number)).mappings().all()
     ):
-        insert(
-            c,
-            evaluations,
-            id=f"eva_{run['id'].removeprefix('run_')}",
-            run=run["id"],
-            session=event.session,
-            project=run["project"],
-            capture_status="pending",
-            flags=(),
-            notes="",
-            due_at=event.review_due_at,
-            created_at=entry.at,
-        )
+        pending = {"capture_status": "pending", "due_at": event.review_due_at}
+        name = f"eva_{run['id'].removeprefix('run_')}"
+        begin(c, entry, evaluations, name, event, run=run["id"], project=run["project"], **pending)
     for one in event.recommendations:
-        insert(
-            c,
-            outcomes,
-            id=one.id,
-            run=one.run,
-            session=event.session,
-            outcome=ReviewOutcome.PENDING,
-            reason="",
-            created_at=entry.at,
-        )
+        begin(c, entry, outcomes, one.id, event, run=one.run, outcome=ReviewOutcome.PENDING)
     set_timer(c, f"review:{event.session}", "review", event.session, event.review_due_at)
 
 
@@ -127,3 +99,54 @@ def review_submitted(c: sa.Connection, entry: Entry, event: ev.ReviewSubmitted) 
 def review_timed_out(c: sa.Connection, _: Entry, event: ev.ReviewTimedOut) -> None:
     adjust(c, evaluations, {"session": event.session, "capture_status": "pending"}, capture_status="timeout")
     clear_timer(c, f"review:{event.session}")
+
+
+def _timer(stack: str) -> str:
+    return f"stack:{stack}"
+
+
+@on(stack_events.StackBegun)
+def stack_begun(c: sa.Connection, entry: Entry, event: stack_events.StackBegun) -> None:
+    """A timer ends it, even if its maker dies."""
+    begin(c, entry, stacks, event.stack, event, state=StackState.MAKING)
+    set_timer(c, _timer(event.stack), "stack", event.stack, event.due_at)
+
+
+@on(stack_events.StackMade)
+def stack_made(c: sa.Connection, entry: Entry, event: stack_events.StackMade) -> None:
+    """Once: a later result, or one after the time-out, is refused."""
+    fields = event.model_dump(mode="json", exclude={"kind", "stack", "session", "project"})
+    where = {"id": event.stack, "state": StackState.MAKING}
+    change(c, stacks, where, **fields, state=StackState.MADE, made_at=entry.at)
+    clear_timer(c, _timer(event.stack))
+
+
+@on(stack_events.StackMerged)
+def stack_merged(c: sa.Connection, entry: Entry, event: stack_events.StackMerged) -> None:
+    """A person's act; the pull requests in it are recorded beside it, each by its own entry."""
+    change(
+        c,
+        stacks,
+        {"id": event.stack, "state": StackState.MADE},
+        state=StackState.MERGED,
+        settled_by=event.by,
+        undo=event.undo,
+        settled_at=entry.at,
+    )
+
+
+@on(stack_events.StackCommented)
+def stack_commented(c: sa.Connection, entry: Entry, event: stack_events.StackCommented) -> None:
+    """A person's act; what follows from it happens elsewhere."""
+    where = {"id": event.stack, "state": StackState.MADE}
+    change(c, stacks, where, state=StackState.COMMENTED, settled_by=event.by, settled_at=entry.at)
+
+
+@on(stack_events.StackUndone)
+def stack_undone(c: sa.Connection, _: Entry, event: stack_events.StackUndone) -> None:
+    """The order is offered again, and so is every pull request in it."""
+    where = {"id": event.stack, "state": StackState.MERGED}
+    change(c, stacks, where, state=StackState.MADE, settled_by="", undo=(), settled_at=None)
+    for name in event.pull_requests:
+        gone = {"id": name, "state": "merged"}
+        change(c, pull_requests, gone, state="open", merged_sha="", undo=(), closed_at=None)

@@ -8,7 +8,7 @@ from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.notices import NoticeRouted, PushBegun, PushFailed
 from midwatch.journal.events.session import NoticeRaised, NoticeSent
-from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, on, row, set_timer
+from midwatch.store.projectors.rows import adjust, begin, change, clear_timer, on, row, set_timer
 from midwatch.store.schema.tables import deliveries, notices, pushes
 from midwatch.terms.asks import Delivery, DeliveryState, PushState
 
@@ -18,17 +18,7 @@ ON_THE_WAY = (DeliveryState.WAITING.value, DeliveryState.SENDING.value)
 @on(NoticeRaised)
 def notice_raised(c: sa.Connection, entry: Entry, event: NoticeRaised) -> None:
     """It is in the outbox until the log has it."""
-    insert(
-        c,
-        notices,
-        id=event.notice,
-        session=event.session,
-        tier=int(event.tier),
-        text=event.text,
-        subject=event.subject,
-        sent_by="",
-        created_at=entry.at,
-    )
+    begin(c, entry, notices, event.notice, event)
 
 
 @on(NoticeRouted)
@@ -41,9 +31,8 @@ def notice_routed(c: sa.Connection, entry: Entry, event: NoticeRouted) -> None:
             _lost(c, entry, former["push"])
         change(c, deliveries, {"id": name, "state": ON_THE_WAY}, **{"state": DeliveryState.WAITING} | place)
     else:
-        new = {"state": DeliveryState.WAITING, "attempts": 0, "push": "", "error": "", "created_at": entry.at}
-        about = {"notice": event.notice, "channel": event.channel, "session": told["session"], "tier": told["tier"]}
-        insert(c, deliveries, id=name, **about, **new | place)
+        about = {"session": told["session"], "tier": told["tier"], "state": DeliveryState.WAITING}
+        begin(c, entry, deliveries, name, event, **about | place)
     _wake(c, event.channel)
 
 
@@ -72,19 +61,7 @@ def push_begun(c: sa.Connection, entry: Entry, event: PushBegun) -> None:
         if lapsed:
             _lost(c, entry, now["push"])
         change(c, deliveries, {"id": name}, state=DeliveryState.SENDING, push=event.push, due_at=event.until)
-    insert(
-        c,
-        pushes,
-        id=event.push,
-        channel=event.channel,
-        notices=event.notices,
-        day=event.day,
-        counts=event.counts,
-        note=event.note,
-        state=PushState.SENDING,
-        error="",
-        created_at=entry.at,
-    )
+    begin(c, entry, pushes, event.push, event, state=PushState.SENDING)
     _wake(c, event.channel)
 
 

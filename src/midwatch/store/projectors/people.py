@@ -5,8 +5,7 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import people as ev
-from midwatch.journal.events.happening import Happening
-from midwatch.store.projectors.rows import change, insert, next_number, on
+from midwatch.store.projectors.rows import begin, change, on, only_written
 from midwatch.store.schema.tables import people, tokens
 
 
@@ -16,17 +15,7 @@ def person_added(c: sa.Connection, entry: Entry, event: ev.PersonAdded) -> None:
     same = sa.select(people.c.id).where(sa.func.lower(people.c.name) == event.name.lower(), people.c.removed.is_(False))
     if c.execute(same).first():
         raise Stale(f"There is a person called {event.name} already.", hint="Choose another name.")
-    insert(
-        c,
-        people,
-        id=event.person,
-        number=next_number(c, people),
-        name=event.name,
-        role=event.role,
-        removed=False,
-        last_entered_at=None,
-        created_at=entry.at,
-    )
+    begin(c, entry, people, event.person, event)
 
 
 @on(ev.PersonChanged)
@@ -48,10 +37,6 @@ def person_entered(c: sa.Connection, entry: Entry, event: ev.PersonEntered) -> N
     change(c, people, {"id": event.person, "removed": False}, last_entered_at=entry.at)
 
 
-def only_written(_: sa.Connection, __: Entry, ___: Happening) -> None:
-    """No row: the entry is enough."""
-
-
 for _kind in (ev.PersonInvited, ev.PersonLeft, ev.PersonRefused):
     on(_kind)(only_written)
 
@@ -59,9 +44,7 @@ for _kind in (ev.PersonInvited, ev.PersonLeft, ev.PersonRefused):
 @on(ev.TokenIssued)
 def token_issued(c: sa.Connection, entry: Entry, event: ev.TokenIssued) -> None:
     """It is valid until its date, while its person may log in."""
-    fields = event.model_dump(exclude={"kind", "token"})
-    fields["scopes"] = [scope.value for scope in event.scopes]
-    insert(c, tokens, **fields, id=event.token, number=next_number(c, tokens), revoked=False, created_at=entry.at)
+    begin(c, entry, tokens, event.token, event)
 
 
 @on(ev.TokenRevoked)

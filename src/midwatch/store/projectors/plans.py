@@ -5,8 +5,7 @@ import sqlalchemy as sa
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.jobs import GOING, by_epoch
-from midwatch.store.projectors.rows import adjust, change, insert, on, row
-from midwatch.store.projectors.waiting import rested
+from midwatch.store.projectors.rows import adjust, begin, change, on, rested, row
 from midwatch.store.schema.tables import jobs, plans
 from midwatch.terms.jobs import JobState, Stage
 
@@ -14,20 +13,8 @@ from midwatch.terms.jobs import JobState, Stage
 @on(ev.JobPlanned)
 def job_planned(c: sa.Connection, entry: Entry, event: ev.JobPlanned) -> None:
     """It waits for approval."""
-    insert(
-        c,
-        plans,
-        id=f"{event.job}.{event.version}",
-        job=event.job,
-        version=event.version,
-        plan=event.plan,
-        plan_hash=event.plan_hash,
-        wish=row(c, jobs, event.job)["plan_wish"],
-        fate="open",
-        by="",
-        said="",
-        created_at=entry.at,
-    )
+    name, wish = f"{event.job}.{event.version}", row(c, jobs, event.job)["plan_wish"]
+    begin(c, entry, plans, name, event, wish=wish, fate="open")
     by_epoch(
         c,
         event.job,

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import preflight as ev
-from midwatch.store.projectors.rows import adjust, change, insert, on, row
+from midwatch.store.projectors.rows import adjust, begin, change, on, row
 from midwatch.store.schema.tables import preflight_lines, preflights
 from midwatch.terms.preflight import LineState, PreflightState
 
@@ -16,20 +16,7 @@ def preflight_begun(c: sa.Connection, entry: Entry, event: ev.PreflightBegun) ->
     if event.session:
         earlier = {"session": event.session, "state": PreflightState.RUNNING}
         adjust(c, preflights, earlier, state=PreflightState.REPLACED, ended_at=entry.at)
-    insert(
-        c,
-        preflights,
-        id=event.preflight,
-        session=event.session,
-        orders_hash=event.orders_hash,
-        plan=event.plan,
-        state=PreflightState.RUNNING,
-        look=0,
-        bad=0,
-        error="",
-        asked_by=entry.actor,
-        created_at=entry.at,
-    )
+    begin(c, entry, preflights, event.preflight, event, state=PreflightState.RUNNING, asked_by=entry.actor)
 
 
 @on(ev.PreflightChecked)
@@ -38,13 +25,7 @@ def preflight_checked(c: sa.Connection, entry: Entry, event: ev.PreflightChecked
     found = row(c, preflights, event.preflight)
     if found["state"] != PreflightState.RUNNING.value:
         raise Stale("This preflight is over.", hint="Look at the newest one.")
-    insert(
-        c,
-        preflight_lines,
-        id=line_id(event.preflight, event.what, event.subject),
-        created_at=entry.at,
-        **event.model_dump(exclude={"kind"}),
-    )
+    begin(c, entry, preflight_lines, line_id(event.preflight, event.what, event.subject), event)
     look, bad = (found[state.value] + (event.state is state) for state in (LineState.LOOK, LineState.BAD))
     change(c, preflights, {"id": event.preflight}, look=look, bad=bad)
 

@@ -3,18 +3,30 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 import sqlalchemy as sa
 
 from midwatch.errors import Stale, Unknown
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.happening import Happening
-from midwatch.store.schema.tables import timers
+from midwatch.store.schema.tables import RECORDS, timers
+from midwatch.terms.term import Term
 
 E = TypeVar("E", bound=Happening)
 Projector = Callable[[sa.Connection, Entry, Any], None]
 PROJECTORS: dict[type[Happening], Projector] = {}
+EMPTY: dict[object, object] = {str: "", int: 0, bool: False, tuple: ()}
+NOTHING = {
+    table.name: {
+        name: EMPTY[kind]
+        for name, field in record.model_fields.items()
+        if (kind := get_origin(field.annotation) or field.annotation) in EMPTY and name not in {"id", "number"}
+    }
+    for record, table in RECORDS.items()
+    if len(record.model_fields) == len(table.c)
+}
+"""What each column of a new row holds until something is known."""
 
 
 def on(
@@ -29,6 +41,10 @@ def on(
     return register
 
 
+def only_written(_: sa.Connection, __: Entry, ___: Happening) -> None:
+    """No row: the entry is enough."""
+
+
 def insert(connection: sa.Connection, table: sa.Table, **values: object) -> None:
     """Add a row; one that exists already is Stale."""
     try:
@@ -36,6 +52,22 @@ def insert(connection: sa.Connection, table: sa.Table, **values: object) -> None
     except sa.exc.IntegrityError as there:
         hint = "Look at the current state and try again."
         raise Stale(f"{table.name}: {values.get('id')} already exists.", hint=hint) from there
+
+
+def begin(connection: sa.Connection, entry: Entry, table: sa.Table, name: str, *given: Term, **values: object) -> None:
+    """Add the row of something that begins with this entry.
+
+    It takes the fields it shares with what is given, and a number where its table counts; the rest is empty.
+    """
+    number = {"number": next_number(connection, table)} if "number" in table.c and "number" not in values else {}
+    begun = {"created_at": entry.at} if "created_at" in table.c else {}
+    shared: dict[str, object] = {}
+    for one in given:
+        own = {"id", "number"} | ({"kind"} if isinstance(one, Happening) else set())
+        shared |= {
+            field: getattr(one, field) for field in type(one).model_fields if field in table.c and field not in own
+        }
+    insert(connection, table, id=name, **NOTHING[table.name] | number | begun | shared | values)
 
 
 def change(connection: sa.Connection, table: sa.Table, where: Mapping[str, object], **values: object) -> None:
@@ -93,3 +125,20 @@ def _said(where: Mapping[str, object]) -> str:
     return ", ".join(
         f"{name} {' or '.join(map(str, value)) if isinstance(value, tuple) else value}" for name, value in where.items()
     )
+
+
+def box_timer_of(job: str) -> str:
+    return f"box:{job}"
+
+
+def rested(c: sa.Connection, now: sa.RowMapping, at: datetime) -> dict[str, object]:
+    """Pause the time box: what it used so far is counted, and its timer is cleared."""
+    clear_timer(c, box_timer_of(now["id"]))
+    began = now["box_began_at"]
+    used = max(0, int((at - began).total_seconds())) if began is not None else 0
+    return {"box_began_at": None, "box_seconds": now["box_seconds"] + used}
+
+
+def failures_with(now: sa.RowMapping, at: datetime, **failure: object) -> list[Any]:
+    """Add one failure to a job's."""
+    return [*now["failures"], {**failure, "at": at}]

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import Entry, canonical, digest
 from midwatch.journal.events import session as ev
-from midwatch.store.projectors.rows import adjust, change, clear_timer, insert, next_number, on, row, set_timer
+from midwatch.store.projectors.rows import adjust, begin, change, clear_timer, on, row, set_timer
 from midwatch.store.schema.tables import acts, check_ins, deliberations, messages, rounds, sessions
 from midwatch.terms.projects import SessionState
 
@@ -37,31 +37,8 @@ def session_opened(c: sa.Connection, entry: Entry, event: ev.SessionOpened) -> N
     """One night at a time; a second is refused. A person's own command may run beside it."""
     if not event.ad_hoc:
         _clear_the_stage(c, entry)
-    insert(
-        c,
-        sessions,
-        id=event.session,
-        number=next_number(c, sessions),
-        state=SessionState.BRIEFING,
-        paused=False,
-        why_paused="",
-        orders=event.orders,
-        ad_hoc=event.ad_hoc,
-        source=event.source,
-        level=event.orders.level,
-        signed_by="",
-        preflight="",
-        items=(),
-        repositories=(),
-        rounds=0,
-        round_active=False,
-        round_wanted=False,
-        decisions=0,
-        actions=0,
-        reason="",
-        last_moved_at=entry.at,
-        created_at=entry.at,
-    )
+    fresh = {"state": SessionState.BRIEFING, "level": event.orders.level, "last_moved_at": entry.at}
+    begin(c, entry, sessions, event.session, event, **fresh)
 
 
 def _clear_the_stage(c: sa.Connection, entry: Entry) -> None:
@@ -171,14 +148,13 @@ def session_ended(c: sa.Connection, entry: Entry, event: ev.SessionEnded) -> Non
 @on(ev.MessageSaid)
 def message_said(c: sa.Connection, entry: Entry, event: ev.MessageSaid) -> None:
     """Kept for the next round."""
-    insert(c, messages, id=event.message, session=event.session, by=event.by, text=event.text, created_at=entry.at)
+    begin(c, entry, messages, event.message, event)
 
 
 @on(ev.CheckInMade)
 def check_in_made(c: sa.Connection, entry: Entry, event: ev.CheckInMade) -> None:
     """A report of the night."""
-    fields = event.model_dump(mode="json", exclude={"kind"})
-    insert(c, check_ins, **fields, id=f"chk_{entry.seq}", created_at=entry.at)
+    begin(c, entry, check_ins, f"chk_{entry.seq}", event)
     adjust(c, sessions, {"id": event.session}, last_check_in_at=entry.at, last_moved_at=entry.at)
 
 
@@ -199,18 +175,7 @@ def round_called(c: sa.Connection, entry: Entry, event: ev.RoundCalled) -> None:
         next_round_at=None,
     )
     clear_timer(c, f"round:{event.session}")
-    insert(
-        c,
-        rounds,
-        id=f"{event.session}.{event.number}",
-        session=event.session,
-        number=event.number,
-        brain="",
-        summary="",
-        state="called",
-        error="",
-        created_at=entry.at,
-    )
+    begin(c, entry, rounds, f"{event.session}.{event.number}", event, number=event.number, state="called")
 
 
 @on(ev.RoundPlanned)
@@ -234,41 +199,14 @@ def round_ended(c: sa.Connection, entry: Entry, event: ev.RoundEnded) -> None:
 @on(ev.CouncilSpoke)
 def council_spoke(c: sa.Connection, entry: Entry, event: ev.CouncilSpoke) -> None:
     """Opinions and decision are kept."""
-    insert(
-        c,
-        deliberations,
-        id=event.act,
-        session=event.session,
-        round=event.number,
-        opinions=event.opinions,
-        decision=event.decision,
-        created_at=entry.at,
-    )
+    begin(c, entry, deliberations, event.act, event, round=event.number)
 
 
 @on(ev.ActJudged)
 def act_judged(c: sa.Connection, entry: Entry, event: ev.ActJudged) -> None:
     """A decision exists from here on, and must have one end."""
-    insert(
-        c,
-        acts,
-        id=event.act,
-        number=next_number(c, acts),
-        session=event.session,
-        round=event.number,
-        kind=event.proposal.kind,
-        about=event.proposal.about,
-        project=event.proposal.project,
-        proposal=event.proposal,
-        facts=event.facts,
-        verdict=event.verdict,
-        state="judged",
-        code=event.verdict.first.code,
-        text="",
-        result="",
-        judged_seq=entry.seq,
-        judged_at=entry.at,
-    )
+    judged = {"state": "judged", "code": event.verdict.first.code, "judged_seq": entry.seq, "judged_at": entry.at}
+    begin(c, entry, acts, event.act, event, event.proposal, about=event.proposal.about, round=event.number, **judged)
     counted = sa.update(sessions).where(sessions.c.id == event.session).values(decisions=sessions.c.decisions + 1)
     c.execute(counted)
 

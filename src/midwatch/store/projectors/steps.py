@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
-from midwatch.store.projectors.rows import adjust, insert
+from midwatch.store.projectors.rows import adjust, begin
 from midwatch.store.schema.tables import steps
 from midwatch.terms.jobs import Stage
 
@@ -48,19 +48,8 @@ def _begin(c: sa.Connection, entry: Entry, of: ev.JobClaimed | ev.JobPlanned) ->
     number = c.execute(sa.select(sa.func.count()).where(steps.c.job == of.job)).scalar_one() + 1
     # A plan that waits for approval is no attempt, but it is a step, and often the longest.
     claimed = {"stage": of.stage, "attempt": of.attempt, "worker": of.worker} if isinstance(of, ev.JobClaimed) else {}
-    insert(
-        c,
-        steps,
-        id=f"{of.job}.{number}",
-        number=number,
-        job=of.job,
-        **({"stage": Stage.APPROVE, "attempt": 1, "worker": ""} | claimed),
-        epoch=of.epoch,
-        state="running",
-        said="",
-        began_at=entry.at,
-        began_seq=entry.seq,
-    )
+    values = {"stage": Stage.APPROVE, "attempt": 1, "state": "running", "began_at": entry.at, "began_seq": entry.seq}
+    begin(c, entry, steps, f"{of.job}.{number}", job=of.job, epoch=of.epoch, number=number, **values | claimed)
 
 
 def _end(c: sa.Connection, entry: Entry, job: str, state: str, said: str = "") -> None:
