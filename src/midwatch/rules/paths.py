@@ -118,10 +118,6 @@ def _from_top(pattern: str) -> str:
     return pattern if _SPECIAL & set(pattern) else "/" + pattern.strip()
 
 
-def _is_rooted(pattern: str) -> bool:
-    return "/" in pattern.strip().rstrip("/")
-
-
 @lru_cache(maxsize=4096)
 def _expressions(pattern: str) -> tuple[re.Pattern[str], ...]:
     """Compile what a pattern means: as it is written, and with its brackets as letters."""
@@ -130,7 +126,7 @@ def _expressions(pattern: str) -> tuple[re.Pattern[str], ...]:
     parts = _parts(pattern)
     while len(parts) > 1 and parts[-1] == "**":
         del parts[-1]
-    text = ("/" if _is_rooted(pattern) else "") + "/".join(parts)
+    text = ("/" if ("/" in pattern.strip().rstrip("/")) else "") + "/".join(parts)
     written = "\\" + text if text.startswith("#") else text
     plain = re.sub(r"([\[\]])", r"\\\1", written)
     return tuple(found for one in dict.fromkeys((written, plain)) if (found := _compiled(one)))

@@ -25,13 +25,9 @@ def preflight_checked(c: sa.Connection, entry: Entry, event: ev.PreflightChecked
     found = row(c, preflights, event.preflight)
     if found["state"] != PreflightState.RUNNING.value:
         raise Stale("This preflight is over.", hint="Look at the newest one.")
-    begin(c, entry, preflight_lines, line_id(event.preflight, event.what, event.subject), event)
+    begin(c, entry, preflight_lines, f"{event.preflight}.{event.what}.{event.subject}", event)
     look, bad = (found[state.value] + (event.state is state) for state in (LineState.LOOK, LineState.BAD))
     change(c, preflights, {"id": event.preflight}, look=look, bad=bad)
-
-
-def line_id(preflight: str, what: str, subject: str) -> str:
-    return f"{preflight}.{what}.{subject}"
 
 
 @on(ev.PreflightEnded)

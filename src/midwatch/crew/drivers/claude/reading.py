@@ -129,7 +129,7 @@ class ClaudeReader:
         event = message["event"]
         name = str(message.get("api_message_id", ""))
         if event["type"] == "message_start":
-            self._counts[name] = _tokens(event["message"]["usage"])
+            self._counts[name] = Tokens(**_kinds(event["message"]["usage"]))
         elif event["type"] == "message_delta":
             yield from self._count(name, event["usage"], turn=message.get("parent_tool_use_id") is None)
 
@@ -178,10 +178,6 @@ KINDS = {
 
 def _kinds(usage: Message) -> dict[str, int]:
     return {ours: usage[theirs] for ours, theirs in KINDS.items() if usage.get(theirs) is not None}
-
-
-def _tokens(usage: Message) -> Tokens:
-    return Tokens(**_kinds(usage))
 
 
 def _text(content: object) -> str:
