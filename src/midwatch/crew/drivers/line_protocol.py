@@ -4,16 +4,29 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Coroutine, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any
 
 from midwatch.ports.agent import AgentBrief, Decide, Tell
-from midwatch.ports.room import Talk
-from midwatch.terms.agents import AgentEvent, Decision
+from midwatch.ports.room import ProgramEnd, Talk
+from midwatch.terms.agents import AgentEvent, Decision, Outcome, Said
 
 UNDECIDED = "This call could not be decided, so it is denied. Continue without it, or say what you need it for."
 UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
 ENOUGH = Decision(allowed=False, why="It reached its turn limit.")
+
+Message = Mapping[str, Any]
+Events = Iterable[AgentEvent]
+
+STATUSES = {
+    401: (Outcome.AUTH, "The provider did not accept the credential."),
+    402: (Outcome.BUDGET, "The budget of this job is used up."),
+    403: (Outcome.AUTH, "The provider does not allow this request with this credential."),
+    404: (Outcome.FAILED, "The provider does not know this model, or does not offer it with this credential."),
+    429: (Outcome.LIMIT, "The provider is limiting requests."),
+}
+"""What a provider's status means for a run."""
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +47,47 @@ def parsed(said: bytes) -> dict[str, Any] | None:
 def shortened(text: str, most: int = 500) -> str:
     """Cut a text to what fits into an event; the whole of it stays in the log."""
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def without_a_result(left: ProgramEnd, refused: str | None = None) -> tuple[Outcome, str]:
+    """Say how a run ended that reported no result; `refused` says why it did not start."""
+    if refused is not None:
+        return Outcome.FAILED, f"It did not start: {shortened(refused, 300)}"
+    if left.stopped:
+        return Outcome.CANCELLED, "It was stopped."
+    last = [shortened(said, 300) for said in left.tail.strip().splitlines()[-1:]]
+    return Outcome.CRASHED, " ".join((f"It ended without a result: {left.sentence}", *last))
+
+
+class LineReader(ABC):
+    """Reads what a program writes; unknown messages are ignored, broken lines reported once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._complained = False
+
+    @abstractmethod
+    def events(self, message: Message) -> Events:
+        """Return what happened by one message."""
+
+    def message(self, said: bytes) -> tuple[Message, list[AgentEvent]]:
+        """Read a line: the message, empty if it is none, and the events in it."""
+        if not said.strip():
+            return {}, []
+        message = parsed(said)
+        if message is None:
+            return {}, self._complain(said)
+        try:
+            return message, list(self.events(message))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return message, self._complain(said)
+
+    def _complain(self, said: bytes) -> list[AgentEvent]:
+        if self._complained:
+            return []
+        self._complained = True
+        text = shortened(said.decode(errors="replace").strip(), 200)
+        return [Said(text=f"(It wrote something outside its protocol; the log has all of it.) {text}")]
 
 
 async def decided(decide: Decide, tool: str, given: Mapping[str, Any]) -> Decision:

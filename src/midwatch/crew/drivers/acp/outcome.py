@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.drivers.acp.reading import AcpReader
-from midwatch.crew.drivers.line_protocol import shortened
+from midwatch.crew.drivers.line_protocol import shortened, without_a_result
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import shape
 from midwatch.ports.agent import AgentBrief
@@ -35,7 +35,7 @@ WORDS = {
 def judge(reader: AcpReader, brief: AgentBrief, left: ProgramEnd, reasons: list[str]) -> RunEnded:
     structured = None
     if not reader.results:
-        outcome, why = _without_a_word(reader, left)
+        outcome, why = without_a_result(left, reader.refused)
     else:
         outcome, why = _judged(reader.results[-1])
     if outcome is Outcome.OK and reader.unheard:
@@ -46,15 +46,6 @@ def judge(reader: AcpReader, brief: AgentBrief, left: ProgramEnd, reasons: list[
         if structured is None:
             outcome, why = Outcome.FAILED, "The agent finished without an answer in the required JSON form."
     return RunEnded(outcome=outcome, why=why, conversation=reader.conversation, structured=structured)
-
-
-def _without_a_word(reader: AcpReader, left: ProgramEnd) -> tuple[Outcome, str]:
-    if reader.refused is not None:
-        return Outcome.FAILED, f"It did not start: {shortened(reader.refused, 300)}"
-    if left.stopped:
-        return Outcome.CANCELLED, "It was stopped."
-    last = [shortened(line, 300) for line in left.tail.strip().splitlines()[-1:]]
-    return Outcome.CRASHED, " ".join((f"It ended without a result: {left.sentence}", *last))
 
 
 def _judged(result: Mapping[str, Any]) -> tuple[Outcome, str]:

@@ -1,24 +1,21 @@
 """Turns an ACP agent's output, line by line, into events; unknown messages are ignored."""
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from midwatch.crew.drivers.acp.calls import Call, calls, merged, unknown
-from midwatch.crew.drivers.line_protocol import parsed, shortened
+from midwatch.crew.drivers.line_protocol import Events, LineReader, Message, shortened
 from midwatch.crew.drivers.rpc import content
-from midwatch.terms.agents import AgentEvent, Counted, RunBegan, Said, Tokens, ToolEnded, ToolRequested, TurnEnded
-
-Message = Mapping[str, Any]
-Events = Iterable[AgentEvent]
+from midwatch.terms.agents import Counted, RunBegan, Said, Tokens, ToolEnded, ToolRequested, TurnEnded
 
 BEGIN, SIGN_IN, SESSION, PROMPT = 1, 2, 3, 10
 """The ids of our requests; prompts count up from the last."""
 
 
-class AcpReader:
+class AcpReader(LineReader):
     """Reads one run; keeps what later lines refer to."""
 
     def __init__(self, folder: str, model: str, conversation: str) -> None:
+        super().__init__()
         self.conversation = conversation
         self.able: Message = {}
         self.begun = False
@@ -44,28 +41,16 @@ class AcpReader:
         self._speaking = ""
         self._tokens = Tokens()
         self._usd: float | None = None
-        self._complained = False
         self._busy = self._worked = False
         self._calls: dict[str, dict[str, Any]] = {}
         self._requested: set[str] = set()
         self._asked: set[str] = set()
         self._over: set[str] = set()
 
-    def message(self, said: bytes) -> tuple[Message, list[AgentEvent]]:
-        """Read a line: the message, empty if it is none, and the events in it."""
-        if not said.strip():
-            return {}, []
-        message = parsed(said)
-        if message is None:
-            return {}, self._complain(said)
-        try:
-            if "method" not in message:
-                return message, list(self._answer(message))
-            if message["method"] == "session/update" and self.live:
-                return message, list(self._update(message["params"]["update"]))
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return message, self._complain(said)
-        return message, []
+    def events(self, message: Message) -> Events:
+        if "method" not in message:
+            return self._answer(message)
+        return self._update(message["params"]["update"]) if message["method"] == "session/update" and self.live else ()
 
     def wants(self, about: Message) -> tuple[str, list[Call]]:
         """Return which call a question is about, and what it would do."""
@@ -87,13 +72,6 @@ class AcpReader:
             given = {"calls": [{"tool": name, **about} for name, about in found]}
         yield from self._pause()
         yield ToolRequested(call=call, tool=tool, input=dict(given))
-
-    def _complain(self, said: bytes) -> list[AgentEvent]:
-        if self._complained:
-            return []
-        self._complained = True
-        text = shortened(said.decode(errors="replace").strip(), 200)
-        return [Said(text=f"(It wrote something outside its protocol; the log has all of it.) {text}")]
 
     def _answer(self, message: Message) -> Events:
         number, result, error = message.get("id"), content(message, "result"), message.get("error")

@@ -4,17 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.drivers.claude.reading import ClaudeReader
-from midwatch.crew.drivers.line_protocol import shortened
+from midwatch.crew.drivers.line_protocol import STATUSES, shortened, without_a_result
 from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import ProgramEnd
 from midwatch.terms.agents import Outcome, RunEnded
 
-STATUSES = {
-    401: (Outcome.AUTH, "The provider did not accept the credential."),
-    402: (Outcome.BUDGET, "The budget of this job is used up."),
-    403: (Outcome.AUTH, "The provider does not allow this request with this credential."),
-    404: (Outcome.FAILED, "The provider does not know this model, or does not offer it with this credential."),
-    429: (Outcome.LIMIT, "The provider is limiting requests."),
+PROVIDER = STATUSES | {
     500: (Outcome.NETWORK, "The provider reported an internal error."),
     529: (Outcome.NETWORK, "The provider was overloaded."),
 }
@@ -27,7 +22,8 @@ REASONS = {
 def judge(reader: ClaudeReader, brief: AgentBrief, left: ProgramEnd) -> RunEnded:
     result = reader.result
     if result is None:
-        return _without_a_word(reader, left)
+        outcome, why = without_a_result(left)
+        return RunEnded(outcome=outcome, why=why, conversation=reader.conversation)
     outcome, why = _judged(result, reader, brief)
     if left.stopped and outcome is not Outcome.OK:
         outcome, why = Outcome.CANCELLED, "It was stopped."
@@ -40,14 +36,6 @@ def judge(reader: ClaudeReader, brief: AgentBrief, left: ProgramEnd) -> RunEnded
         structured=shape if isinstance(shape, dict) else None,
         resets_at=limit.resets_at if limit else None,
     )
-
-
-def _without_a_word(reader: ClaudeReader, left: ProgramEnd) -> RunEnded:
-    if left.stopped:
-        return RunEnded(outcome=Outcome.CANCELLED, why="It was stopped.", conversation=reader.conversation)
-    last = left.tail.strip().splitlines()[-1:]
-    why = " ".join((f"It ended without a result: {left.sentence}", *(shortened(line, 300) for line in last)))
-    return RunEnded(outcome=Outcome.CRASHED, why=why, conversation=reader.conversation)
 
 
 def _judged(result: Mapping[str, Any], reader: ClaudeReader, brief: AgentBrief) -> tuple[Outcome, str]:
@@ -81,8 +69,8 @@ def _provider(result: Mapping[str, Any], reader: ClaudeReader, said: str) -> tup
         return Outcome.AUTH, "The provider says that the credit balance is too low."
     if not isinstance(status, int):
         return Outcome.NETWORK, said or "The provider could not be reached."
-    if status in STATUSES:
-        outcome, why = STATUSES[status]
+    if status in PROVIDER:
+        outcome, why = PROVIDER[status]
     else:
         outcome = Outcome.NETWORK if status >= 500 else Outcome.FAILED
         why = f"The provider answered with status {status}."

@@ -1,10 +1,10 @@
 """Turns Claude Code's output, line by line, into events; unknown lines are ignored, broken ones reported once."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from midwatch.crew.drivers.line_protocol import parsed, shortened
+from midwatch.crew.drivers.line_protocol import Events, LineReader, Message, shortened
 from midwatch.terms.agents import (
     AgentEvent,
     Counted,
@@ -21,14 +21,12 @@ from midwatch.terms.agents import (
 HANDOVER = "StructuredOutput"
 """Its own tool for returning an answer in the required form; it changes nothing."""
 
-Message = Mapping[str, Any]
-Events = Iterable[AgentEvent]
 
-
-class ClaudeReader:
+class ClaudeReader(LineReader):
     """Reads one run; keeps what later lines refer to."""
 
     def __init__(self, *, shaped: bool) -> None:
+        super().__init__()
         self.conversation = ""
         self.result: Message | None = None
         """Its last result; there may be several, and none after it got another message."""
@@ -37,7 +35,6 @@ class ClaudeReader:
         """The last limit that was used up."""
         self._shaped = shaped
         self._began = False
-        self._complained = False
         self._turns = 0
         self._counts: dict[str, Tokens] = {}
         self._wanted: dict[str, ToolRequested] = {}
@@ -56,18 +53,9 @@ class ClaudeReader:
         """Whether this tool only returns the answer we asked for."""
         return self._shaped and tool == HANDOVER
 
-    def message(self, said: bytes) -> tuple[Message, list[AgentEvent]]:
-        """Read a line: the message, empty if it is none, and the events in it."""
-        if not said.strip():
-            return {}, []
-        message = parsed(said)
-        if message is None:
-            return {}, self._complain(said)
+    def events(self, message: Message) -> Events:
         read = self._kinds.get(str(message.get("type")))
-        try:
-            return message, list(read(message)) if read else []
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return message, self._complain(said)
+        return read(message) if read else ()
 
     def asked(self, call: str, tool: str, given: dict[str, Any]) -> list[AgentEvent]:
         """Report once that it wants to use a tool, with exactly what would run."""
@@ -76,13 +64,6 @@ class ClaudeReader:
             return []
         self._requested.add(call)
         return [ToolRequested(call=call, tool=tool, input=given)]
-
-    def _complain(self, said: bytes) -> list[AgentEvent]:
-        if self._complained:
-            return []
-        self._complained = True
-        text = shortened(said.decode(errors="replace").strip(), 200)
-        return [Said(text=f"(It wrote something outside its protocol; the log has all of it.) {text}")]
 
     def _system(self, message: Message) -> Events:
         match message.get("subtype"):

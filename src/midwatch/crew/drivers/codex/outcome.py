@@ -5,20 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.drivers.codex.reading import CodexRun, status
-from midwatch.crew.drivers.line_protocol import shortened
+from midwatch.crew.drivers.line_protocol import STATUSES, shortened, without_a_result
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import shape
 from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import ProgramEnd
 from midwatch.terms.agents import Outcome, RunEnded
 
-STATUSES = {
-    401: (Outcome.AUTH, "The provider did not accept the credential."),
-    402: (Outcome.BUDGET, "The budget of this job is used up."),
-    403: (Outcome.AUTH, "The provider does not allow this request with this credential."),
-    404: (Outcome.FAILED, "The provider does not know this model, or does not offer it with this credential."),
-    429: (Outcome.LIMIT, "The provider is limiting requests."),
-}
 REASONS = {
     "usageLimitExceeded": (Outcome.LIMIT, "The usage limit is reached."),
     "rateLimitExceeded": (Outcome.LIMIT, "The provider is limiting requests."),
@@ -47,7 +40,7 @@ _STATUS = re.compile(r"\b(?:status:?|status code:?)\s*([45]\d\d)\b")
 def judge(reader: CodexRun, brief: AgentBrief, left: ProgramEnd, *, many_turns: bool = False) -> RunEnded:
     structured = None
     if reader.result is None:
-        outcome, why = _without_a_word(reader, left)
+        outcome, why = without_a_result(left, reader.refused)
     elif reader.result.get("status") == "interrupted":
         outcome, why = Outcome.CANCELLED, "It was stopped."
     else:
@@ -65,17 +58,6 @@ def judge(reader: CodexRun, brief: AgentBrief, left: ProgramEnd, *, many_turns: 
         conversation=reader.conversation or brief.conversation,
         structured=structured,
         resets_at=limit.resets_at if limit else None,
-    )
-
-
-def _without_a_word(reader: CodexRun, left: ProgramEnd) -> tuple[Outcome, str]:
-    if reader.refused is not None:
-        return Outcome.FAILED, f"It did not start: {shortened(reader.refused, 300)}"
-    if left.stopped:
-        return Outcome.CANCELLED, "It was stopped."
-    last = left.tail.strip().splitlines()[-1:]
-    return Outcome.CRASHED, " ".join(
-        (f"It ended without a result: {left.sentence}", *(shortened(x, 300) for x in last))
     )
 
 

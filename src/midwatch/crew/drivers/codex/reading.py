@@ -1,11 +1,10 @@
 """Turns the output of Codex's app server, line by line, into events; unknown messages are ignored."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 from midwatch.crew.drivers.codex.plain_reading import Call, readings, unwrapped
-from midwatch.crew.drivers.line_protocol import parsed, shortened
+from midwatch.crew.drivers.line_protocol import Events, LineReader, Message, shortened
 from midwatch.crew.drivers.rpc import content
 from midwatch.terms.agents import (
     AgentEvent,
@@ -19,9 +18,6 @@ from midwatch.terms.agents import (
     ToolRequested,
     TurnEnded,
 )
-
-Message = Mapping[str, Any]
-Events = Iterable[AgentEvent]
 
 BEGIN, THREAD, TURN = 1, 2, 3
 """The ids of our requests."""
@@ -45,7 +41,7 @@ class CodexRun:
         """Its last message."""
 
 
-class CodexReader(CodexRun):
+class CodexReader(LineReader, CodexRun):
     """Reads one run; keeps what later lines refer to."""
 
     def __init__(self) -> None:
@@ -59,7 +55,6 @@ class CodexReader(CodexRun):
         self._version = ""
         self._tokens = Tokens()
         self._retries = 0
-        self._complained = False
         self._items: dict[str, Message] = {}
         self._requested: set[str] = set()
         self._gauges: dict[str, LimitMet] = {}
@@ -73,22 +68,11 @@ class CodexReader(CodexRun):
             "turn/completed": self._over,
         }
 
-    def message(self, said: bytes) -> tuple[Message, list[AgentEvent]]:
-        """Read a line: the message, empty if it is none, and the events in it."""
-        if not said.strip():
-            return {}, []
-        message = parsed(said)
-        if message is None:
-            return {}, self._complain(said)
-        try:
-            if "method" not in message:
-                return message, list(self._answer(message))
-            if "id" in message:
-                return message, []
-            read = self._kinds.get(str(message["method"]))
-            return message, list(read(message["params"])) if read else []
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return message, self._complain(said)
+    def events(self, message: Message) -> Events:
+        if "method" not in message:
+            return self._answer(message)
+        read = self._kinds.get(str(message["method"])) if "id" not in message else None
+        return read(message["params"]) if read else ()
 
     def calls(self, item: str, asked: Message) -> list[Call]:
         """Return what an approval is about, as tool calls; empty if that is not exact."""
@@ -114,13 +98,6 @@ class CodexReader(CodexRun):
         if len(calls) > 1:
             given = {"calls": [{"tool": name, **about} for name, about in calls]}
         return [ToolRequested(call=item, tool=tool, input=dict(given))]
-
-    def _complain(self, said: bytes) -> list[AgentEvent]:
-        if self._complained:
-            return []
-        self._complained = True
-        text = shortened(said.decode(errors="replace").strip(), 200)
-        return [Said(text=f"(It wrote something outside its protocol; the log has all of it.) {text}")]
 
     def _answer(self, message: Message) -> Events:
         number, result = message.get("id"), content(message, "result")
