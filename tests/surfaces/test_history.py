@@ -21,8 +21,8 @@ from midwatch.views.entries.describe import describe
 from midwatch.views.entries.replay import rows
 from midwatch.views.entries.tags import Tag
 from midwatch.views.entries.why import why
-from midwatch.views.text.names import names_after
 from tests.nights.house import a_house, orders, sample_repository
+from tests.views.learned_names import names_after
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 GIVEN = Review(usefulness=4, trust=4, brevity=4)

@@ -16,8 +16,9 @@ from midwatch.terms.projects import Project
 from midwatch.terms.trust import GateOutcome, Reason, Verdict
 from midwatch.views.entries import causes, tags
 from midwatch.views.entries.describe import describe, phase_of, sse_type, tags_of
-from midwatch.views.text.names import Names, introduce
+from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, harmless
+from tests.views.learned_names import introduce
 from tests.views.strategies import EVENING, HOSTILE, KINDS, events_of, words
 
 RELAXED = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -15,7 +15,7 @@ from midwatch.terms.records import AskRow, JobRow
 from midwatch.views.pages.live import feed_rows, job_shown
 from midwatch.views.pages.night_picture import IDLE, NightPicture, Span, in_words, night_picture
 from midwatch.views.pages.open_asks import asks_shown, silence_parts
-from midwatch.views.text.names import names_after
+from tests.views.learned_names import names_after
 from tests.views.strategies import as_entries, journals
 
 DUSK = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)

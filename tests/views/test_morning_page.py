@@ -19,8 +19,9 @@ from midwatch.terms.report import FlagKind, Given, Review, ReviewOutcome
 from midwatch.terms.trust import Level
 from midwatch.views.pages.morning_items import NightRows, checks
 from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, review_of, verdict
-from midwatch.views.text.names import Names, names_after
+from midwatch.views.text.names import Names
 from tests.nights.house import FAULTS, a_house, orders, sample_repository
+from tests.views.learned_names import names_after
 
 Night = tuple[NightRows, tuple[Entry, ...]]
 pytestmark = pytest.mark.slow  # a whole real night stands behind each of them

@@ -12,8 +12,9 @@ from midwatch.journal.events.session import ActEnded, ActJudged, AskAnswered, As
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.sse import PING, connected, session_of, streamed
 from midwatch.views.entries.tags import sse_type
-from midwatch.views.text.names import Names, introduce
+from midwatch.views.text.names import Names
 from tests.journal.samples import KINDS, sample
+from tests.views.learned_names import introduce
 from tests.views.strategies import as_entries, journals
 
 ALWAYS = {"type", "seq", "at", "kind", "phase", "actor", "because", "text", "session"}

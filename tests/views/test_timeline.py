@@ -11,7 +11,8 @@ from midwatch.journal.events.session import RoundCalled, SessionResumed
 from midwatch.views.entries.causes import Threads
 from midwatch.views.entries.replay import Gap, Row, rows
 from midwatch.views.entries.why import Explanation, why, why_recommendation
-from midwatch.views.text.names import Names, names_after
+from midwatch.views.text.names import Names
+from tests.views.learned_names import names_after
 from tests.views.strategies import as_entries, journals
 
 

@@ -69,7 +69,6 @@ if TYPE_CHECKING:  # importing it imports DBOS; a reader needs no engine
 log = logging.getLogger(__name__)
 GATHER_SECONDS = 0.1
 """How late a worker may see another's entry: reading each one by itself would halve what a worker can record."""
-REST_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)

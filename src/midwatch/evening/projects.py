@@ -7,34 +7,13 @@ from pydantic import JsonValue
 
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.evening.roles import Evening
-from midwatch.journal.events.projects import (
-    GoalClosed,
-    GoalSet,
-    LevelChanged,
-    ProjectAdded,
-    ProjectChanged,
-    ProjectRemoved,
-    SettingsApplied,
-    SettingsDiscarded,
-    SettingsProposed,
-    WorkAdded,
-    WorkChanged,
-)
+from midwatch.journal.events import projects as ev
 from midwatch.ports.journal import Records
 from midwatch.rules.checks.discovery import FOUND, NONE
 from midwatch.rules.gate.levels import Price, TrackRecord, may_set
 from midwatch.settings import Settings, check_changes, refuse_foreign
+from midwatch.terms import records as rec
 from midwatch.terms.projects import Flag, Horizon, Project, WorkStatus, name_of
-from midwatch.terms.records import (
-    EvaluationRow,
-    GoalRow,
-    ProjectRow,
-    RoundRow,
-    SessionRow,
-    SettingsRow,
-    StandingRow,
-    WorkRow,
-)
 from midwatch.terms.report import FlagKind
 from midwatch.terms.trust import Level
 
@@ -51,7 +30,7 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
     checks: tuple[str, ...] = (),
     setup: str = "",
     forge: str = "",
-) -> ProjectRow:
+) -> rec.ProjectRow:
     """Add a repository as a project; without a forge, its address decides."""
     facts = await evening.inspector.inspect(path)
     refuse_foreign(evening.loaded().settings, forge, facts.path)
@@ -70,8 +49,8 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
         setup=_one_line(setup),
         forge=forge,
     )
-    await evening.journal.record(ProjectAdded(project=project), actor=by)
-    return await evening.records.get(ProjectRow, project.id)
+    await evening.journal.record(ev.ProjectAdded(project=project), actor=by)
+    return await evening.records.get(rec.ProjectRow, project.id)
 
 
 async def change_project(  # noqa: PLR0913 - each is one plain fact about one project
@@ -84,17 +63,17 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     setup: str | None = None,
     priority: int | None = None,
     forge: str | None = None,
-) -> ProjectRow:
+) -> rec.ProjectRow:
     """Change what was given; an empty setup removes it, an empty forge lets the address decide."""
-    row = await evening.records.get(ProjectRow, name)
+    row = await evening.records.get(rec.ProjectRow, name)
     refuse_foreign(evening.loaded().settings, forge or "", row.path)
     command = None if setup is None else _one_line(setup)
     named = None if checks is None else _named_checks(checks)
-    changed = ProjectChanged(
+    changed = ev.ProjectChanged(
         project=row.id, purpose=purpose, checks=named, priority=priority, setup=command, forge=forge
     )
     await evening.journal.record(changed, actor=by)
-    return await evening.records.get(ProjectRow, row.id)
+    return await evening.records.get(rec.ProjectRow, row.id)
 
 
 def _named_checks(checks: tuple[str, ...]) -> tuple[str, ...]:
@@ -114,51 +93,51 @@ def _one_line(setup: str) -> str:
     return command
 
 
-async def flag_project(evening: Evening, name: str, flag: Flag, *, on: bool, by: str) -> ProjectRow:
+async def flag_project(evening: Evening, name: str, flag: Flag, *, on: bool, by: str) -> rec.ProjectRow:
     """Set a flag on a project, or clear it."""
-    row = await evening.records.get(ProjectRow, name)
+    row = await evening.records.get(rec.ProjectRow, name)
     others = tuple(one for one in row.flags if one is not flag)
     flags = (*others, flag) if on else others
-    await evening.journal.record(ProjectChanged(project=row.id, flags=flags), actor=by)
-    return await evening.records.get(ProjectRow, row.id)
+    await evening.journal.record(ev.ProjectChanged(project=row.id, flags=flags), actor=by)
+    return await evening.records.get(rec.ProjectRow, row.id)
 
 
-async def remove_project(evening: Evening, name: str, *, by: str) -> ProjectRow:
+async def remove_project(evening: Evening, name: str, *, by: str) -> rec.ProjectRow:
     """Remove a project."""
-    row = await evening.records.get(ProjectRow, name)
-    await evening.journal.record(ProjectRemoved(project=row.id), actor=by)
+    row = await evening.records.get(rec.ProjectRow, name)
+    await evening.journal.record(ev.ProjectRemoved(project=row.id), actor=by)
     return row
 
 
 async def set_goal(
     evening: Evening, project: str, statement: str, *, by: str, horizon: Horizon = Horizon.SHORT, goal: str = ""
-) -> GoalRow:
+) -> rec.GoalRow:
     """Set a goal, or its next version."""
-    row = await evening.records.get(ProjectRow, project)
+    row = await evening.records.get(rec.ProjectRow, project)
     if not statement.strip():
         raise Misuse("A goal needs a statement.", hint='midwatch goal set PROJECT "Fewer warnings"')
     former = await _goal(evening, goal) if goal else None
     if former is not None and former.project != row.id:
         raise Misuse("That goal belongs to another project.", hint="List them: midwatch goal")
     name = former.goal if former is not None else evening.ids.new("goal")
-    stated = GoalSet(goal=name, project=row.id, horizon=horizon, statement=statement)
+    stated = ev.GoalSet(goal=name, project=row.id, horizon=horizon, statement=statement)
     await evening.journal.record(stated, actor=by)
-    return (await evening.records.find(GoalRow, goal=name, current=True))[0]
+    return (await evening.records.find(rec.GoalRow, goal=name, current=True))[0]
 
 
-async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> GoalRow:
+async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> rec.GoalRow:
     """Close a goal as reached or dropped."""
     row = await _goal(evening, goal)
     if row.status != "open":
         raise Refused(f"The goal is {row.status} already.", hint="List them: midwatch goal")
-    closed = GoalClosed(goal=row.goal, status="reached" if reached else "dropped")
+    closed = ev.GoalClosed(goal=row.goal, status="reached" if reached else "dropped")
     await evening.journal.record(closed, actor=by)
     return row
 
 
-async def _goal(evening: Evening, goal: str) -> GoalRow:
+async def _goal(evening: Evening, goal: str) -> rec.GoalRow:
     """Find a goal by its statement or its id."""
-    goals = await evening.records.find(GoalRow, current=True)
+    goals = await evening.records.find(rec.GoalRow, current=True)
     found = [row for row in goals if row.goal == goal.split(".", maxsplit=1)[0] or row.statement == goal]
     if not found:
         raise Unknown(f"There is no goal {goal!r}.", hint="List them: midwatch goal")
@@ -167,47 +146,51 @@ async def _goal(evening: Evening, goal: str) -> GoalRow:
     return found[0]
 
 
-async def add_work(evening: Evening, project: str, title: str, *, by: str, priority: int = 3) -> WorkRow:
+async def add_work(evening: Evening, project: str, title: str, *, by: str, priority: int = 3) -> rec.WorkRow:
     """Add a work item."""
-    row = await evening.records.get(ProjectRow, project)
-    added = WorkAdded(item=evening.ids.new("work"), project=row.id, title=title, priority=priority)
+    row = await evening.records.get(rec.ProjectRow, project)
+    added = ev.WorkAdded(item=evening.ids.new("work"), project=row.id, title=title, priority=priority)
     await evening.journal.record(added, actor=by)
-    return await evening.records.get(WorkRow, added.item)
+    return await evening.records.get(rec.WorkRow, added.item)
 
 
 async def move_work(
     evening: Evening, item: str, *, by: str, status: WorkStatus | None = None, next_step: str | None = None
-) -> WorkRow:
+) -> rec.WorkRow:
     """Change a work item."""
-    row = await evening.records.get(WorkRow, item)
-    await evening.journal.record(WorkChanged(item=row.id, status=status, next_step=next_step, why=f"by {by}"), actor=by)
-    return await evening.records.get(WorkRow, row.id)
+    row = await evening.records.get(rec.WorkRow, item)
+    await evening.journal.record(
+        ev.WorkChanged(item=row.id, status=status, next_step=next_step, why=f"by {by}"), actor=by
+    )
+    return await evening.records.get(rec.WorkRow, row.id)
 
 
-async def propose_settings(evening: Evening, changes: dict[str, JsonValue], *, by: str, note: str = "") -> SettingsRow:
+async def propose_settings(
+    evening: Evening, changes: dict[str, JsonValue], *, by: str, note: str = ""
+) -> rec.SettingsRow:
     """Record a proposed change of settings without applying it."""
     check_changes(changes)
-    proposed = SettingsProposed(proposal=evening.ids.new("set"), changes=changes, note=note)
+    proposed = ev.SettingsProposed(proposal=evening.ids.new("set"), changes=changes, note=note)
     await evening.journal.record(proposed, actor=by)
-    return await evening.records.get(SettingsRow, proposed.proposal)
+    return await evening.records.get(rec.SettingsRow, proposed.proposal)
 
 
-async def apply_settings(evening: Evening, name: str, *, by: str) -> SettingsRow:
+async def apply_settings(evening: Evening, name: str, *, by: str) -> rec.SettingsRow:
     """Apply a proposal."""
     row = await _open_proposal(evening, name)
     check_changes(row.changes)
-    await evening.journal.record(SettingsApplied(proposal=row.id), actor=by)
-    return await evening.records.get(SettingsRow, row.id)
+    await evening.journal.record(ev.SettingsApplied(proposal=row.id), actor=by)
+    return await evening.records.get(rec.SettingsRow, row.id)
 
 
 async def discard_settings(evening: Evening, name: str, *, by: str) -> None:
     """Discard a proposal."""
     row = await _open_proposal(evening, name)
-    await evening.journal.record(SettingsDiscarded(proposal=row.id), actor=by)
+    await evening.journal.record(ev.SettingsDiscarded(proposal=row.id), actor=by)
 
 
-async def _open_proposal(evening: Evening, name: str) -> SettingsRow:
-    row = await evening.records.get(SettingsRow, name)
+async def _open_proposal(evening: Evening, name: str) -> rec.SettingsRow:
+    row = await evening.records.get(rec.SettingsRow, name)
     if row.state != "proposed":
         raise Refused(f"Proposal {row.number} is {row.state} already.", hint="List them: midwatch settings proposals")
     return row
@@ -215,7 +198,7 @@ async def _open_proposal(evening: Evening, name: str) -> SettingsRow:
 
 async def current_level(records: Records, settings: Settings) -> Level:
     """Return the level in force; until one is set, the settings' level."""
-    standing = await records.find(StandingRow)
+    standing = await records.find(rec.StandingRow)
     return standing[0].level if standing else settings.gate.level
 
 
@@ -232,19 +215,19 @@ async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = 
             hint=f"Override it with a reason: midwatch level {wanted.value} --force --reason '...'",
             because=tuple(one.text for one in verdict.reasons),
         )
-    changed = LevelChanged(level=wanted, previous=current, forced=verdict.forced, reason=reason)
+    changed = ev.LevelChanged(level=wanted, previous=current, forced=verdict.forced, reason=reason)
     await evening.journal.record(changed, actor=by)
     return wanted
 
 
 async def track_record(records: Records) -> TrackRecord:
     """Count the rounds and nights that the rule for levels asks for."""
-    sessions = await records.find(SessionRow, ad_hoc=False)
+    sessions = await records.find(rec.SessionRow, ad_hoc=False)
     observed = {row.id for row in sessions if row.level is Level.OBSERVE}
-    rounds = [row for row in await records.find(RoundRow, state="ended") if row.session in observed]
+    rounds = [row for row in await records.find(rec.RoundRow, state="ended") if row.session in observed]
     clean = 0
     for session in reversed([row for row in sessions if row.started_at]):
-        flags = [flag for row in await records.find(EvaluationRow, session=session.id) for flag in row.flags]
+        flags = [flag for row in await records.find(rec.EvaluationRow, session=session.id) for flag in row.flags]
         if FlagKind.UNSAFE.value in flags:
             break
         clean += 1

@@ -10,16 +10,9 @@ from midwatch.evening.projects import current_level
 from midwatch.evening.roles import Evening
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
+from midwatch.journal.events import session as ev
 from midwatch.journal.events.morning import ReviewTimedOut
 from midwatch.journal.events.projects import LevelChanged, WorkAdded
-from midwatch.journal.events.session import (
-    OrderedItem,
-    OrdersChanged,
-    OrdersSigned,
-    SessionEnded,
-    SessionOpened,
-    SessionStarted,
-)
 from midwatch.ports.journal import Records
 from midwatch.rules.paths import require_patterns
 from midwatch.settings import session_limits
@@ -49,10 +42,10 @@ async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") 
     orders = _limited(evening, orders)
     open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
     if open_drafts and not open_drafts[-1].signed_by:
-        changed = OrdersChanged(session=open_drafts[-1].id, orders=orders)
+        changed = ev.OrdersChanged(session=open_drafts[-1].id, orders=orders)
         await evening.journal.record(changed, actor=by)
         return await evening.records.get(SessionRow, open_drafts[-1].id)
-    opened = SessionOpened(session=evening.ids.new("ses"), orders=orders, source=source)
+    opened = ev.SessionOpened(session=evening.ids.new("ses"), orders=orders, source=source)
     await evening.journal.record(opened, actor=by)
     return await evening.records.get(SessionRow, opened.session)
 
@@ -120,20 +113,25 @@ async def _events(
         *(
             event
             for one in earlier
-            for event in (ReviewTimedOut(session=one.id), SessionEnded(session=one.id, reason="the next night began"))
+            for event in (
+                ReviewTimedOut(session=one.id),
+                ev.SessionEnded(session=one.id, reason="the next night began"),
+            )
         ),
         *added,
-        OrdersSigned(session=session.id, orders_hash=signed, by=by, preflight=known[-1].id if known else ""),
+        ev.OrdersSigned(session=session.id, orders_hash=signed, by=by, preflight=known[-1].id if known else ""),
         LevelChanged(level=orders.level, previous=before, forced=True, reason="signed orders"),
-        SessionStarted(session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories),
+        ev.SessionStarted(
+            session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories
+        ),
     ]
 
 
 async def _items(
     evening: Evening, orders: Orders, projects: tuple[ProjectRow, ...]
-) -> tuple[tuple[OrderedItem, ...], list[Event]]:
+) -> tuple[tuple[ev.OrderedItem, ...], list[Event]]:
     """Match every order with a work item: an existing one, by number or title, or a new one."""
-    items: list[OrderedItem] = []
+    items: list[ev.OrderedItem] = []
     added: list[Event] = []
     for ordered, project in zip(orders.pieces(), projects, strict=True):
         known = [
@@ -147,7 +145,7 @@ async def _items(
         name = row.id if row else evening.ids.new("work")
         if row is None:
             added.append(WorkAdded(item=name, project=project.id, title=title, next_step="ordered for tonight"))
-        items.append(OrderedItem(work_item=name, project=project.id, title=title))
+        items.append(ev.OrderedItem(work_item=name, project=project.id, title=title))
     return tuple(items), added
 
 

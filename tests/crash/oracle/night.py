@@ -28,10 +28,10 @@ from midwatch.journal.events.workshop import WorkshopEvent
 from midwatch.terms.projects import SessionState
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.groups import Receipts, Reviewing
-from midwatch.views.text.names import introduce
 from tests.crash.oracle import night_course, night_jobs, night_told
 from tests.crash.oracle.alike import normalised
 from tests.crash.oracle.seen import LastSeen, NightView, altered, changed
+from tests.views.learned_names import introduce
 
 __all__ = ["NightView", "apply", "normalised", "start"]
 

@@ -49,7 +49,7 @@ from tests.crash.oracle.seen import (
 def happened(view: NightView, entry: Entry, event: SessionEvent) -> NightView:
     """Let an event of a session happen; one of another session than the newest changes nothing."""
     if isinstance(event, SessionOpened) and not event.ad_hoc:  # a command stands beside the night
-        names = view.names.projects_only()
+        names = view.names
         night = f"night {names.count('night')}"
         names = names.model_copy(update={"things": {event.session: night}})
         fresh = NightView(names=names, session=event.session, number=names.count("night"), state=SessionState.BRIEFING)

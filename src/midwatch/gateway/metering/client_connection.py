@@ -18,8 +18,6 @@ LARGEST_HEAD: Final = 32_768
 MOST_FIELDS: Final = 100
 MOST_EARLY: Final = 65_536
 
-Fields = list[tuple[str, str]]
-
 
 class ClientHungUp(Exception):
     """The job closed the connection."""

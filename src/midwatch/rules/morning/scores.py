@@ -7,7 +7,7 @@ from typing import Final
 
 from midwatch.terms.acts import WAITING, ActKind
 from midwatch.terms.english import reason
-from midwatch.terms.report import Claim, Evidence, EvidenceKind, FlagKind, Recommendation, ReviewOutcome, ScoreParts
+from midwatch.terms.report import Claim, Evidence, FlagKind, Recommendation, ReviewOutcome, ScoreParts
 from midwatch.terms.trust import Reason
 
 OUTCOME_WORTH: Final = {
@@ -33,7 +33,6 @@ class SourceRank(StrEnum):
 
 
 _RANK_QUALITY: Final = {SourceRank.PRIMARY: 0.9, SourceRank.SECONDARY: 0.6, SourceRank.UNKNOWN: 0.3}
-_CAN_BE_PRIMARY: Final = frozenset({EvidenceKind.REPO, EvidenceKind.BENCHMARK, EvidenceKind.DOC})
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def fuel_read(c: sa.Connection, entry: Entry, event: ev.FuelRead) -> None:
         insert(c, fuel, id=name, **values)
 
 
-for _kind in (ev.ToolCallDecided, ev.AgentLimited):
+for _kind in (ev.ToolCallDecided, ev.AgentLimited, workshop_events.ProcessOrphaned, workshop_events.CheckoutRemoved):
     on(_kind)(only_written)
 
 
@@ -78,10 +78,6 @@ def connection_seen(c: sa.Connection, entry: Entry, event: workshop_events.Conne
 def setup_finished(c: sa.Connection, _: Entry, event: workshop_events.SetupFinished) -> None:
     """Every room of the job gets the result."""
     by_epoch(c, event.job, event.epoch, setup_key=event.fingerprint)
-
-
-for _kind in (workshop_events.ProcessOrphaned, workshop_events.CheckoutRemoved):
-    on(_kind)(only_written)
 
 
 @on(signal_events.SignalSeen)

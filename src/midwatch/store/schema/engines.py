@@ -121,9 +121,7 @@ def write_turns(url: str) -> WriteTurns:
     return _turns.setdefault(sqlite_path(url), WriteTurns())
 
 
-def _driver(url: str, *, sync: bool) -> str:
-    if is_sqlite(url):
-        return url if sync else url.replace("sqlite://", "sqlite+aiosqlite://", 1)
+def _driver(url: str) -> str:
     return url.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
@@ -140,7 +138,7 @@ def open_writer(url: str) -> sa.Engine:
         return engine
     # No ping before each use, which costs a round trip: the writer repeats work after a lost connection.
     engine = sa.create_engine(
-        _driver(url, sync=True),
+        _driver(url),
         pool_size=1,
         max_overflow=0,
         isolation_level="AUTOCOMMIT",  # the driver never begins by itself; the listener below does
@@ -172,15 +170,13 @@ def open_lease_writer(url: str) -> "AsyncEngine":
     """Open PostgreSQL for what is written beside the journal: a heartbeat never waits for the append lock."""
     from sqlalchemy.ext.asyncio import create_async_engine  # noqa: PLC0415  as above
 
-    return create_async_engine(
-        _driver(url, sync=False), pool_size=2, pool_pre_ping=True, connect_args={"options": POSTGRES_LIMITS}
-    )
+    return create_async_engine(_driver(url), pool_size=2, pool_pre_ping=True, connect_args={"options": POSTGRES_LIMITS})
 
 
 def open_sync_writer(url: str) -> sa.Engine:
     """Open the same for migrations and rebuilds, which are quicker without a loop."""
     if not is_sqlite(url):
-        return sa.create_engine(_driver(url, sync=True), pool_pre_ping=True)
+        return sa.create_engine(_driver(url), pool_pre_ping=True)
     engine = sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args={"factory": TurnConnection})
     _write_at_begin(engine)
     return engine
@@ -218,7 +214,7 @@ def open_reader(url: str) -> sa.Engine:
     """Reads that never wait for the writer and cannot write; each statement sees one state."""
     if not is_sqlite(url):
         return sa.create_engine(
-            _driver(url, sync=True),
+            _driver(url),
             pool_size=READERS,
             pool_pre_ping=True,
             isolation_level="AUTOCOMMIT",  # BEGIN and ROLLBACK around a read are two round trips for nothing
@@ -238,7 +234,7 @@ def open_for_audit(url: str) -> sa.Engine:
     """Open for reading everything in one snapshot; nothing can be written through it."""
     if not is_sqlite(url):
         limits = {"options": "-c default_transaction_read_only=on -c timezone=UTC"}
-        return sa.create_engine(_driver(url, sync=True), isolation_level="REPEATABLE READ", connect_args=limits)
+        return sa.create_engine(_driver(url), isolation_level="REPEATABLE READ", connect_args=limits)
     engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
 
     @sa.event.listens_for(engine, "connect")
@@ -256,9 +252,7 @@ def open_for_audit(url: str) -> sa.Engine:
 def open_for_engine(url: str) -> sa.Engine:
     """Open for DBOS, which reads a lot: IMMEDIATE mode begins at its first write only, so its reads never lock."""
     if not is_sqlite(url):
-        return sa.create_engine(
-            _driver(url, sync=True), pool_size=10, pool_pre_ping=True, connect_args={"options": ENGINE_LIMITS}
-        )
+        return sa.create_engine(_driver(url), pool_size=10, pool_pre_ping=True, connect_args={"options": ENGINE_LIMITS})
     engine = sa.create_engine(url, pool_size=10, connect_args={"factory": TurnConnection})
 
     @sa.event.listens_for(engine, "connect")

@@ -27,7 +27,6 @@ OTHERS = (
     "It needs an API key of the provider whose model it asks; vendors allow subscriptions only in their own programs.",
 )
 TOKEN = "sk-ant-oat"  # noqa: S105 - how such tokens begin, not one
-NOT_KEPT = 5
 
 
 def login(

@@ -63,7 +63,7 @@ def _here(*, api: bool) -> None:
     if api:
         refuse_long_path(client.home() / SOCKET)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    for noisy in ("alembic", "dbos", "aiosqlite"):
+    for noisy in ("alembic", "dbos"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
     async def run() -> None:

@@ -14,8 +14,6 @@ from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.views.pages.orders_text import orders_text
 from midwatch.views.text.plain import harmless
 
-KNOWN_TOOLS: Final = ("repo_read", "repo_write_pr", "web_research")
-KNOWN_EFFECTS: Final = ("pull_request",)
 LISTS: Final = frozenset({"goals", "success_criteria", "domains", "do_not_touch", "checks", "paths"})
 """Fields that hold one entry per line."""
 FIELD_OF: Final = {
