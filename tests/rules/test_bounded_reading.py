@@ -8,7 +8,7 @@ from midwatch.rules.checks.cheating import FileFact, FileKind, WorkFacts, find_d
 from midwatch.rules.checks.coverage import covered_of
 from midwatch.rules.checks.test_counts import count_tests
 from midwatch.rules.checks.test_source import MOST_DEEP, MOST_FUNCTIONS, read_tests
-from midwatch.terms.proof import SuiteCount
+from midwatch.terms.jobs import SuiteCount
 
 MIB = 1024**2
 FILE = 200_000

@@ -14,8 +14,7 @@ from midwatch.rules.checks.new_tests import (
     new_tests,
 )
 from midwatch.rules.checks.test_counts import count_tests
-from midwatch.terms.jobs import CheckResult
-from midwatch.terms.proof import SuiteCount
+from midwatch.terms.jobs import CheckResult, SuiteCount
 
 TESTS = (
     "import pytest\n\n\ndef test_a():\n    assert f(1) == 2\n    assert f(2) == 3\n\n\n"

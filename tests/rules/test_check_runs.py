@@ -15,8 +15,7 @@ from midwatch.rules.checks.check_runs import (
     to_rerun_on_base,
     with_reruns,
 )
-from midwatch.terms.jobs import CheckResult, Proof
-from midwatch.terms.proof import Doubt, RepairTries
+from midwatch.terms.jobs import CheckResult, Doubt, Proof, RepairTries
 
 CODES = st.lists(st.integers(0, 3), min_size=1, max_size=6)
 

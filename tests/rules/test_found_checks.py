@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.checks.discovery import NONE, Looked, join_checks, propose_checks, proves_nothing
-from midwatch.terms.jobs import CheckResult
-from midwatch.terms.proof import CheckSource, SuiteCount
+from midwatch.terms.jobs import CheckResult, CheckSource, SuiteCount
 
 
 @pytest.mark.parametrize(

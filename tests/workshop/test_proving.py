@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.ports.workspace import JobPlace, ProofRequest
-from midwatch.terms.jobs import Proof
-from midwatch.terms.proof import CheckSource
+from midwatch.terms.jobs import CheckSource, Proof
 from midwatch.workshop.checks.check_files import scripts_of
 from midwatch.workshop.checks.proof import Prover
 from midwatch.workshop.git.checkouts import Checkouts

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from midwatch.terms.jobs import JobState
+from midwatch.terms.jobs import PROVEN_IN_SHORT, JobState
 from midwatch.terms.money import some
-from midwatch.terms.proof import PROVEN_IN_SHORT
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow
 from midwatch.terms.report import EvidenceKind, Recommendation
 

@@ -5,9 +5,8 @@ from datetime import datetime
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, failing
 from midwatch.rules.people.asks import silence_in_words
 from midwatch.terms.asks import Silence
-from midwatch.terms.jobs import CheckResult, Plan, Proof
+from midwatch.terms.jobs import NEW_TESTS, PROVEN, PROVEN_IN_SHORT, CheckResult, CheckSource, Plan, Proof
 from midwatch.terms.money import dollars, some
-from midwatch.terms.proof import NEW_TESTS, PROVEN, PROVEN_IN_SHORT, CheckSource
 from midwatch.terms.records import JobRow, PullRequestRow
 
 

@@ -7,8 +7,7 @@ from enum import StrEnum
 
 from midwatch.rules.checks import tampering
 from midwatch.rules.checks.test_source import NOTHING, TestText, read_tests
-from midwatch.terms.jobs import CheckResult
-from midwatch.terms.proof import Doubt, SuiteCount
+from midwatch.terms.jobs import CheckResult, Doubt, SuiteCount
 
 MOST_NAMED = 3
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from midwatch.terms.jobs import CheckResult, Proof
-from midwatch.terms.proof import Doubt, RepairTries
+from midwatch.terms.jobs import CheckResult, Doubt, Proof, RepairTries
 
 NOT_DELIVERABLE = frozenset({"worse", "red_when_restored", "doubted"})
 """Verdicts that go back for repair, and may leave only as a draft that says so."""

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from midwatch.terms.proof import Coverage
+from midwatch.terms.jobs import Coverage
 
 REPORTS = (
     *(".midwatch-coverage.json", "coverage.json", "coverage/coverage-final.json", "lcov.info", "coverage/lcov.info"),

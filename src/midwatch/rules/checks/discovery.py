@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from midwatch.terms.jobs import CheckResult
-from midwatch.terms.proof import CheckSource
+from midwatch.terms.jobs import CheckResult, CheckSource
 
 NONE = "none"
 """What a person names as a project's check to say that it has none, and that none should be looked for."""

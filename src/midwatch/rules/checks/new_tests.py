@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from midwatch.rules.checks.cheating import FileFact, FileKind
 from midwatch.rules.checks.check_runs import Results
 from midwatch.rules.checks.test_source import language_of, read_tests
-from midwatch.terms.jobs import CheckResult
-from midwatch.terms.proof import NEW_TESTS, Doubt
+from midwatch.terms.jobs import NEW_TESTS, CheckResult, Doubt
 
 _PYTEST = re.compile(r"(?:^|[;&|]\s*)((?:\S+=\S+\s+)*(?:\S*python[\d.]*\s+-m\s+pytest|\S*pytest))(?:\s|$)")
 _NODE = re.compile(r"(?:^|[;&|]\s*)(\S*node\s+--test)(?:\s|$)")

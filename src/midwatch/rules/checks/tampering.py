@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from midwatch.terms.proof import Doubt
+from midwatch.terms.jobs import Doubt
 
 
 class _Mark(NamedTuple):

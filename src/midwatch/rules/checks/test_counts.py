@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from midwatch.terms.proof import SuiteCount
+from midwatch.terms.jobs import SuiteCount
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # A check's output is untrusted: no pattern reads a blank line twice, and the length of a number is bounded.

@@ -13,10 +13,9 @@ from midwatch.terms.contract import (
     ToolPolicy,
     ToolScope,
 )
-from midwatch.terms.jobs import Plan
+from midwatch.terms.jobs import CheckSource, Plan
 from midwatch.terms.money import micros, some
 from midwatch.terms.orders import OrderedWork, Orders
-from midwatch.terms.proof import CheckSource
 
 NEVER = ("prod_deploy", "external_email")
 WRITE = "repo_write_pr"

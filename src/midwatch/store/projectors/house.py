@@ -2,11 +2,21 @@
 
 import sqlalchemy as sa
 
-from midwatch.errors import Refused
+from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import Entry
+from midwatch.journal.events import people as people_events
 from midwatch.journal.events import projects as ev
-from midwatch.store.projectors.rows import adjust, begin, change, insert, on
-from midwatch.store.schema.tables import goals, projects, sessions, settings_versions, standing, work_items
+from midwatch.store.projectors.rows import adjust, begin, change, insert, on, only_written
+from midwatch.store.schema.tables import (
+    goals,
+    people,
+    projects,
+    sessions,
+    settings_versions,
+    standing,
+    tokens,
+    work_items,
+)
 from midwatch.terms.projects import SessionState, WorkStatus
 
 
@@ -81,3 +91,46 @@ def level_changed(c: sa.Connection, entry: Entry, event: ev.LevelChanged) -> Non
     c.execute(standing.delete())
     insert(c, standing, id="level", level=event.level, since=entry.at)
     adjust(c, sessions, {"state": SessionState.AUTONOMOUS}, level=event.level)
+
+
+@on(people_events.PersonAdded)
+def person_added(c: sa.Connection, entry: Entry, event: people_events.PersonAdded) -> None:
+    """A name is one person's at a time."""
+    same = sa.select(people.c.id).where(sa.func.lower(people.c.name) == event.name.lower(), people.c.removed.is_(False))
+    if c.execute(same).first():
+        raise Stale(f"There is a person called {event.name} already.", hint="Choose another name.")
+    begin(c, entry, people, event.person, event)
+
+
+@on(people_events.PersonChanged)
+def person_changed(c: sa.Connection, _: Entry, event: people_events.PersonChanged) -> None:
+    """Only while the person may log in."""
+    change(c, people, {"id": event.person, "removed": False}, role=event.role)
+
+
+@on(people_events.PersonRemoved)
+def person_removed(c: sa.Connection, _: Entry, event: people_events.PersonRemoved) -> None:
+    """Their tokens go with them."""
+    change(c, people, {"id": event.person, "removed": False}, removed=True)
+    c.execute(tokens.update().where(tokens.c.person == event.person).values(revoked=True))
+
+
+@on(people_events.PersonEntered)
+def person_entered(c: sa.Connection, entry: Entry, event: people_events.PersonEntered) -> None:
+    """A removed person cannot log in."""
+    change(c, people, {"id": event.person, "removed": False}, last_entered_at=entry.at)
+
+
+for _login in (people_events.PersonInvited, people_events.PersonLeft, people_events.PersonRefused):
+    on(_login)(only_written)
+
+
+@on(people_events.TokenIssued)
+def token_issued(c: sa.Connection, entry: Entry, event: people_events.TokenIssued) -> None:
+    """It is valid until its date, while its person may log in."""
+    begin(c, entry, tokens, event.token, event)
+
+
+@on(people_events.TokenRevoked)
+def token_revoked(c: sa.Connection, _: Entry, event: people_events.TokenRevoked) -> None:
+    change(c, tokens, {"id": event.token, "revoked": False}, revoked=True)

@@ -6,9 +6,20 @@ import sqlalchemy as sa
 
 from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import Entry, canonical, digest
+from midwatch.journal.events import preflight as preflight_events
 from midwatch.journal.events import session as ev
 from midwatch.store.projectors.rows import adjust, begin, change, clear_timer, on, row, set_timer
-from midwatch.store.schema.tables import acts, check_ins, deliberations, messages, rounds, sessions
+from midwatch.store.schema.tables import (
+    acts,
+    check_ins,
+    deliberations,
+    messages,
+    preflight_lines,
+    preflights,
+    rounds,
+    sessions,
+)
+from midwatch.terms.preflight import LineState, PreflightState
 from midwatch.terms.projects import SessionState
 
 LIVE = ("briefing", "autonomous", "debrief")
@@ -227,3 +238,30 @@ def act_ended(c: sa.Connection, entry: Entry, event: ev.ActEnded) -> None:
         session = row(c, acts, event.act)["session"]
         counted = sa.update(sessions).where(sessions.c.id == session)
         c.execute(counted.values(actions=sessions.c.actions + 1, last_moved_at=entry.at))
+
+
+@on(preflight_events.PreflightBegun)
+def preflight_begun(c: sa.Connection, entry: Entry, event: preflight_events.PreflightBegun) -> None:
+    """A night has one that counts: the newest."""
+    if event.session:
+        earlier = {"session": event.session, "state": PreflightState.RUNNING}
+        adjust(c, preflights, earlier, state=PreflightState.REPLACED, ended_at=entry.at)
+    begin(c, entry, preflights, event.preflight, event, state=PreflightState.RUNNING, asked_by=entry.actor)
+
+
+@on(preflight_events.PreflightChecked)
+def preflight_checked(c: sa.Connection, entry: Entry, event: preflight_events.PreflightChecked) -> None:
+    """Each finding is recorded once, and only while the preflight runs."""
+    found = row(c, preflights, event.preflight)
+    if found["state"] != PreflightState.RUNNING.value:
+        raise Stale("This preflight is over.", hint="Look at the newest one.")
+    begin(c, entry, preflight_lines, f"{event.preflight}.{event.what}.{event.subject}", event)
+    look, bad = (found[state.value] + (event.state is state) for state in (LineState.LOOK, LineState.BAD))
+    change(c, preflights, {"id": event.preflight}, look=look, bad=bad)
+
+
+@on(preflight_events.PreflightEnded)
+def preflight_ended(c: sa.Connection, entry: Entry, event: preflight_events.PreflightEnded) -> None:
+    """Its result is final."""
+    running = {"id": event.preflight, "state": PreflightState.RUNNING}
+    change(c, preflights, running, state=PreflightState.ENDED, error=event.error, ended_at=entry.at)

@@ -7,8 +7,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobExecuted, JobVerified
 from midwatch.journal.events.session import ActJudged, AskExpired
 from midwatch.terms import records as rec
-from midwatch.terms.jobs import CheckResult, Proof
-from midwatch.terms.proof import PROVEN
+from midwatch.terms.jobs import PROVEN, CheckResult, Proof
 from midwatch.terms.report import Recommendation, ReviewOutcome
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe

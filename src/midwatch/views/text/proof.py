@@ -1,8 +1,7 @@
 """What a proof says beside its checks: doubts, new tests, coverage, and what was left out."""
 
-from midwatch.terms.jobs import Proof
+from midwatch.terms.jobs import NEW_TESTS, Proof
 from midwatch.terms.money import some
-from midwatch.terms.proof import NEW_TESTS
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean
 

@@ -16,8 +16,7 @@ from midwatch.rules.checks.check_runs import Results, judge_proof, to_rerun, to_
 from midwatch.rules.checks.coverage import REPORTS, covered_of
 from midwatch.rules.checks.discovery import NamedCheck, join_checks, propose_checks, proves_nothing
 from midwatch.rules.checks.new_tests import doubts_about_tests, judge_narrow, judge_whole, narrow_command, new_tests
-from midwatch.terms.jobs import CheckResult, Proof
-from midwatch.terms.proof import Coverage
+from midwatch.terms.jobs import CheckResult, Coverage, Proof
 from midwatch.workshop.checks.change_facts import changed_lines, look, read_changes
 from midwatch.workshop.checks.check_files import to_restore
 from midwatch.workshop.checks.checks import Checking, run_check, run_checks
