@@ -13,9 +13,9 @@ from midwatch.terms.projects import Flag
 from midwatch.terms.records import ActRow, AskRow, JobRow, NoticeRow, PullRequestRow, ReportRow, SessionRow
 from midwatch.terms.trust import Level
 from midwatch.views.entries.describe import describe
-from midwatch.views.text.names import names_after
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
 from tests.surfaces.visitor import Visitor, visiting, welcome
+from tests.views.learned_names import names_after
 
 ID = re.compile(r".{,60}(?<!agent/)(?<!checkouts/)(?<!Midwatch-Job: )\b[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}\b.{,60}")
 """An id with the words around it, except in the name of a branch or folder and in a trailer for programs."""
