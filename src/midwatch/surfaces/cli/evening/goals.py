@@ -5,7 +5,7 @@ from typing import Any
 import typer
 
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, show_json, table
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, Columns, show_rows
 
 goals = typer.Typer(add_completion=False, rich_markup_mode=None)
 work = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -19,14 +19,14 @@ def list_goals(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    rows = client.get("/goals")
-    if as_json:
-        show_json(rows)
-    elif not rows:
-        typer.echo('No goals yet. State one: midwatch goal set PROJECT "..."')
-    else:
-        lines = [(row["statement"], row["horizon"], f"v{row['version']}", row["status"]) for row in rows]
-        table(lines, "goal", "horizon", "version", "status")
+    none = 'No goals yet. State one: midwatch goal set PROJECT "..."'
+    columns: Columns = {
+        "goal": "statement",
+        "horizon": "horizon",
+        "version": lambda row: f"v{row['version']}",
+        "status": "status",
+    }
+    show_rows(client.get("/goals"), none, columns, as_json=as_json)
 
 
 @goals.command("set")
@@ -63,14 +63,9 @@ def list_work(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    rows = client.get("/work")
-    if as_json:
-        show_json(rows)
-    elif not rows:
-        typer.echo('No work items yet. Add one: midwatch work add PROJECT "..."')
-    else:
-        lines = [(row["number"], row["status"], row["owner"], _title(row)) for row in rows]
-        table(lines, "#", "status", "owner", "title")
+    none = 'No work items yet. Add one: midwatch work add PROJECT "..."'
+    columns: Columns = {"#": "number", "status": "status", "owner": "owner", "title": _title}
+    show_rows(client.get("/work"), none, columns, as_json=as_json)
 
 
 def _title(row: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, show_json, table
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, Columns, head, line, show_json, show_rows
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -23,30 +23,15 @@ def listing(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
 
 
 def show_projects(rows: list[dict[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        show_json(rows)
-    elif not rows:
-        typer.echo("No projects yet. Add one: midwatch project add PATH")
-    else:
-        table(
-            [
-                (
-                    row["number"],
-                    row["name"],
-                    row["branch"],
-                    ",".join(row["flags"]) or "-",
-                    len(row["checks"]),
-                    row["path"],
-                )
-                for row in rows
-            ],
-            "#",
-            "name",
-            "branch",
-            "flags",
-            "checks",
-            "path",
-        )
+    columns: Columns = {
+        "#": "number",
+        "name": "name",
+        "branch": "branch",
+        "flags": lambda row: ",".join(row["flags"]) or "-",
+        "checks": lambda row: len(row["checks"]),
+        "path": "path",
+    }
+    show_rows(rows, "No projects yet. Add one: midwatch project add PATH", columns, as_json=as_json)
 
 
 @app.command()

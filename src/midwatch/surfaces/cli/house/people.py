@@ -1,9 +1,11 @@
 """`person` and `token`: who may log in, and what programs may do for them."""
 
+from typing import Any
+
 import typer
 
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, day, show_json, table
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, Columns, day, show_json, show_rows
 
 person = typer.Typer(add_completion=False, rich_markup_mode=None)
 token = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -17,14 +19,14 @@ def list_people(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    rows = client.get("/people")
-    if as_json:
-        show_json(rows)
-    elif not rows:
-        typer.echo("No logins yet. Make a link: midwatch person link --role owner")
-    else:
-        seen = [(r["number"], r["name"], r["role"], day(r["last_entered_at"] or r["created_at"])) for r in rows]
-        table(seen, "person", "name", "role", "last here")
+    columns: Columns = {
+        "person": "number",
+        "name": "name",
+        "role": "role",
+        "last here": lambda row: day(row["last_entered_at"] or row["created_at"]),
+    }
+    none = "No logins yet. Make a link: midwatch person link --role owner"
+    show_rows(client.get("/people"), none, columns, as_json=as_json)
 
 
 @person.command()
@@ -74,22 +76,20 @@ def list_tokens(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    rows = client.get("/tokens")
-    if as_json:
-        show_json(rows)
-    elif not rows:
-        typer.echo("No tokens yet. Make one: midwatch token new NAME --person WHO")
-    else:
-        lines = [
-            (
-                row["number"],
-                row["name"],
-                " ".join(row["scopes"]),
-                "revoked" if row["revoked"] else f"until {day(row['expires_at'])}" if row["expires_at"] else "no end",
-            )
-            for row in rows
-        ]
-        table(lines, "token", "name", "scopes", "valid")
+    columns: Columns = {
+        "token": "number",
+        "name": "name",
+        "scopes": lambda row: " ".join(row["scopes"]),
+        "valid": _valid,
+    }
+    none = "No tokens yet. Make one: midwatch token new NAME --person WHO"
+    show_rows(client.get("/tokens"), none, columns, as_json=as_json)
+
+
+def _valid(row: dict[str, Any]) -> str:
+    if row["revoked"]:
+        return "revoked"
+    return f"until {day(row['expires_at'])}" if row["expires_at"] else "no end"
 
 
 @token.command("new")

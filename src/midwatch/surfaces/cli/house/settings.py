@@ -7,7 +7,7 @@ import typer.core
 
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, good, line, show_json, table
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, Columns, good, line, show_json, show_rows
 
 
 class ByKey(typer.core.TyperGroup):
@@ -103,21 +103,15 @@ def proposals(*, as_json: bool = JSON_FLAG) -> None:
 
     Example: midwatch settings proposals
     """
-    rows = client.get("/settings/proposals")
-    if as_json:
-        show_json(rows)
-        return
-    if not rows:
-        typer.echo("No proposals yet. Make one: midwatch settings propose KEY=VALUE")
-        return
-    table(
-        [(row["number"], row["state"], row["version"] or "-", row["actor"], _changes(row["changes"])) for row in rows],
-        "#",
-        "state",
-        "version",
-        "by",
-        "changes",
-    )
+    columns: Columns = {
+        "#": "number",
+        "state": "state",
+        "version": lambda row: row["version"] or "-",
+        "by": "actor",
+        "changes": lambda row: _changes(row["changes"]),
+    }
+    none = "No proposals yet. Make one: midwatch settings propose KEY=VALUE"
+    show_rows(client.get("/settings/proposals"), none, columns, as_json=as_json)
 
 
 @app.command()

@@ -9,6 +9,7 @@ from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import (
     JSON_FLAG,
+    Columns,
     bad,
     clock,
     exactly,
@@ -17,7 +18,7 @@ from midwatch.surfaces.cli.shell.screen import (
     line,
     moment,
     show_json,
-    table,
+    show_rows,
     wanted,
 )
 from midwatch.views.text.sizes import MARKS
@@ -42,14 +43,8 @@ def list_jobs(*, as_json: bool = JSON_FLAG) -> None:
 
     Example: midwatch job list --json
     """
-    rows = client.get("/jobs")
-    if as_json:
-        show_json(rows)
-    elif not rows:
-        typer.echo("No jobs yet.")
-    else:
-        lines = [(row["number"], row["state"], row["stage"], row["agent"], row["title"]) for row in rows]
-        table(lines, "#", "state", "stage", "agent", "title")
+    columns: Columns = {"#": "number", "state": "state", "stage": "stage", "agent": "agent", "title": "title"}
+    show_rows(client.get("/jobs"), "No jobs yet.", columns, as_json=as_json)
 
 
 @app.command()
@@ -212,17 +207,15 @@ def steps(name: str, *, as_json: bool = JSON_FLAG) -> None:
 
     Example: midwatch job steps 1
     """
-    rows = client.get(f"/jobs/{client.part(name)}/steps")
-    if as_json:
-        show_json(rows)
-        return
-    lines = [
-        (row["number"], row["stage"], clock(row["began_at"]), row["took"], row["ended"], row["said"]) for row in rows
-    ]
-    if lines:
-        table(lines, "#", "stage", "began", "took", "ended", "said")
-    else:
-        typer.echo("No attempts yet.")
+    columns: Columns = {
+        "#": "number",
+        "stage": "stage",
+        "began": lambda row: clock(row["began_at"]),
+        "took": "took",
+        "ended": "ended",
+        "said": "said",
+    }
+    show_rows(client.get(f"/jobs/{client.part(name)}/steps"), "No attempts yet.", columns, as_json=as_json)
 
 
 @app.command()
@@ -253,24 +246,14 @@ def run(*, as_json: bool = JSON_FLAG) -> None:
 
     Example: midwatch run --json
     """
-    rows = client.get("/runs")
-    if as_json:
-        show_json(rows)
-        return
-    if not rows:
-        typer.echo("No runs yet.")
-        return
-    lines = [
-        (
-            row["number"],
-            row["status"],
-            _score(row["score_pre"]),
-            _score(row["score_post"]),
-            row["contract"]["objective"],
-        )
-        for row in rows
-    ]
-    table(lines, "#", "status", "before", "after", "objective")
+    columns: Columns = {
+        "#": "number",
+        "status": "status",
+        "before": lambda row: _score(row["score_pre"]),
+        "after": lambda row: _score(row["score_post"]),
+        "objective": lambda row: row["contract"]["objective"],
+    }
+    show_rows(client.get("/runs"), "No runs yet.", columns, as_json=as_json)
 
 
 def _score(score: float | None) -> str:

@@ -3,7 +3,7 @@
 import json
 import shutil
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,8 @@ import typer
 
 LEAST = 24
 """A column narrower than this is harder to read than a line that is too long."""
+Columns = Mapping[str, str | Callable[[Any], object]]
+"""The columns of a table: the field of a row, or what to make of the row."""
 JSON_FLAG = typer.Option(False, "--json", help="Print one JSON object for scripts.")
 
 
@@ -71,6 +73,16 @@ def table(rows: Sequence[Sequence[object]], *heads: str) -> None:
         typer.echo(_line([*row[:-1], pieces[0]], widths))
         for piece in pieces[1:]:
             typer.echo(" " * taken + piece)
+
+
+def show_rows(rows: list[Any], none: str, columns: Columns, *, as_json: bool) -> None:
+    """Print a list: as JSON, as a table with a field or a function for each column, or what to say of none."""
+    if as_json:
+        show_json(rows)
+    elif not rows:
+        typer.echo(none)
+    else:
+        table([[row[of] if isinstance(of, str) else of(row) for of in columns.values()] for row in rows], *columns)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
