@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,14 +100,14 @@ class PostgresServer:
 
 
 @contextlib.contextmanager
-def throw_away_postgres() -> Iterator[PostgresServer]:
+def throw_away_postgres(**settings: str) -> Iterator[PostgresServer]:
     """Start a server in a fresh folder; stop it and remove the folder afterwards."""
     folder = make_folder()
     try:
         installation = find_installation(folder)
         data = folder / "data"
         initialise(installation, data)
-        with running(installation, data, folder):
+        with running(installation, data, folder, SETTINGS | settings):
             yield PostgresServer(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -178,10 +178,10 @@ def initialise(installation: Path, data: Path) -> None:
 
 
 @contextlib.contextmanager
-def running(installation: Path, data: Path, folder: Path) -> Iterator[None]:
+def running(installation: Path, data: Path, folder: Path, settings: Mapping[str, str]) -> Iterator[None]:
     """Run the server while the block runs."""
-    settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-    command = launch_command(installation / "bin/postgres", "-D", str(data), "-k", str(folder), *settings)
+    options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    command = launch_command(installation / "bin/postgres", "-D", str(data), "-k", str(folder), *options)
     with (
         (folder / "log").open("w") as log,
         subprocess.Popen(command, stdout=log, stderr=log, cwd=folder) as server,
