@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from midwatch.compose.house import House
-from midwatch.store.read.audit import audit
+from midwatch.store.rebuild import audit
 from midwatch.surfaces.queries.audit import violations
 from midwatch.surfaces.queries.replay import every_entry
 from tests.crash.doomed import FLAGS

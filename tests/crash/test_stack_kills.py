@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.compose.house import House
-from midwatch.store.read.audit import audit
+from midwatch.store.rebuild import audit
 from midwatch.surfaces.queries.audit import violations
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.records import PullRequestRow, StackRow

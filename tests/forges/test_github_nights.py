@@ -17,7 +17,7 @@ from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.night.delivery import sibling_updates
 from midwatch.rules.people.asks import GO_ON
-from midwatch.store.read.audit import audit
+from midwatch.store.rebuild import audit
 from midwatch.surfaces.queries.audit import violations
 from midwatch.terms.asks import AskState
 from midwatch.terms.forges import PullRequestPlace, PullRequestSeen

@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.errors import Refused
 from midwatch.evening import sign_orders
-from midwatch.store.read.audit import audit
+from midwatch.store.rebuild import audit
 from midwatch.surfaces.queries.audit import violations
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState

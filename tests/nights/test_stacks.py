@@ -11,7 +11,7 @@ from midwatch.errors import Refused, Stale, Unavailable
 from midwatch.journal.events.jobs import PullRequestMerged
 from midwatch.morning import build_stack, merge_stack
 from midwatch.ports.workspace import ProofRequest
-from midwatch.store.read.audit import audit
+from midwatch.store.rebuild import audit
 from midwatch.surfaces.queries.audit import violations
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.jobs import Proof

@@ -51,7 +51,7 @@ from midwatch.settings.derived import channel_secret
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
-from midwatch.store.read.audit import Audit, audit
+from midwatch.store.rebuild import Audit, audit
 from midwatch.store.side.credentials import SqlKeys
 from midwatch.store.side.idempotency import SqlAnswers
 from midwatch.store.writer import DatabaseWriter

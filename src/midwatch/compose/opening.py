@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -10,15 +11,26 @@ from pydantic import JsonValue
 from midwatch.compose.house import House, Parts
 from midwatch.compose.read_side import database_url
 from midwatch.engine.lease import FolderLock
-from midwatch.engine.loops import Loop, going_on
 from midwatch.errors import MidwatchError
 from midwatch.night.recovery.overdue import Patrol
 from midwatch.settings import load_settings
 from midwatch.settings.folder import prepare_folder
 from midwatch.store.schema.engines import is_sqlite, open_for_engine, open_lease_writer
 
-__all__ = ["going_on", "open_house"]
 REST_SECONDS = 1.0
+AGAIN_SECONDS = 1.0
+Loop = Callable[[], Awaitable[None]]
+log = logging.getLogger("midwatch")
+
+
+async def going_on(loop: Loop) -> None:
+    """Restart a loop after an error: a locked database or a lost connection must not end the server."""
+    while True:
+        try:
+            await loop()
+        except Exception:
+            log.exception("a loop failed and continues")
+            await asyncio.sleep(AGAIN_SECONDS)
 
 
 @contextlib.asynccontextmanager
