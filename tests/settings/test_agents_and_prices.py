@@ -139,7 +139,7 @@ def test_prices_are_named_by_provider_and_model_in_every_place(tmp_path: Path) -
 
 @pytest.mark.parametrize("rates", [[], [3], [1, 2, 3, 4, 5], [-1, 2], ["3", "15"], 3, "cheap", [1, float("nan")]])
 def test_a_price_is_two_to_four_numbers(rates: JsonValue) -> None:
-    with pytest.raises(Misuse, match="USD per million tokens"):
+    with pytest.raises(Misuse, match="dollars per million tokens"):
         check_changes({f"prices.{SONNET}": rates})
 
 

@@ -76,7 +76,7 @@ async def test_nothing_is_booked_twice_and_nobody_spends_without_a_purse() -> No
         await made.settle(first, Amount(5, 5, 1))
     with pytest.raises(Corrupt, match="ended twice"):
         await made.release(first)
-    with pytest.raises(Unknown, match="no job stranger"):
+    with pytest.raises(Unknown, match="does not know this job"):
         await made.reserve(wish(1, "stranger"))
 
 

@@ -86,7 +86,10 @@ def read(path: str, **query: Any) -> ApiAnswer:
 
 def _page(target: str) -> ApiAnswer:
     try:
-        status, headers, body = _over_socket("GET", target, None, 60)
+        try:
+            status, headers, body = _over_socket("GET", target, None, 60)
+        except ConnectionResetError:  # a server that ends resets it as one that refuses does: ask again to know which
+            status, headers, body = _over_socket("GET", target, None, 60)
     except NOBODY:
         from midwatch.surfaces.cli.shell.offline import read_offline  # noqa: PLC0415  heavy, and rarely needed
 
