@@ -1,9 +1,7 @@
 """One promise, two engines: work exists if and only if its entry does, and is carried out once."""
 
 import asyncio
-import gc
 import json
-import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from midwatch.engine.inline import InlineEngine
-from midwatch.engine.work_engine import SCHEMA, SINGLE, WorkEngine
-from midwatch.engine.workflows import Args, set_performer
+from midwatch.engine.queue_rows import SCHEMA, Args
+from midwatch.engine.work_engine import SINGLE, WorkEngine
 from midwatch.errors import Stale
 from midwatch.journal.follows import QueuedWork, stage_work
 from midwatch.store.schema.engines import is_sqlite, open_for_engine
@@ -57,9 +55,6 @@ async def at_work(store: Store, engine: InlineEngine | WorkEngine, sync: sa.Engi
     yield office
     await engine.stop()
     sync.dispose()
-    with warnings.catch_warnings():  # DBOS forgets to close the connection it listens on; ours are closed
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 @pytest.fixture(params=["inline", "durable"])
@@ -133,7 +128,7 @@ async def test_work_may_record_what_follows(office: Office, store: Store) -> Non
     if isinstance(office.engine, InlineEngine):
         await office.engine.start(perform)
     else:
-        set_performer(perform)
+        office.engine.perform = perform
     await store.journal.record(scenes.job("job_1"))
     await office.has_done(prepare("job_2"))
     assert (len(office.done), sorted(office.seqs)) == (2, [1, 2])

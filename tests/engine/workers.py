@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from midwatch.compose.opening import going_on
 from midwatch.engine.lease import FolderLock, Lease
+from midwatch.engine.queue_rows import Args
 from midwatch.engine.work_engine import SINGLE, WorkEngine
-from midwatch.engine.workflows import Args
 from midwatch.store.schema.engines import is_sqlite, open_for_engine, open_lease_writer
 from tests.store import scenes
 from tests.store.opened import opened

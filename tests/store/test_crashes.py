@@ -5,7 +5,7 @@ import signal
 import pytest
 import sqlalchemy as sa
 
-from midwatch.engine.work_engine import SCHEMA
+from midwatch.engine.queue_rows import SCHEMA
 from midwatch.store.rebuild import verify_chain
 from midwatch.store.schema.engines import is_sqlite
 from tests.store import processes, writers

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from midwatch.errors import Stale
 from midwatch.journal.entry import Entry
+from midwatch.ports.journal import in_background
 from midwatch.store.schema.engines import open_for_engine, open_sync_writer, write_turns
 from midwatch.store.schema.tables import leases
 from tests.store import processes, scenes
@@ -117,6 +118,31 @@ async def test_what_waits_together_is_committed_together_and_refused_alone(store
     assert seqs == [[2], [3], [4], [3]]
     assert len(commits) == 2, "one for what held the line, one for all that waited"
     assert [entry.key for entry in await store.journal.entries()][1:] == ["a", "b", "d"]
+
+
+async def test_queued_work_waits_for_what_others_write(store: Store) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def hold(_: sa.Connection) -> None:
+        begun.set()
+        go.wait()
+
+    async def queued(text: str) -> None:
+        in_background.set(True)
+        await store.journal.record(scenes.said(text), key=text)
+
+    commits: list[int] = []
+    held = asyncio.create_task(store.writer.write(hold))
+    await asyncio.to_thread(begun.wait)
+    sa.event.listen(store.writer.engine, "commit", lambda _: commits.append(1))
+    later = [asyncio.create_task(queued(text)) for text in ("a", "b")]
+    await asyncio.sleep(0)
+    first = asyncio.create_task(store.journal.record(scenes.said("c"), key="c"))
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(held, first, *later)
+    assert [entry.key for entry in await store.journal.entries()] == ["c", "a", "b"]
+    assert len(commits) == 2, "what a person waits for is not committed with work that can wait"
 
 
 def test_connections_of_one_process_write_in_the_order_they_came(sqlite_url: str) -> None:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from midwatch.journal.follows import QueuedWork
 
 if TYPE_CHECKING:  # importing it imports DBOS, which is what this engine does without
-    from midwatch.engine.workflows import Perform
+    from midwatch.engine.work_engine import Perform
 
 
 class InlineEngine:

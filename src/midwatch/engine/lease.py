@@ -11,7 +11,7 @@ from typing import IO
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from midwatch.engine.work_engine import SCHEMA
+from midwatch.engine.queue_rows import SCHEMA
 from midwatch.errors import Refused
 
 REAP_LOCK = 0x72656170

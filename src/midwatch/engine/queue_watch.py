@@ -1,39 +1,52 @@
-"""Starts queued work as soon as it is committed. DBOS only polls its queue; the poll remains as a fallback."""
+"""A thread that starts queued work as soon as it is committed, and writes down what is done."""
 
 import logging
 import select
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import sqlalchemy as sa
-from dbos import Queue
-from dbos._core import execute_dequeued_workflow
-from dbos._dbos import _get_dbos_instance
-from dbos._utils import GlobalParams, generate_uuid
 
-CHANNEL = "midwatch_work"
-NOTIFY = sa.select(sa.func.pg_notify(CHANNEL, ""))
-"""PostgreSQL merges equal notifications of a transaction and delivers one when it commits."""
+from midwatch.engine.queue_rows import CHANNEL, ClaimedWork, FinishedWork, QueueRows
+
 AGAIN_SECONDS = 1.0
 GATHER_SECONDS = 0.02
-"""The minimum time between two claims: the first of a burst starts at once, the rest together."""
+"""The minimum time between two transactions: the first of a burst starts at once, the rest together."""
 log = logging.getLogger("midwatch.engine")
 
 
 class QueueWatch:
-    """A thread that claims work when this process queues some, or when the database notifies it of any."""
+    """Claims work when this process queues some or the database announces any; a poll is the fallback.
 
-    def __init__(self, engine: sa.Engine, claim: Callable[[], None]) -> None:
+    One transaction writes down what is done and claims what is next. What this process has claimed stays in `_held`
+    until its end is committed. Anything else under its name was claimed by a transaction whose answer was lost, or
+    before a crash, and is put back.
+    """
+
+    def __init__(
+        self, rows: QueueRows, engine: sa.Engine, start: Callable[[list[ClaimedWork]], None], *, executor: str
+    ) -> None:
+        self._rows = rows
         self._engine = engine
-        self._claim = claim
+        self._start = start
+        self._executor = executor
+        self._held: set[str] = set()
+        self._done: list[FinishedWork] = []
+        self._guard = threading.Lock()
+        self._turned = 0.0
         self._stopping = threading.Event()
         self._woken, self._waker = socket.socketpair()
         self._woken.settimeout(0.0)
         self._waker.settimeout(0.0)
         self._thread = threading.Thread(target=self._run, name="queue-watch", daemon=True)
+
+    def begin(self, *, owner: str, at_once: int, poll_seconds: float) -> None:
+        """Begin to claim work."""
+        self._owner, self._at_once, self._poll = owner, at_once, poll_seconds
         self._thread.start()
 
     def wake(self) -> None:
@@ -41,11 +54,24 @@ class QueueWatch:
         with suppress(OSError):  # a full pipe wakes the thread as well, and a closed one has no reader
             self._waker.send(b".")
 
+    def finish(self, done: FinishedWork) -> None:
+        """Write down soon that this is done."""
+        with self._guard:
+            self._done.append(done)
+        self.wake()
+
     def stop(self) -> None:
         """Stop claiming work."""
         self._stopping.set()
         self.wake()
         self._thread.join()
+
+    def close(self) -> None:
+        """Write down what was done since then."""
+        try:
+            self._turn(0)
+        except sa.exc.DBAPIError:
+            log.exception("What was done last could not be written down; it is done again at the next start.")
         self._woken.close()
         self._waker.close()
 
@@ -59,16 +85,33 @@ class QueueWatch:
                 self._stopping.wait(AGAIN_SECONDS)
 
     def _follow(self, lines: list[Any]) -> None:
+        with self._engine.begin() as tx:
+            self._rows.requeue(tx, [self._executor], running=self._held)
         while not self._stopping.is_set():
-            self._claim()  # first of all: what came while nothing listened
-            self._stopping.wait(GATHER_SECONDS)
-            select.select([self._woken, *lines], [], [])
+            self._turn(self._at_once - len(self._held))  # first of all: what came while nothing listened
+            if not select.select([self._woken, *lines], [], [], self._poll)[0]:
+                continue
+            self._stopping.wait(max(0.0, self._turned + GATHER_SECONDS - time.monotonic()))
             with suppress(BlockingIOError):
                 while self._woken.recv(4096):
                     pass
             for line in lines:
                 for _ in line.notifies(timeout=0):
                     pass
+
+    def _turn(self, room: int) -> None:
+        self._turned = time.monotonic()
+        with self._guard:
+            done = list(self._done)
+        with self._engine.begin() as tx:
+            self._rows.finish(tx, done, owner=self._owner)
+            claimed = self._rows.claim(tx, executor=self._executor, owner=self._owner, room=room) if room > 0 else []
+        self._held |= {one.id for one in claimed}
+        self._held -= {one.id for one in done}
+        with self._guard:
+            del self._done[: len(done)]
+        if claimed:
+            self._start(claimed)
 
 
 @contextmanager
@@ -82,17 +125,3 @@ def _notifications(engine: sa.Engine) -> Iterator[list[Any]]:
         connection.detach()  # closed at the end, not returned to the pool: it would keep listening
         connection.exec_driver_sql(f"LISTEN {CHANNEL}")
         yield [listening]
-
-
-def claim_queued(queue: Queue) -> None:
-    """Claim and start what is queued, as the poll of DBOS does; both may claim at the same time."""
-    dbos, owner = _get_dbos_instance(), generate_uuid()
-    running = dbos._active_workflows_set.count_for_queue(queue.name)  # noqa: SLF001  the open package has no public way
-    claimed, _ = dbos._sys_db.start_queued_workflows(  # noqa: SLF001
-        queue, GlobalParams.executor_id, GlobalParams.app_version, None, running, owner_xid=owner
-    )
-    for status in dbos._sys_db.get_workflow_statuses(claimed) if claimed else ():  # noqa: SLF001
-        try:
-            execute_dequeued_workflow(dbos, status, owner)
-        except Exception:
-            log.exception("%s cannot be started.", status["workflow_uuid"])

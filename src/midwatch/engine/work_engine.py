@@ -1,108 +1,111 @@
-"""DBOS behind one interface: configured, started in our event loop, fed in our transactions."""
+"""Runs queued work in our event loop, again after a crash, until it is done.
+
+The queue is DBOS's tables. DBOS's own runtime is not started: the work has no steps to remember, so its threads would
+only poll, and its bookkeeping costs several times as much as ours.
+"""
 
 import asyncio
 import logging
+import secrets
+import sys
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer
 
-from midwatch.engine.queue_watch import NOTIFY, QueueWatch, claim_queued
-from midwatch.engine.workflows import WORKFLOW, Perform, set_performer
+from midwatch.engine.queue_rows import Args, ClaimedWork, QueueRows, finished
+from midwatch.engine.queue_watch import QueueWatch
 from midwatch.journal.follows import QueuedWork
+from midwatch.ports.journal import in_background
 
-NAME = "midwatch"
-SCHEMA = "engine"
-QUEUE = "work"
+Perform = Callable[[str, Args, int], Awaitable[None]]
+
 AT_ONCE = 200
 """More than the settings let jobs run at once (100): a round never waits behind stages, which run for minutes."""
-UNUSED_POLL_SECONDS = 60.0
-"""How often DBOS looks for its own schedules and its own queue; we use neither."""
-MESSAGE_POLL_SECONDS = 0.5
-"""How often DBOS looks for messages between workflows. We send none, and looking costs nothing then; but its thread
-sleeps that long before it notices the shutdown, and a longer sleep makes the shutdown wait ten seconds."""
+STOP_SECONDS = 10.0
+"""How long the shutdown waits for cancelled work."""
+SWITCH_SECONDS = 0.0005
+"""How long a thread keeps the interpreter while others wait for it. A write asks for it some ten times."""
 SINGLE = "single"
-"""SQLite has one constant executor, the process with the folder's lock, so that DBOS finds its work again."""
+"""SQLite has one constant executor, the process with the folder's lock, so that the next one finds its work again."""
+log = logging.getLogger("midwatch.engine")
 
 
 class DbosQueue:
     """Queues work inside the caller's transaction; a worker is woken when it commits."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        self._notifies = engine.dialect.name == "postgresql"
+        self.rows = QueueRows(engine)
         self.watch: QueueWatch | None = None
-        # Lazy: the client never opens a connection of its own for this.
-        self._client = DBOSClient(
-            system_database_engine=engine,
-            dbos_system_schema=SCHEMA,
-            application_name=NAME,
-            serializer=DBOSPortableJSONSerializer(),
-            lazy=True,
-        )
 
     def put(self, connection: object, work: QueuedWork, *, seq: int) -> None:
         assert isinstance(connection, sa.Connection)  # noqa: S101  opaque to the caller, not to us
-        self._client.enqueue_in_transaction(
-            connection,
-            {
-                "workflow_name": WORKFLOW,
-                "queue_name": QUEUE,
-                "workflow_id": f"{work.name}-{seq}",
-            },
-            work.name,
-            work.args,
-            seq,
-        )
-        if self._notifies:
-            connection.execute(NOTIFY)  # delivered at commit, to every worker
+        self.rows.put(connection, work.name, work.args, seq)
 
     def committed(self) -> None:
         """Wake this process's worker after the commit. On PostgreSQL the database has done so."""
-        if self.watch is not None and not self._notifies:
+        if self.watch is not None and not self.rows.notifies:
             self.watch.wake()
 
 
 class WorkEngine:
-    """Runs queued work, again after a crash, until it is done."""
+    """Runs what is queued; `perform` may run twice for the same work, and its second run must change nothing."""
+
+    perform: Perform
 
     def __init__(self, engine: sa.Engine, *, executor: str, poll_seconds: float) -> None:
         self._engine = engine
         self.executor = executor
         self._poll = poll_seconds
+        self._tasks: set[asyncio.Task[None]] = set()
         self.queue = DbosQueue(engine)
 
     async def start(self, perform: Perform) -> None:
-        """Start DBOS in the running event loop, so that queued and recovered work runs there."""
-        set_performer(perform)
-        config: DBOSConfig = {
-            "name": NAME,
-            "system_database_engine": self._engine,
-            "dbos_system_schema": SCHEMA,
-            "executor_id": self.executor,
-            "application_version": "1",  # fixed: recovery looks for the same version only
-            "serializer": DBOSPortableJSONSerializer(),
-            "log_level": "ERROR",
-            "notification_listener_polling_interval_sec": MESSAGE_POLL_SECONDS,
-            "scheduler_polling_interval_sec": UNUSED_POLL_SECONDS,
-        }
-        dbos = DBOS(config=config)
-        dbos._registry.get_internal_queue()._polling_interval_sec = UNUSED_POLL_SECONDS  # noqa: SLF001  not settable
-        DBOS.launch()
-        queue = await DBOS.register_queue_async(
-            QUEUE, worker_concurrency=AT_ONCE, polling_interval_sec=self._poll, on_conflict="always_update"
-        )
-        self.queue.watch = QueueWatch(self._engine, lambda: claim_queued(queue))
+        """Migrate the queue's tables, take up unfinished work, and claim more from now on."""
+        self.perform = perform
+        sys.setswitchinterval(SWITCH_SECONDS)
+        loop = asyncio.get_running_loop()
+        # Stages wait in threads for minutes; the loop's own pool has a few only.
+        loop.set_default_executor(ThreadPoolExecutor(AT_ONCE, thread_name_prefix="midwatch"))
+        await asyncio.to_thread(self.queue.rows.bring_into_shape)
+
+        def claimed(some: list[ClaimedWork]) -> None:
+            loop.call_soon_threadsafe(self._begin, some)
+
+        watch = QueueWatch(self.queue.rows, self._engine, claimed, executor=self.executor)
+        self.queue.watch = watch
+        watch.begin(owner=secrets.token_hex(16), at_once=AT_ONCE, poll_seconds=self._poll)
+
+    def _begin(self, some: list[ClaimedWork]) -> None:
+        for work in some:
+            task = asyncio.create_task(self._carry_out(work), name=work.id)  # noqa: TID251  stop() ends it
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _carry_out(self, work: ClaimedWork) -> None:
+        in_background.set(True)
+        assert self.queue.watch is not None  # noqa: S101  it claimed the work
+        try:
+            await self.perform(work.name, work.args, work.seq)
+        except Exception as error:
+            log.exception("%s failed.", work.id)
+            self.queue.watch.finish(finished(work, error))
+        else:
+            self.queue.watch.finish(finished(work))
 
     def recover(self, executors: list[str]) -> None:
         """Take over the work of dead workers; blocking, so call it from a thread."""
-        DBOS._recover_pending_workflows(executors)  # noqa: SLF001  the open package has no public way
+        with self._engine.begin() as tx:
+            self.queue.rows.requeue(tx, executors)
 
     async def stop(self) -> None:
-        """Stop; work in progress stays pending and resumes at the next start."""
-        # Interrupted work makes DBOS log tracebacks about its own shutdown; they need no action.
-        logging.getLogger("dbos").setLevel(logging.CRITICAL)
-        if self.queue.watch is not None:
-            await asyncio.to_thread(self.queue.watch.stop)
-        await asyncio.to_thread(DBOS.destroy)
-        # DBOS made its own pool the loop's default and has shut it down: the rest of this process needs a new one.
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="midwatch"))
+        """Stop; work in progress stays claimed and is taken up at the next start."""
+        watch = self.queue.watch
+        if watch is None:
+            return
+        await asyncio.to_thread(watch.stop)
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+        await asyncio.to_thread(watch.close)

@@ -1,6 +1,7 @@
 """The journal, its readers, the queue behind it, large content by hash, and answers by idempotency key."""
 
 from collections.abc import AsyncIterator, Iterable
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -10,6 +11,8 @@ from midwatch.journal.follows import QueuedWork
 from midwatch.terms.term import Term
 
 R = TypeVar("R", bound=Term)
+in_background: ContextVar[bool] = ContextVar("in_background", default=False)
+"""Whether the caller is queued work: what a person or an agent waits for is written first."""
 
 
 class Queue(Protocol):

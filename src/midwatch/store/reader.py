@@ -29,7 +29,13 @@ class DatabaseReader:
         return await self.read(lambda connection: connection.execute(query, given).first())
 
     def _run(self, work: Callable[[sa.Connection], T]) -> T:
-        with self.engine.connect() as connection:
+        try:
+            with self.engine.connect() as connection:
+                return work(connection)
+        except sa.exc.DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+        with self.engine.connect() as connection:  # the connection was lost and the pool is new
             return work(connection)
 
     async def close(self) -> None:

@@ -3,13 +3,14 @@
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
+from midwatch.ports.journal import in_background
 from midwatch.store.schema.engines import begin_unsynced, open_writer
 
 T = TypeVar("T")
@@ -24,26 +25,35 @@ class Write:
     work: Callable[[sa.Connection], Any]
     then: Callable[[Any], None] | None
     lasting: bool
+    patient: bool
     done: Future[Any] = field(default_factory=Future)
+    result: Any = None
+    refused: Exception | None = None
 
-    def finish(self, result: Any) -> None:
+    def finish(self) -> None:
+        """Report that it is committed, or why it was refused."""
+        if self.refused is not None:
+            self.done.set_exception(self.refused)
+            return
         try:
             if self.then is not None:
-                self.then(result)
+                self.then(self.result)
         finally:
-            self.done.set_result(result)
+            self.done.set_result(self.result)
 
 
 class DatabaseWriter:
     """A transaction crosses to the thread once; waiting for each of its statements in the loop costs twice as much.
 
-    What waits together is committed together: each write in its own savepoint, with one wait for the disk for all.
+    What waits together is committed together, with one wait for the disk for all. Queued work is patient: it waits for
+    other writers, who wait for no more than the one write of it that is under way.
     """
 
     def __init__(self, url: str) -> None:
         self.engine = open_writer(url)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self._waiting: deque[Write] = deque()
+        self._first: deque[Write] = deque()
+        self._later: deque[Write] = deque()
         self._guard = threading.Lock()
 
     async def write(
@@ -54,64 +64,88 @@ class DatabaseWriter:
         Work that has begun is finished, even if the caller is cancelled. Work that need not survive a power cut does
         not wait for the disk. After a lost connection the work is run once more.
         """
-        write = Write(work, then, lasting)
+        write = Write(work, then, lasting, patient=in_background.get())
         with self._guard:
-            self._waiting.append(write)
+            (self._later if write.patient else self._first).append(write)
         self._thread.submit(self._serve)
         return await asyncio.wrap_future(write.done)
 
     def _serve(self) -> None:
-        """Run the waiting writes; usually that is one, or none because another call served it."""
+        """Run what waits, at least one write; usually that is one, or none because another call served it."""
+        first = self._next()
+        if first is None:
+            return
+        if first.lasting:
+            self._together(first)
+        else:
+            self._alone(first)
+
+    def _next(self, together: Sequence[Write] = ()) -> Write | None:
+        """Take the next write, if it fits to those of the transaction; from here on it is finished."""
+        if len(together) >= TOGETHER:
+            return None
+        queues = (self._first, self._later) if all(one.patient for one in together) else (self._first,)
         with self._guard:
-            some = [self._waiting.popleft() for _ in range(min(len(self._waiting), TOGETHER))]
-        some = [one for one in some if one.done.set_running_or_notify_cancel()]  # from here on it is finished
-        if len(some) == 1 or not all(one.lasting for one in some):
-            for one in some:
-                self._alone(one)
-        elif some:
-            self._together(some)
+            for queue in queues:
+                while queue and (queue[0].lasting or not together):
+                    one = queue.popleft()
+                    if one.done.set_running_or_notify_cancel():
+                        return one
+        return None
 
     def _alone(self, one: Write) -> None:
         try:
             try:
-                result = self._transact(one)
+                self._transact(one)
             except sa.exc.DBAPIError as error:
                 if not error.connection_invalidated:
                     raise
-                result = self._transact(one)  # the connection was lost and the pool is new
+                self._transact(one)  # the connection was lost and the pool is new
         except BaseException as error:  # noqa: BLE001  any error belongs to the caller
             one.done.set_exception(error)
         else:
-            one.finish(result)
+            one.finish()
 
-    def _transact(self, one: Write) -> Any:
+    def _transact(self, one: Write) -> None:
+        one.refused = None  # it may have been refused in a transaction that was not committed
         with self.engine.begin() if one.lasting else begin_unsynced(self.engine) as tx:
-            return one.work(tx)
+            one.result = one.work(tx)
 
-    def _together(self, some: list[Write]) -> None:
-        """One transaction for all; if it cannot be committed, each gets its own."""
-        results: list[tuple[Write, Any]] = []
-        refused: list[tuple[Write, Exception]] = []
+    def _together(self, first: Write) -> None:
+        """One transaction for it and for what comes meanwhile; if it cannot be committed, each gets its own."""
+        taken = [first]
         try:
             with self.engine.begin() as tx:
-                for one in some:
-                    try:
-                        with tx.begin_nested():
-                            results.append((one, one.work(tx)))
-                    except sa.exc.DBAPIError:
-                        raise
-                    except Exception as error:  # noqa: BLE001  its own savepoint is rolled back, the others stay
-                        refused.append((one, error))
-        except sa.exc.DBAPIError:
-            for one in some:
+                first.result = first.work(tx)
+                while (one := self._next(taken)) is not None:
+                    taken.append(one)
+                    _in_savepoint(tx, one)
+        except BaseException as error:  # noqa: BLE001  any error belongs to the caller
+            if len(taken) == 1 and not _lost_connection(error):
+                first.done.set_exception(error)
+                return
+            for one in taken:
                 self._alone(one)
             return
-        for one, why in refused:
-            one.done.set_exception(why)
-        for one, result in results:
-            one.finish(result)
+        for one in taken:
+            one.finish()
 
     async def close(self) -> None:
         """Finish what has begun, then close the connection."""
         await asyncio.to_thread(self._thread.shutdown)
         self.engine.dispose()
+
+
+def _in_savepoint(tx: sa.Connection, one: Write) -> None:
+    """Run a write so that its own error undoes only itself."""
+    try:
+        with tx.begin_nested():
+            one.result = one.work(tx)
+    except sa.exc.DBAPIError:
+        raise
+    except Exception as error:  # noqa: BLE001  it belongs to the caller
+        one.refused = error
+
+
+def _lost_connection(error: BaseException) -> bool:
+    return isinstance(error, sa.exc.DBAPIError) and bool(error.connection_invalidated)

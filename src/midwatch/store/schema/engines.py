@@ -136,7 +136,7 @@ def open_writer(url: str) -> sa.Engine:
         engine = sa.create_engine(url, pool_size=1, max_overflow=0, connect_args={"factory": TurnConnection})
         _write_at_begin(engine)
         return engine
-    # No ping before each use, which costs a round trip: the writer repeats work after a lost connection.
+    # No ping before each use, which costs a round trip: after a lost connection writer, readers and engine repeat work.
     engine = sa.create_engine(
         _driver(url),
         pool_size=1,
@@ -216,7 +216,6 @@ def open_reader(url: str) -> sa.Engine:
         return sa.create_engine(
             _driver(url),
             pool_size=READERS,
-            pool_pre_ping=True,
             isolation_level="AUTOCOMMIT",  # BEGIN and ROLLBACK around a read are two round trips for nothing
             connect_args={"options": "-c default_transaction_read_only=on -c timezone=UTC"},
         )
@@ -250,9 +249,9 @@ def open_for_audit(url: str) -> sa.Engine:
 
 
 def open_for_engine(url: str) -> sa.Engine:
-    """Open for DBOS, which reads a lot: IMMEDIATE mode begins at its first write only, so its reads never lock."""
+    """Open for the work queue: IMMEDIATE mode begins at the first write only, so reads never lock."""
     if not is_sqlite(url):
-        return sa.create_engine(_driver(url), pool_size=10, pool_pre_ping=True, connect_args={"options": ENGINE_LIMITS})
+        return sa.create_engine(_driver(url), pool_size=10, connect_args={"options": ENGINE_LIMITS})
     engine = sa.create_engine(url, pool_size=10, connect_args={"factory": TurnConnection})
 
     @sa.event.listens_for(engine, "connect")
